@@ -85,7 +85,7 @@ public final class ServerMetrics {
         this(modelName, 1);
     }
 
-    /** Metrics of one model's engine, which is to be opened with {@link #observers} and {@link #observers(int)}. */
+    /** Metrics of one model's engine, which is to be opened with {@link #observers}. */
     public ServerMetrics(String modelName, int replicas) {
         this.model = Objects.requireNonNull(modelName, "modelName");
         this.replicas = replicas;

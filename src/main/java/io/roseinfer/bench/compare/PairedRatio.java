@@ -31,6 +31,11 @@ public record PairedRatio(double ratio, double low, double high, double smallest
     /** The same of the 80 % of experiments that are to find an effect. */
     private static final double POWER = 0.8416212335729143;
 
+    public PairedRatio {
+        Check.that(
+                Double.isFinite(ratio) && Double.isFinite(low) && Double.isFinite(high), "a ratio that is not finite");
+    }
+
     /**
      * Compares two arms.
      *

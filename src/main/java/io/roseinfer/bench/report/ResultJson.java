@@ -45,7 +45,8 @@ import tools.jackson.databind.type.LogicalType;
  * <pre>
  * names      in lower case with underscores, units shortened: stepNanos is step_ns, ttftMillis is ttft_ms, planMicros is plan_us
  * order      that of the record's components
- * absent     null, unless the component says otherwise; what a file lacks is read as empty or 0, a record as one of such components
+ * absent     null, unless the component says otherwise; what a file lacks is read as empty or 0, a record as one of such components;
+ *            a null in place of a whole number or a truth value is refused
  * Summary    {count, p50, p95, p99, mean, max}, null if count is 0
  * enums      in lower case
  * </pre>
@@ -70,7 +71,6 @@ public final class ResultJson {
             .changeDefaultNullHandling(nulls -> JsonSetter.Value.forValueNulls(Nulls.AS_EMPTY))
             .withConfigOverride(int.class, ResultJson::refuseNull)
             .withConfigOverride(long.class, ResultJson::refuseNull)
-            .withConfigOverride(double.class, ResultJson::refuseNull)
             .withConfigOverride(boolean.class, ResultJson::refuseNull)
             .addModule(new SimpleModule()
                     .addSerializer(Summary.class, new Percentiles())

@@ -1,22 +1,26 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.bench.report.html.Block.Figure;
+import io.roseinfer.bench.report.html.Block.Key;
+import io.roseinfer.bench.report.html.Svg.Anchor;
+import io.roseinfer.bench.report.html.Svg.Point;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 
-/** A line chart as SVG. Its colours are classes of the page's style sheet, so it follows the page into the dark and onto paper. */
+/** A line chart. */
 final class Chart {
-    private static final double WIDTH = 640;
-    private static final double HEIGHT = 300;
-    private static final double LEFT = 76;
-    private static final double RIGHT = 14;
-    private static final double TOP = 14;
-    private static final double BOTTOM = 50;
+    /** Where a plot is in a drawing. */
+    static final double HEIGHT = 300;
+
+    static final double LEFT = 76;
+    static final double RIGHT = Svg.WIDTH - 14;
+    static final double TOP = 14;
+    static final double BOTTOM = HEIGHT - 50;
 
     /** From here on the smallest and the largest value are too far apart for an even axis. */
     private static final double FAR = 50;
-
-    private static final int TICKS = 5;
 
     private static final double LABEL_WIDTH = 40;
     private static final double LABEL_HEIGHT = 14;
@@ -24,11 +28,18 @@ final class Chart {
     /** The style of a line that is of no series in particular. */
     static final int NEUTRAL = 6;
 
+    private static final int STYLES = 6;
+
+    /** Returns the style of a series by its number; the seventh has that of the first again. */
+    static int style(int series) {
+        return series % STYLES;
+    }
+
     /**
      * One line.
      *
      * @param name in the legend
-     * @param style which of the page's line styles, 0 to 5, or {@link #NEUTRAL}
+     * @param style which of the page's line styles, by {@link #style}, or {@link #NEUTRAL}
      * @param x ascending; empty for one that has marks alone
      * @param y as many
      */
@@ -52,7 +63,7 @@ final class Chart {
     /**
      * A point that is drawn as one.
      *
-     * @param style which of the page's colours, 0 to 5
+     * @param style which of the page's colors, by {@link Chart#style}
      * @param label beside it; a mark with one is a ring around the point
      * @param hollow whether it is drawn as a circle and not as a disc, and above these
      */
@@ -63,10 +74,7 @@ final class Chart {
     private final String yLabel;
     private final List<Series> series;
     private List<Mark> marks = List.of();
-    private final boolean logarithmic;
-    private final double xLow;
-    private double xHigh;
-    private double yHigh;
+    private final boolean mayBeLogarithmic;
 
     /**
      * A chart of lines.
@@ -78,149 +86,75 @@ final class Chart {
         this.xLabel = xLabel;
         this.yLabel = yLabel;
         this.series = List.copyOf(series);
-        List<Double> all = series.stream().flatMap(line -> line.x().stream()).toList();
-        double high = all.stream().mapToDouble(Double::doubleValue).max().orElse(1);
-        double low = all.stream()
-                .mapToDouble(Double::doubleValue)
-                .filter(value -> value > 0)
-                .min()
-                .orElse(1);
-        this.logarithmic = mayBeLogarithmic && high > FAR * low;
-        this.xHigh = high > 0 ? high : 1;
-        this.xLow = logarithmic ? Math.max(low, high / 1e6) : 0;
-        this.yHigh = Math.max(
-                1e-9,
-                series.stream()
-                        .flatMap(line -> line.y().stream())
-                        .mapToDouble(Double::doubleValue)
-                        .max()
-                        .orElse(1));
+        this.mayBeLogarithmic = mayBeLogarithmic;
     }
 
-    /** Adds points, and widens the axes to where the last of them stands; returns this chart. */
+    /** Adds points; returns this chart. */
     Chart withMarks(List<Mark> value) {
         marks = List.copyOf(value);
-        xHigh = marks.stream().mapToDouble(Mark::x).reduce(xHigh, Math::max);
-        yHigh = marks.stream().mapToDouble(Mark::y).reduce(yHigh, Math::max);
         return this;
     }
 
-    private double x(double value) {
-        double share = logarithmic
-                ? Math.log(Math.max(value, xLow) / xLow) / Math.log(xHigh / xLow)
-                : (value - xLow) / (xHigh - xLow);
-        return LEFT + share * (WIDTH - LEFT - RIGHT);
-    }
-
-    private double y(double value) {
-        return HEIGHT - BOTTOM - value / yHigh * (HEIGHT - TOP - BOTTOM);
-    }
-
-    /** The chart with its title and legend. */
-    String svg() {
-        StringBuilder out = new StringBuilder("<figure><figcaption>" + Markup.text(title) + "</figcaption>");
-        out.append("<svg viewBox=\"0 0 640 300\" role=\"img\" aria-label=\"")
-                .append(Markup.text(title))
-                .append("\">");
-        axes(out);
+    /** Returns the chart with its title and legend. */
+    Figure figure() {
+        Axis x = xAxis();
+        double highest = DoubleStream.concat(
+                        series.stream().flatMap(line -> line.y().stream()).mapToDouble(Double::doubleValue),
+                        marks.stream().mapToDouble(Mark::y))
+                .filter(value -> value > 0)
+                .max()
+                .orElse(1);
+        Axis y = Axis.upTo(highest, BOTTOM, TOP);
+        Svg svg = new Svg()
+                .below(x, TOP, BOTTOM, xLabel + (x.logarithmic() ? ", logarithmic" : ""))
+                .beside(y, LEFT, RIGHT, yLabel);
         series.stream()
                 .filter(line -> !line.x().isEmpty())
-                .forEach(line -> out.append("<polyline class=\"s")
-                        .append(line.style())
-                        .append("\" points=\"")
-                        .append(points(line))
-                        .append("\"/>"));
-        marks.stream().filter(mark -> !mark.hollow()).forEach(mark -> mark(out, mark));
-        marks.stream().filter(Mark::hollow).forEach(mark -> mark(out, mark));
-        out.append("</svg>");
-        if (series.size() > 1) {
-            out.append("<p class=\"legend\">");
-            series.forEach(line -> out.append("<span><i class=\"k")
-                    .append(line.style())
-                    .append("\"></i>")
-                    .append(Markup.text(line.name()))
-                    .append("</span> "));
-            out.append("</p>");
-        }
-        return out.append("</figure>\n").toString();
+                .forEach(line -> svg.polyline(
+                        "s" + line.style(),
+                        IntStream.range(0, line.x().size())
+                                .mapToObj(i -> new Point(
+                                        x.at(line.x().get(i)), y.at(line.y().get(i))))
+                                .toList()));
+        marks.stream().filter(mark -> !mark.hollow()).forEach(mark -> mark(svg, mark, x, y));
+        marks.stream().filter(Mark::hollow).forEach(mark -> mark(svg, mark, x, y));
+        List<Key> legend = series.size() < 2
+                ? List.of()
+                : series.stream()
+                        .map(line -> new Key("k" + line.style(), line.name()))
+                        .toList();
+        return new Figure(title, HEIGHT, svg, legend, List.of());
     }
 
-    private void mark(StringBuilder out, Mark mark) {
-        String at = Markup.at(x(Math.min(mark.x(), xHigh)));
-        String height = Markup.at(y(Math.min(mark.y(), yHigh)));
+    private Axis xAxis() {
+        double[] all = series.stream()
+                .flatMap(line -> line.x().stream())
+                .mapToDouble(Double::doubleValue)
+                .toArray();
+        double high = DoubleStream.of(all).max().orElse(1);
+        double low = DoubleStream.of(all).filter(value -> value > 0).min().orElse(1);
+        double end = marks.stream().mapToDouble(Mark::x).reduce(high > 0 ? high : 1, Math::max);
+        return mayBeLogarithmic && high > FAR * low
+                ? Axis.logarithmic(Math.max(low, high / 1e6), end, LEFT, RIGHT)
+                : Axis.upTo(end, LEFT, RIGHT);
+    }
+
+    private void mark(Svg svg, Mark mark, Axis x, Axis y) {
+        double at = x.at(mark.x());
+        double height = y.at(mark.y());
         boolean named = !mark.label().isEmpty();
-        out.append("<circle class=\"" + (named ? "r" : mark.hollow() ? "h" : "m") + mark.style() + "\" cx=\"" + at
-                + "\" cy=\"" + height + "\" r=\"" + (named ? 8 : mark.hollow() ? 4.5 : 3.5) + "\"/>");
-        if (named && marks.stream().takeWhile(other -> !other.equals(mark)).noneMatch(other -> isOver(other, mark))) {
-            out.append("<text class=\"label\" text-anchor=\"end\" dx=\"-12\" dy=\"4\" x=\"" + at + "\" y=\"" + height
-                    + "\">" + Markup.text(mark.label()) + "</text>");
+        svg.circle(
+                (named ? "r" : mark.hollow() ? "h" : "m") + mark.style(),
+                at,
+                height,
+                named ? 8 : mark.hollow() ? 4.5 : 3.5);
+        boolean isOver = marks.stream()
+                .takeWhile(other -> !other.equals(mark))
+                .anyMatch(other -> !other.label().isEmpty()
+                        && Math.abs(x.at(other.x()) - at) < LABEL_WIDTH
+                        && Math.abs(y.at(other.y()) - height) < LABEL_HEIGHT);
+        if (named && !isOver) {
+            svg.text("label", Anchor.END, at - 12, height + 4, mark.label());
         }
-    }
-
-    /** Returns whether the labels of two marks would be drawn over each other. */
-    private boolean isOver(Mark one, Mark other) {
-        return !one.label().isEmpty()
-                && Math.abs(x(one.x()) - x(other.x())) < LABEL_WIDTH
-                && Math.abs(y(one.y()) - y(other.y())) < LABEL_HEIGHT;
-    }
-
-    private String points(Series line) {
-        List<String> points = new ArrayList<>();
-        for (int i = 0; i < line.x().size(); i++) {
-            points.add(
-                    Markup.at(x(line.x().get(i))) + "," + Markup.at(y(line.y().get(i))));
-        }
-        return String.join(" ", points);
-    }
-
-    private void axes(StringBuilder out) {
-        for (double tick : xTicks()) {
-            String at = Markup.at(x(tick));
-            out.append("<line class=\"grid\" x1=\"" + at + "\" x2=\"" + at + "\" y1=\"" + TOP + "\" y2=\""
-                    + (HEIGHT - BOTTOM) + "\"/><text class=\"tick\" text-anchor=\"middle\" x=\"" + at + "\" y=\""
-                    + (HEIGHT - BOTTOM + 18) + "\">" + Markup.tick(tick) + "</text>");
-        }
-        for (double tick : even(yHigh)) {
-            String at = Markup.at(y(tick));
-            out.append("<line class=\"grid\" x1=\"" + LEFT + "\" x2=\"" + (WIDTH - RIGHT) + "\" y1=\"" + at + "\" y2=\""
-                    + at + "\"/><text class=\"tick\" text-anchor=\"end\" x=\"" + (LEFT - 6) + "\" y=\"" + at
-                    + "\" dy=\"4\">" + Markup.tick(tick) + "</text>");
-        }
-        out.append("<text class=\"label\" text-anchor=\"middle\" x=\"" + (LEFT + WIDTH - RIGHT) / 2 + "\" y=\""
-                + (HEIGHT - 8) + "\">" + Markup.text(xLabel + (logarithmic ? ", logarithmic" : "")) + "</text>");
-        double middle = (TOP + HEIGHT - BOTTOM) / 2;
-        out.append("<text class=\"label\" text-anchor=\"middle\" x=\"16\" y=\"" + middle
-                + "\" transform=\"rotate(-90 16 " + middle + ")\">" + Markup.text(yLabel) + "</text>");
-    }
-
-    private List<Double> xTicks() {
-        if (!logarithmic) {
-            return even(xHigh);
-        }
-        List<Double> ticks = new ArrayList<>();
-        for (double decade = Math.pow(10, Math.floor(Math.log10(xLow))); decade <= xHigh; decade *= 10) {
-            for (double tick : new double[] {decade, 2 * decade, 5 * decade}) {
-                if (tick >= xLow && tick <= xHigh) {
-                    ticks.add(tick);
-                }
-            }
-        }
-        return ticks.size() <= 2 * TICKS
-                ? ticks
-                : ticks.stream()
-                        .filter(tick -> Math.abs(Math.log10(tick) - Math.rint(Math.log10(tick))) < 1e-9)
-                        .collect(Collectors.toList());
-    }
-
-    /** Round values from 0 to the highest. */
-    static List<Double> even(double high) {
-        double rough = high / TICKS;
-        double decade = Math.pow(10, Math.floor(Math.log10(rough)));
-        double step = decade * (rough > 5 * decade ? 10 : rough > 2 * decade ? 5 : rough > decade ? 2 : 1);
-        List<Double> ticks = new ArrayList<>();
-        for (int i = 0; i * step <= high * (1 + 1e-9); i++) {
-            ticks.add(i * step);
-        }
-        return ticks;
     }
 }

@@ -2,66 +2,44 @@ package io.roseinfer.bench.report.html;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.report.BenchResult;
+import io.roseinfer.bench.report.ModelResult;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ResultJson;
+import io.roseinfer.bench.report.ResultKind;
+import io.roseinfer.bench.report.SchedulerResult;
+import io.roseinfer.bench.report.ServeResult;
+import io.roseinfer.bench.report.StepCostResult;
+import io.roseinfer.bench.report.StreamingResult;
 import io.roseinfer.metrics.Summary;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/** One page of one or more runs: whether they count, what they measured, how it came about, and what the words mean. */
+/** One page of one or more runs: whether they are valid, what they measured, how it came about, and what the words mean. */
 public final class HtmlReport {
-    private static final int STYLES = 6;
-
-    /** That of sweeps and comparisons; runs have a lower one. */
-    private static final int MAX_SCHEMA = 2;
+    private static final double NANOS_PER_MILLI = 1e6;
 
     private static final Map<String, String> DEFINITIONS = definitions();
 
     private final List<ShownRun> runs = new ArrayList<>();
-    private final StringBuilder studies = new StringBuilder();
-    private final StringBuilder steps = new StringBuilder();
+    private final List<Block> studies = new ArrayList<>();
+    private final List<Block> steps = new ArrayList<>();
     private boolean hasParts;
 
     private HtmlReport() {}
-
-    /** Adds what a file has. */
-    private void add(String name, JsonNode document) {
-        int schema = document.path("roseinfer").path("schema").asInt(0);
-        if (schema > MAX_SCHEMA) {
-            throw new BadInput("its schema is " + schema + ", and this version reads up to " + MAX_SCHEMA
-                    + "; use the version that wrote it");
-        }
-        switch (document.path("roseinfer").path("kind").asString("")) {
-            case "sweep" -> studies.append(new SweepSection(name, document).markup());
-            case "ab" -> studies.append(new AbSection(name, document).markup());
-            default -> {
-                if (StepSection.shows(document)) {
-                    steps.append(StepSection.markup(name, document));
-                    return;
-                }
-                runs.addAll(ResultDocument.of(name, document));
-                studies.append(
-                        ReplaySection.markup(name, document.path("roseinfer").path("replay_of")));
-                hasParts |= PartsSection.shows(document.path("roseinfer"));
-                studies.append(PartsSection.markup(name, document.path("roseinfer")));
-            }
-        }
-    }
 
     /**
      * The page of some results files.
@@ -71,31 +49,62 @@ public final class HtmlReport {
     public static String of(List<Path> files) {
         HtmlReport report = new HtmlReport();
         for (Path file : files) {
-            JsonNode document = ResultFile.read(file);
-            try {
-                report.add(file.getFileName().toString().replaceFirst("\\.json.*$", ""), document);
-            } catch (JacksonException | IndexOutOfBoundsException wrong) {
-                throw new BadInput(
-                        FileFailure.shown(file) + " is not as a benchmark writes it: " + wrong.getMessage()
-                                + "; measure again, or undo the change",
-                        wrong);
-            } catch (BadInput wrong) {
-                throw new BadInput(FileFailure.shown(file) + ": " + wrong.getMessage(), wrong);
-            }
+            String name = file.getFileName().toString().replaceFirst("\\.json.*$", "");
+            report.add(name, result(FileFailure.shown(file), ResultFile.read(file)));
         }
         return report.page();
     }
 
     /** The page of some results. */
     public static String of(String name, BenchResult result) {
-        return of(name, ResultJson.tree(result));
+        HtmlReport report = new HtmlReport();
+        report.add(name, result);
+        return report.page();
     }
 
-    /** The page of one results file's content. */
-    static String of(String name, JsonNode document) {
-        HtmlReport report = new HtmlReport();
-        report.add(name, document);
-        return report.page();
+    /**
+     * Reads what a benchmark has written.
+     *
+     * @param name of the document, for messages
+     */
+    static BenchResult result(String name, JsonNode document) {
+        Class<? extends BenchResult> type =
+                switch (ResultKind.of(document).orElse(ResultKind.TIMELINE)) {
+                    case SERVE -> ServeResult.class;
+                    case SWEEP -> SweepResult.class;
+                    case AB -> ComparisonResult.class;
+                    case SCHEDULER -> SchedulerResult.class;
+                    case STEP_COST -> StepCostResult.class;
+                    case MODEL -> ModelResult.class;
+                    case STREAMING -> document.at("/runs/0/requests").isArray() ? StreamingResult.class : refuse(name);
+                    case TIMELINE -> refuse(name);
+                };
+        return ResultJson.read(name, document, type);
+    }
+
+    private static Class<? extends BenchResult> refuse(String name) {
+        throw new BadInput(
+                name
+                        + ": there are neither runs with requests nor points; a report shows what the benchmarks write by --json");
+    }
+
+    /** Adds what a file has. */
+    private void add(String name, BenchResult result) {
+        switch (result) {
+            case ServeResult served -> {
+                runs.add(ShownRun.of(name, served));
+                served.roseinfer().replayOf().ifPresent(of -> studies.addAll(ReplaySection.blocks(name, of)));
+                hasParts |= served.roseinfer().ttftParts().isPresent();
+                studies.addAll(PartsSection.blocks(name, served.roseinfer()));
+            }
+            case StreamingResult streamed -> runs.addAll(ShownRun.of(name, streamed));
+            case SweepResult sweep -> studies.addAll(SweepSection.blocks(name, sweep));
+            case ComparisonResult comparison -> studies.addAll(ComparisonSection.blocks(name, comparison));
+            case ModelResult model -> steps.addAll(StepSection.blocks(name, model));
+            case StepCostResult cost -> steps.addAll(StepSection.blocks(name, cost));
+            case SchedulerResult driven -> steps.addAll(StepSection.blocks(name, driven));
+            default -> throw new IllegalArgumentException("no page shows " + result.getClass());
+        }
     }
 
     private static Map<String, String> definitions() {
@@ -139,179 +148,151 @@ public final class HtmlReport {
         return words;
     }
 
-    /** The page's style sheet, a resource beside this class. */
-    static String style() {
-        try (InputStream in =
-                Objects.requireNonNull(HtmlReport.class.getResourceAsStream("report.css"), "report.css")) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     private String page() {
-        StringBuilder out = new StringBuilder(1 << 16);
-        out.append("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>")
-                .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>")
-                .append(
-                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>")
-                .append("<title>roseinfer: benchmark report</title><style>")
-                .append(style())
-                .append("</style></head><body><main>\n<h1>Benchmark report</h1>\n");
-        runs.forEach(run -> verdict(out, run));
-        out.append(studies);
+        List<Block> page = new ArrayList<>();
+        runs.forEach(run -> page.add(verdict(run)));
+        page.addAll(studies);
         if (!runs.isEmpty()) {
-            runs(out);
+            page.addAll(runs());
         }
-        out.append(steps);
+        page.addAll(steps);
         if (!runs.isEmpty() || !studies.isEmpty()) {
-            out.append("<h2>Definitions</h2>\n<dl>");
-            define(out, DEFINITIONS);
+            Map<String, String> words = new LinkedHashMap<>(DEFINITIONS);
             if (hasParts) {
-                define(out, PartsSection.definitions());
+                words.putAll(PartsSection.definitions());
             }
-            out.append("</dl>\n");
+            page.add(Block.Heading.of("Definitions"));
+            page.add(Block.Terms.of(words));
         }
         if (!runs.isEmpty()) {
-            out.append("<h2>Where it was measured</h2>\n");
-            runs.forEach(run -> about(out, run));
+            page.add(Block.Heading.of("Where it was measured"));
+            for (ShownRun run : runs) {
+                page.add(new Block.Heading(3, run.name()));
+                page.add(Block.Terms.code(run.about()));
+            }
         }
-        return out.append("</main></body></html>\n").toString();
+        return Page.of(page);
     }
 
-    private static void define(StringBuilder out, Map<String, String> words) {
-        words.forEach((word, meaning) ->
-                out.append("<dt>" + Markup.text(word) + "</dt><dd>" + Markup.text(meaning) + "</dd>"));
-    }
-
-    private void runs(StringBuilder out) {
-        out.append("<h2>Latencies</h2>\n");
-        latencies(out);
-        out.append("<div class=\"charts\">\n");
-        out.append(distribution("Time to first token", HtmlReport::ttft));
-        out.append(distribution("Inter-token latency", HtmlReport::gaps));
-        out.append(distribution("Latency of a request", run -> values(run, r -> new double[] {r.end() - r.sent()})));
-        out.append("</div>\n<h2>Over time</h2>\n<div class=\"charts\">\n");
-        for (int i = 0; i < runs.size(); i++) {
-            overTime(out, runs.get(i));
-        }
-        out.append("</div>\n<h2>Figures</h2>\n");
-        table(out, rows(ShownRun::facts));
-    }
-
-    private static void verdict(StringBuilder out, ShownRun run) {
-        String requests =
-                run.requests().size() + " requests" + (run.failed() > 0 ? ", " + run.failed() + " more failed" : "");
-        boolean bad = run.verdict().isPresent() && !run.verdict().get().valid();
-        out.append("<section class=\"verdict " + (bad ? "bad" : "good") + "\"><strong>" + Markup.text(run.name())
-                + "</strong>: " + requests + ". "
-                + ResultDocument.simulated(run.about().get("simulated")));
+    private static Block.Verdict verdict(ShownRun run) {
+        boolean valid = run.verdict().map(judged -> judged.isValid()).orElse(true);
+        Block.Verdict verdict = new Block.Verdict(valid ? Block.Tone.GOOD : Block.Tone.BAD)
+                .strong(run.name())
+                .text(": " + run.requests().size() + " requests"
+                        + (run.failed() > 0 ? ", " + run.failed() + " more failed" : "") + ". ")
+                .simulated(run.simulated().stream().toList());
         run.verdict()
                 .ifPresentOrElse(
                         judged -> {
-                            out.append(judged.valid() ? "The run is valid." : "<strong>The run is invalid.</strong>");
-                            list(out, judged.reasons());
-                            if (!judged.remedies().isEmpty()) {
-                                out.append("To do:");
-                                list(out, judged.remedies());
+                            if (valid) {
+                                verdict.text("The run is valid.");
+                            } else {
+                                verdict.strong("The run is invalid.");
                             }
-                            list(out, judged.notes());
+                            items(verdict, judged.reasons());
+                            if (!judged.remedies().isEmpty()) {
+                                verdict.text("To do:");
+                                items(verdict, judged.remedies());
+                            }
+                            items(verdict, judged.notes());
                         },
-                        () -> out.append(
+                        () -> verdict.text(
                                 "This benchmark measures in the engine's process and does not judge its client."));
-        out.append("</section>\n");
+        return verdict;
     }
 
-    private static void list(StringBuilder out, List<String> texts) {
+    private static void items(Block.Verdict verdict, List<String> texts) {
         if (!texts.isEmpty()) {
-            out.append("<ul>");
-            texts.forEach(text -> out.append("<li>" + Markup.text(text) + "</li>"));
-            out.append("</ul>");
+            verdict.items(texts);
         }
     }
 
-    private static double[] values(ShownRun run, Function<ShownRun.Request, double[]> value) {
+    private List<Block> runs() {
+        List<Block.Figure> distributions = new ArrayList<>();
+        distribution("Time to first token", run -> values(run, ShownRun.Request::ttftMillis))
+                .ifPresent(distributions::add);
+        distribution("Inter-token latency", HtmlReport::gaps).ifPresent(distributions::add);
+        distribution("Latency of a request", run -> values(run, r -> OptionalDouble.of(r.latencyMillis())))
+                .ifPresent(distributions::add);
+        List<Block.Figure> courses = new ArrayList<>();
+        runs.forEach(run -> courses.addAll(overTime(run)));
+        return List.of(
+                Block.Heading.of("Latencies"),
+                latencies(),
+                new Block.Figures(distributions),
+                Block.Heading.of("Over time"),
+                new Block.Figures(courses),
+                Block.Heading.of("Figures"),
+                facts());
+    }
+
+    private static double[] values(ShownRun run, Function<ShownRun.Request, OptionalDouble> value) {
         return run.requests().stream()
-                .flatMapToDouble(request -> DoubleStream.of(value.apply(request)))
+                .flatMapToDouble(request -> value.apply(request).stream())
                 .sorted()
                 .toArray();
     }
 
-    private static double[] ttft(ShownRun run) {
-        return values(run, r -> r.tokens().length == 0 ? new double[0] : new double[] {r.tokens()[0] - r.sent()});
-    }
-
-    private static double[] intended(ShownRun run) {
-        return values(run, r -> r.tokens().length == 0 ? new double[0] : new double[] {r.tokens()[0] - r.due()});
-    }
-
     private static double[] gaps(ShownRun run) {
-        return values(run, ShownRun.Request::gaps);
+        return run.requests().stream()
+                .flatMapToDouble(request -> Arrays.stream(request.tokens().itlNanos()))
+                .map(nanos -> nanos / NANOS_PER_MILLI)
+                .sorted()
+                .toArray();
     }
 
-    private static double[] perToken(ShownRun run) {
-        return values(run, r -> {
-            int n = r.tokens().length;
-            return r.count() < 2 || n == 0
-                    ? new double[0]
-                    : new double[] {(r.tokens()[n - 1] - r.tokens()[0]) / (r.count() - 1)};
-        });
-    }
-
-    private void latencies(StringBuilder out) {
+    private Block.Table latencies() {
         Map<String, Function<ShownRun, double[]>> metrics = new LinkedHashMap<>();
-        metrics.put("TTFT", HtmlReport::ttft);
+        metrics.put("TTFT", run -> values(run, ShownRun.Request::ttftMillis));
         if (runs.stream().anyMatch(run -> run.verdict().isPresent())) {
-            metrics.put("TTFT, intended", HtmlReport::intended);
+            metrics.put("TTFT, intended", run -> values(run, ShownRun.Request::ttftFromDueMillis));
         }
-        metrics.put("TPOT", HtmlReport::perToken);
+        metrics.put("TPOT", run -> values(run, ShownRun.Request::tpotMillis));
         metrics.put("ITL", HtmlReport::gaps);
-        metrics.put("Latency", run -> values(run, r -> new double[] {r.end() - r.sent()}));
-        out.append("<div class=\"scroll\"><table><thead><tr><th>ms</th>");
-        if (runs.size() > 1) {
-            out.append("<th>run</th>");
-        }
-        out.append("<th>p50</th><th>p95</th><th>p99</th><th>mean</th><th>max</th><th>samples</th></tr></thead><tbody>");
+        metrics.put("Latency", run -> values(run, r -> OptionalDouble.of(r.latencyMillis())));
+        boolean several = runs.size() > 1;
+        List<String> head = new ArrayList<>(several ? List.of("ms", "run") : List.of("ms"));
+        head.addAll(List.of("p50", "p95", "p99", "mean", "max", "samples"));
+        List<List<String>> rows = new ArrayList<>();
         metrics.forEach((name, metric) -> runs.forEach(run -> {
             Summary summary = Summary.of(metric.apply(run));
-            out.append("<tr><th>" + name + "</th>");
-            if (runs.size() > 1) {
-                out.append("<th>" + Markup.text(run.name()) + "</th>");
-            }
-            double[] cells = {summary.p50(), summary.p95(), summary.p99(), summary.mean(), summary.max()};
-            for (double cell : cells) {
-                out.append("<td>" + (summary.count() == 0 ? "–" : Markup.number(cell)) + "</td>");
-            }
-            out.append("<td>" + Markup.number(summary.count()) + "</td></tr>");
+            List<String> row = new ArrayList<>(several ? List.of(name, run.name()) : List.of(name));
+            DoubleStream.of(summary.p50(), summary.p95(), summary.p99(), summary.mean(), summary.max())
+                    .forEach(cell -> row.add(summary.count() == 0 ? "–" : Markup.number(cell)));
+            row.add(Markup.number(summary.count()));
+            rows.add(row);
         }));
-        out.append("</tbody></table></div>\n");
+        return new Block.Table(several ? 2 : 1, head, rows);
     }
 
-    private String distribution(String title, Function<ShownRun, double[]> metric) {
+    private Optional<Block.Figure> distribution(String title, Function<ShownRun, double[]> metric) {
         List<Chart.Series> series = new ArrayList<>();
         for (int i = 0; i < runs.size(); i++) {
             double[] sorted = metric.apply(runs.get(i));
             if (sorted.length > 0) {
-                series.add(Chart.Series.quantiles(runs.get(i).name(), i % STYLES, sorted));
+                series.add(Chart.Series.quantiles(runs.get(i).name(), Chart.style(i), sorted));
             }
         }
-        return series.isEmpty() ? "" : new Chart(title, "ms", "% of samples at most", series, true).svg();
+        return series.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Chart(title, "ms", "% of samples at most", series, true).figure());
     }
 
-    private void overTime(StringBuilder out, ShownRun run) {
-        String of = runs.size() > 1 ? ", " + run.name() : "";
+    private List<Block.Figure> overTime(ShownRun run) {
         if (run.requests().isEmpty()) {
-            return;
+            return List.of();
         }
+        String of = runs.size() > 1 ? ", " + run.name() : "";
         TimeCourse course = TimeCourse.of(run);
-        out.append(new Chart(
+        List<Block.Figure> figures = new ArrayList<>();
+        figures.add(new Chart(
                         "Tokens per second" + of,
                         "s",
                         "tokens/s",
                         List.of(new Chart.Series("tokens/s", 0, course.seconds(), course.tokensPerSecond())),
                         false)
-                .svg());
-        out.append(new Chart(
+                .figure());
+        figures.add(new Chart(
                         "Requests in flight" + of,
                         "s",
                         "requests",
@@ -319,35 +300,23 @@ public final class HtmlReport {
                                 new Chart.Series("waiting for the first token", 1, course.seconds(), course.waiting()),
                                 new Chart.Series("streaming", 0, course.seconds(), course.streaming())),
                         false)
-                .svg());
-        out.append(KvCourse.svg(run, of)).append(Waterfall.svg(run, of));
+                .figure());
+        KvCourse.figure(run, of).ifPresent(figures::add);
+        Waterfall.figure(run, of).ifPresent(figures::add);
+        return figures;
     }
 
-    private Map<String, List<String>> rows(Function<ShownRun, Map<String, String>> part) {
+    private Block.Table facts() {
         Set<String> names = new LinkedHashSet<>();
-        runs.forEach(run -> names.addAll(part.apply(run).keySet()));
-        Map<String, List<String>> rows = new LinkedHashMap<>();
-        names.forEach(name -> rows.put(
-                name,
-                runs.stream()
-                        .map(run -> part.apply(run).getOrDefault(name, "–"))
-                        .toList()));
-        return rows;
-    }
-
-    private void table(StringBuilder out, Map<String, List<String>> rows) {
-        out.append("<div class=\"scroll\"><table><thead><tr><th></th>");
-        runs.forEach(run -> out.append("<th>" + Markup.text(run.name()) + "</th>"));
-        out.append("</tr></thead><tbody>");
-        rows.forEach((name, cells) -> {
-            out.append("<tr><th>" + Markup.text(name) + "</th>");
-            cells.forEach(cell -> out.append("<td>" + Markup.text(cell) + "</td>"));
-            out.append("</tr>");
-        });
-        out.append("</tbody></table></div>\n");
-    }
-
-    private static void about(StringBuilder out, ShownRun run) {
-        out.append("<h3>" + Markup.text(run.name()) + "</h3>").append(Markup.list(run.about()));
+        runs.forEach(run -> names.addAll(run.facts().keySet()));
+        List<String> head = new ArrayList<>(List.of(""));
+        runs.forEach(run -> head.add(run.name()));
+        List<List<String>> rows = new ArrayList<>();
+        for (String name : names) {
+            List<String> row = new ArrayList<>(List.of(name));
+            runs.forEach(run -> row.add(run.facts().getOrDefault(name, "–")));
+            rows.add(row);
+        }
+        return new Block.Table(head, rows);
     }
 }

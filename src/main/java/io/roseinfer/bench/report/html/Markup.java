@@ -3,7 +3,6 @@ package io.roseinfer.bench.report.html;
 import io.roseinfer.base.Printable;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Text made safe for a page, and numbers as a page shows them. */
@@ -41,13 +40,6 @@ final class Markup {
     static String tick(double value) {
         String text = number(value);
         return text.contains(".") ? text.replaceFirst("0+$", "").replaceFirst("\\.$", "") : text;
-    }
-
-    /** Names and what they stand for, as code. */
-    static String list(Map<String, String> facts) {
-        return facts.entrySet().stream()
-                .map(fact -> "<dt>" + text(fact.getKey()) + "</dt><dd><code>" + text(fact.getValue()) + "</code></dd>")
-                .collect(Collectors.joining("", "<dl>", "</dl>\n"));
     }
 
     /** A coordinate. */

@@ -1,30 +1,34 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.bench.report.PartTable;
+import io.roseinfer.bench.report.ServeResult;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import tools.jackson.databind.JsonNode;
+import java.util.Optional;
+import java.util.function.Function;
 
-/** Where the latencies of a run went, as bars and as tables; nothing where the server did not say. */
+/** Where the latencies of a run went, as bars and as tables. */
 final class PartsSection {
-    private static final double WIDTH = 640;
     private static final double LEFT = 110;
-    private static final double RIGHT = 14;
+    private static final double RIGHT = Svg.WIDTH - 14;
+    private static final double TOP = 8;
     private static final double ROW = 34;
     private static final int STYLES = 6;
     private static final int SLOWEST = 10;
 
-    private static final Map<String, String> COLUMNS = columns();
+    private static final Map<String, Function<PartTable, Map<String, Double>>> COLUMNS = columns();
 
     private PartsSection() {}
 
-    private static Map<String, String> columns() {
-        Map<String, String> columns = new LinkedHashMap<>();
-        columns.put("all", "mean");
-        columns.put("median", "around p50");
-        columns.put("tail", "p98 and up");
+    private static Map<String, Function<PartTable, Map<String, Double>>> columns() {
+        Map<String, Function<PartTable, Map<String, Double>>> columns = new LinkedHashMap<>();
+        columns.put("mean", PartTable::all);
+        columns.put("around p50", PartTable::median);
+        columns.put("p98 and up", PartTable::tail);
         return columns;
     }
 
@@ -60,171 +64,151 @@ final class PartsSection {
         return words;
     }
 
-    /** Whether a results file's own part has what the section shows. */
-    static boolean shows(JsonNode own) {
-        return own.path("ttft_parts").isObject();
-    }
-
-    static String markup(String name, JsonNode own) {
-        if (!shows(own)) {
-            return "";
+    /** The section; empty if the server did not say where the time went. */
+    static List<Block> blocks(String name, ServeResult.Own own) {
+        if (own.ttftParts().isEmpty()) {
+            return List.of();
         }
-        StringBuilder out =
-                new StringBuilder("<h2>Where the time went: " + Markup.text(name) + "</h2>\n<div class=\"charts\">\n");
-        out.append(bars("Time to first token, from the intended time", own.path("ttft_parts")));
-        out.append(PartsByRank.svg("Time to first token by percentile", "requests", own.path("ttft_parts")));
-        out.append(bars("Time between tokens", own.path("itl_parts")));
-        out.append(PartsByRank.svg("Time between tokens by percentile", "gaps", own.path("itl_parts")));
-        out.append("</div>\n");
-        table(out, own.path("ttft_parts"));
-        table(out, own.path("itl_parts"));
-        slowest(out, own.path("requests"), own.path("ttft_parts").path("all"));
-        gaps(out, own);
-        return out.toString();
+        PartTable first = own.ttftParts().get();
+        Optional<PartTable> gaps = own.itlParts();
+        List<Block.Figure> figures = new ArrayList<>();
+        figures.add(bars("Time to first token, from the intended time", first));
+        PartsByRank.figure("Time to first token by percentile", "requests", first)
+                .ifPresent(figures::add);
+        gaps.ifPresent(parts -> {
+            figures.add(bars("Time between tokens", parts));
+            PartsByRank.figure("Time between tokens by percentile", "gaps", parts)
+                    .ifPresent(figures::add);
+        });
+        List<Block> blocks = new ArrayList<>();
+        blocks.add(Block.Heading.of("Where the time went: " + name));
+        blocks.add(new Block.Figures(figures));
+        blocks.add(table(first));
+        gaps.map(PartsSection::table).ifPresent(blocks::add);
+        slowest(own.requests(), first.all()).ifPresent(blocks::add);
+        gaps(blocks, own);
+        return blocks;
     }
 
     /** A bar for each column, of the parts that take time. */
-    private static String bars(String title, JsonNode parts) {
-        if (!parts.isObject()) {
-            return "";
-        }
-        double longest = COLUMNS.keySet().stream()
-                .mapToDouble(column -> sum(parts.path(column)))
+    private static Block.Figure bars(String title, PartTable parts) {
+        double longest = COLUMNS.values().stream()
+                .mapToDouble(column -> column.apply(parts).values().stream()
+                        .mapToDouble(millis -> Math.max(0, millis))
+                        .sum())
                 .reduce(1e-9, Math::max);
-        double bottom = 8 + ROW * COLUMNS.size();
-        StringBuilder out =
-                new StringBuilder("<figure><figcaption>" + Markup.text(title) + "</figcaption><svg viewBox=\"0 0 640 "
-                        + Markup.at(bottom + 24) + "\" role=\"img\" aria-label=\"" + Markup.text(title) + "\">");
-        int row = 0;
-        for (Map.Entry<String, String> column : COLUMNS.entrySet()) {
-            double y = 8 + ROW * row++;
+        Axis millis = Axis.upTo(longest, LEFT, RIGHT);
+        double bottom = TOP + ROW * COLUMNS.size();
+        Svg svg = new Svg().below(millis, TOP, bottom, "ms");
+        double y = TOP;
+        for (Map.Entry<String, Function<PartTable, Map<String, Double>>> column : COLUMNS.entrySet()) {
+            svg.text("tick", Svg.Anchor.END, LEFT - 8, y + ROW / 2 + 2, column.getKey());
             double x = LEFT;
-            out.append("<text class=\"tick\" text-anchor=\"end\" x=\"" + (LEFT - 8) + "\" y=\"" + (y + ROW / 2 + 2)
-                    + "\">" + column.getValue() + "</text>");
             int style = 0;
-            for (Map.Entry<String, JsonNode> part : parts.path(column.getKey()).properties()) {
-                double width = Math.max(0, part.getValue().asDouble()) / longest * (WIDTH - LEFT - RIGHT);
-                out.append("<rect class=\"" + colour("b", style) + "\" x=\"" + Markup.at(x) + "\" y=\"" + Markup.at(y)
-                        + "\" width=\"" + Markup.at(width) + "\" height=\"" + (ROW - 10) + "\"/>");
+            for (double part : column.getValue().apply(parts).values()) {
+                double width = millis.at(Math.max(0, part)) - LEFT;
+                svg.rect(color("b", style++), x, y, width, ROW - 10);
                 x += width;
-                style++;
             }
+            y += ROW;
         }
-        for (double tick : Chart.even(longest)) {
-            out.append("<text class=\"tick\" text-anchor=\"middle\" x=\""
-                    + Markup.at(LEFT + tick / longest * (WIDTH - LEFT - RIGHT)) + "\" y=\"" + Markup.at(bottom + 14)
-                    + "\">"
-                    + Markup.tick(tick) + "</text>");
-        }
-        out.append("</svg><p class=\"legend\">ms: ");
-        int style = 0;
-        for (Map.Entry<String, JsonNode> part : parts.path("all").properties()) {
-            out.append("<span><i class=\"" + colour("k", style++) + "\"></i>" + Markup.text(word(part.getKey()))
-                    + "</span> ");
-        }
-        return out.append("</p></figure>\n").toString();
+        List<Block.Key> legend = new ArrayList<>();
+        parts.all().keySet().forEach(part -> legend.add(key(legend.size(), part)));
+        return new Block.Figure(title, bottom + 50, svg, legend, List.of());
     }
 
-    /** One of six colours; the parts behind the sixth have them again, paler. */
-    static String colour(String kind, int style) {
+    /** One of six colors; the parts after the sixth have them again, paler. */
+    static String color(String kind, int style) {
         return kind + style % STYLES + (style < STYLES ? "" : " pale");
     }
 
-    private static double sum(JsonNode column) {
-        return column.valueStream()
-                .mapToDouble(value -> Math.max(0, value.asDouble()))
-                .sum();
+    /** A part in a legend. */
+    static Block.Key key(int style, String part) {
+        return new Block.Key(color("k", style), word(part));
     }
 
     /** A part's name as the page writes it. */
-    static String word(String part) {
+    private static String word(String part) {
         return part.replace('_', '-');
     }
 
-    private static void table(StringBuilder out, JsonNode parts) {
-        if (!parts.isObject()) {
-            return;
+    private static Block.Table table(PartTable parts) {
+        List<String> head = new ArrayList<>(List.of("ms"));
+        head.addAll(COLUMNS.keySet());
+        List<List<String>> rows = new ArrayList<>();
+        for (String part : parts.all().keySet()) {
+            List<Double> values = COLUMNS.values().stream()
+                    .map(column -> column.apply(parts).getOrDefault(part, 0.0))
+                    .toList();
+            boolean absent = values.stream().allMatch(millis -> millis == 0);
+            List<String> row = new ArrayList<>(List.of(word(part)));
+            values.forEach(millis -> row.add(absent ? "–" : String.format(Locale.ROOT, "%.3f", millis)));
+            rows.add(row);
         }
-        out.append("<div class=\"scroll\"><table><thead><tr><th>ms</th>");
-        COLUMNS.values().forEach(column -> out.append("<th>" + column + "</th>"));
-        out.append("</tr></thead><tbody>");
-        for (String part : parts.path("all").propertyNames()) {
-            out.append("<tr><th>" + Markup.text(word(part)) + "</th>");
-            boolean absent = COLUMNS.keySet().stream()
-                    .allMatch(column -> parts.path(column).path(part).asDouble() == 0);
-            COLUMNS.keySet()
-                    .forEach(column -> out.append(
-                            absent
-                                    ? "<td>–</td>"
-                                    : String.format(
-                                            Locale.ROOT,
-                                            "<td>%.3f</td>",
-                                            parts.path(column).path(part).asDouble())));
-            out.append("</tr>");
-        }
-        out.append("</tbody></table></div>\n");
+        return new Block.Table(head, rows);
     }
 
     /** The requests whose first token took longest, and the parts that any of them spent time on. */
-    private static void slowest(StringBuilder out, JsonNode requests, JsonNode names) {
-        List<JsonNode> slowest = requests.valueStream()
-                .filter(request -> request.path("ttft_parts").isObject())
-                .sorted(Comparator.comparingDouble((JsonNode request) -> -whole(request.path("ttft_parts"))))
+    private static Optional<Block> slowest(List<ServeResult.Request> requests, Map<String, Double> names) {
+        List<ServeResult.Request> slowest = requests.stream()
+                .filter(request -> request.ttftParts().isPresent())
+                .sorted(Comparator.comparingDouble(request -> -whole(request)))
                 .limit(SLOWEST)
                 .toList();
         if (slowest.isEmpty()) {
-            return;
+            return Optional.empty();
         }
-        List<String> parts = names.propertyNames().stream()
-                .filter(part -> slowest.stream()
-                        .anyMatch(
-                                request -> request.path("ttft_parts").path(part).asDouble() != 0))
+        List<String> parts = names.keySet().stream()
+                .filter(part -> slowest.stream().anyMatch(request -> part(request, part) != 0))
                 .toList();
-        out.append(
-                "<div class=\"scroll\"><table><thead><tr><th>slowest first tokens</th><th>prompt tokens</th><th>ms</th>");
-        parts.forEach(part -> out.append("<th>" + Markup.text(word(part)) + "</th>"));
-        out.append("</tr></thead><tbody>");
-        for (JsonNode request : slowest) {
-            int tokens = request.path("prompt_tokens").asInt();
-            JsonNode of = request.path("ttft_parts");
-            out.append("<tr><th>request " + request.path("id").asInt() + "</th><td>" + (tokens < 0 ? "text" : tokens)
-                    + "</td><td>" + Markup.number(whole(of)) + "</td>");
-            parts.forEach(
-                    part -> out.append("<td>" + Markup.number(of.path(part).asDouble()) + "</td>"));
-            out.append("</tr>");
+        List<String> head = new ArrayList<>(List.of("slowest first tokens", "prompt tokens", "ms"));
+        parts.forEach(part -> head.add(word(part)));
+        List<List<String>> rows = new ArrayList<>();
+        for (ServeResult.Request request : slowest) {
+            List<String> row = new ArrayList<>(List.of(
+                    "request " + request.id(),
+                    request.promptTokens() < 0 ? "text" : "" + request.promptTokens(),
+                    Markup.number(whole(request))));
+            parts.forEach(part -> row.add(Markup.number(part(request, part))));
+            rows.add(row);
         }
-        out.append("</tbody></table></div>\n");
+        return Optional.of(new Block.Table(head, rows));
     }
 
-    private static double whole(JsonNode parts) {
-        return parts.valueStream().mapToDouble(JsonNode::asDouble).sum();
+    private static double part(ServeResult.Request request, String part) {
+        return request.ttftParts().map(parts -> parts.getOrDefault(part, 0.0)).orElse(0.0);
     }
 
-    private static void gaps(StringBuilder out, JsonNode own) {
-        JsonNode gaps = own.path("longest_gaps");
-        if (gaps.isEmpty()) {
+    private static double whole(ServeResult.Request request) {
+        return request.ttftParts()
+                .map(parts ->
+                        parts.values().stream().mapToDouble(Double::doubleValue).sum())
+                .orElse(0.0);
+    }
+
+    private static void gaps(List<Block> blocks, ServeResult.Own own) {
+        if (own.longestGaps().isEmpty()) {
             return;
         }
-        int without = own.path("gaps_without_steps").asInt(0);
-        if (without > 0) {
-            out.append("<p>" + Markup.number(without)
-                    + " gaps are not in the breakdown: an engine remembers only its newest steps.</p>\n");
+        if (own.gapsWithoutSteps() > 0) {
+            blocks.add(new Block.Paragraph(Markup.number(own.gapsWithoutSteps())
+                    + " gaps are not in the breakdown: an engine remembers only its newest steps."));
         }
-        out.append(
-                "<div class=\"scroll\"><table><thead><tr><th>longest gaps</th><th>ms</th><th>waited for step</th><th>of ms</th>"
-                        + "<th>rows</th><th>prompt tokens</th></tr></thead><tbody>");
-        for (JsonNode gap : gaps) {
-            out.append("<tr><th>request " + gap.path("request").asInt() + ", token "
-                    + gap.path("token").asInt() + "</th><td>"
-                    + Markup.number(gap.path("ms").asDouble()) + "</td><td>"
-                    + (gap.has("step")
-                            ? gap.path("step").asLong() + "</td><td>"
-                                    + Markup.number(gap.path("step_ms").asDouble()) + "</td><td>"
-                                    + gap.path("rows").asInt() + "</td><td>"
-                                    + gap.path("prefill_tokens").asInt()
-                            : "–</td><td>–</td><td>–</td><td>–")
-                    + "</td></tr>");
+        List<List<String>> rows = new ArrayList<>();
+        for (ServeResult.LongGap gap : own.longestGaps()) {
+            List<String> row = new ArrayList<>(
+                    List.of("request " + gap.request() + ", token " + gap.token(), Markup.number(gap.millis())));
+            row.addAll(
+                    gap.step().isPresent()
+                            ? List.of(
+                                    "" + gap.step().getAsLong(),
+                                    Markup.number(gap.stepMillis().orElse(0)),
+                                    "" + gap.rows().orElse(0),
+                                    "" + gap.prefillTokens().orElse(0))
+                            : List.of("–", "–", "–", "–"));
+            rows.add(row);
         }
-        out.append("</tbody></table></div>\n");
+        blocks.add(new Block.Table(
+                List.of("longest gaps", "ms", "waited for step", "of ms", "rows", "prompt tokens"), rows));
     }
 }

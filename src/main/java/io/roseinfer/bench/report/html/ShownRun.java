@@ -1,61 +1,205 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.report.Environment;
+import io.roseinfer.bench.report.ResultJson;
+import io.roseinfer.bench.report.ServeResult;
+import io.roseinfer.bench.report.StreamingResult;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.Summary;
+import io.roseinfer.metrics.TokenTimes;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run as a page shows it, whichever benchmark made it.
  *
  * @param name how the page calls it
- * @param verdict whether it counts; empty for a benchmark that does not judge
+ * @param verdict whether it is valid; empty for a benchmark that does not judge
  * @param requests those that were answered to their end
  * @param failed the others
  * @param engine what the engine did meanwhile, as far as the file says
  * @param facts further figures, by name
  * @param about where it came from, by name: command, machine, settings
+ * @param simulated where the times come from if nothing was measured
  */
 record ShownRun(
         String name,
-        Optional<Judged> verdict,
+        Optional<Verdict> verdict,
         List<Request> requests,
         int failed,
         Engine engine,
         Map<String, String> facts,
-        Map<String, String> about) {
-
-    /** What a benchmark says about its own run. */
-    record Judged(boolean valid, List<String> reasons, List<String> remedies, List<String> notes) {}
+        Map<String, String> about,
+        Optional<String> simulated) {
+    private static final double NANOS_PER_MILLI = 1e6;
 
     /**
-     * One request; times are milliseconds after the run's start.
+     * One request; times are nanoseconds after the run's start.
      *
-     * @param due when it was to be sent
-     * @param sent when it was sent
-     * @param admitted when the engine admitted it, or not a number
-     * @param end when it was over
-     * @param tokens when each of its tokens came
-     * @param gaps times between tokens
-     * @param count how many tokens it had, or -1 if that is not known
+     * @param dueNanos when it was to be sent
+     * @param sentNanos when it was sent
+     * @param admittedNanos when the engine admitted it, if that is known
+     * @param endNanos when it was over
+     * @param tokens when its tokens came
      */
-    record Request(double due, double sent, double admitted, double end, double[] tokens, double[] gaps, int count) {}
+    record Request(long dueNanos, long sentNanos, OptionalLong admittedNanos, long endNanos, TokenTimes tokens) {
+        private static Request of(CallResult call) {
+            return new Request(
+                    call.times().dueNanos(),
+                    call.times().sentNanos(),
+                    call.server()
+                            .map(ServerStamps::admittedNanos)
+                            .filter(nanos -> nanos != ServerStamps.UNKNOWN)
+                            .map(OptionalLong::of)
+                            .orElseGet(OptionalLong::empty),
+                    call.times().lastChoiceNanos(),
+                    call.tokenTimes());
+        }
+
+        private static Request of(StreamingResult.Request request) {
+            return new Request(
+                    request.submitStartNanos(),
+                    request.submitStartNanos(),
+                    OptionalLong.of(request.admitNanos()),
+                    request.finishNanos(),
+                    request.tokenTimes());
+        }
+
+        boolean hasToken() {
+            return tokens.nanos().length > 0;
+        }
+
+        /** Returns when its first token came; when it was over, if it had none. */
+        long firstNanos() {
+            return hasToken() ? tokens.nanos()[0] : endNanos;
+        }
+
+        OptionalDouble ttftMillis() {
+            return millis(tokens.ttftNanos(sentNanos));
+        }
+
+        OptionalDouble ttftFromDueMillis() {
+            return millis(tokens.ttftNanos(dueNanos));
+        }
+
+        OptionalDouble tpotMillis() {
+            return millis(tokens.tpotNanos());
+        }
+
+        double latencyMillis() {
+            return (endNanos - sentNanos) / NANOS_PER_MILLI;
+        }
+
+        private static OptionalDouble millis(OptionalDouble nanos) {
+            return nanos.isPresent() ? OptionalDouble.of(nanos.getAsDouble() / NANOS_PER_MILLI) : nanos;
+        }
+    }
 
     /**
      * The engine, or several alike.
      *
-     * @param kvBlocks of the KV pool of each, or 0 if nobody knows
-     * @param steps oldest first; empty if nobody knows
+     * @param kvBlocks of the KV pool of each, or 0 if it is not known
+     * @param steps oldest first, by a clock that starts with the run; empty if they are not known
      */
-    record Engine(int kvBlocks, List<Step> steps) {
+    record Engine(int kvBlocks, List<StepRecord> steps) {
         static final Engine UNKNOWN = new Engine(0, List.of());
     }
 
-    /**
-     * A step of an engine; times are milliseconds after the run's start.
-     *
-     * @param hasPrompt whether it computed prompt tokens
-     * @param freeBlocks KV blocks that could be given out when it was planned
-     * @param engine which one took it
-     */
-    record Step(double start, double end, boolean hasPrompt, int freeBlocks, int engine) {}
+    static ShownRun of(String name, ServeResult result) {
+        ServeResult.Own own = result.roseinfer();
+        LoadResult run = result.run();
+        List<CallResult> completed = run.completed();
+        int kvBlocks = own.settings().get("kv_blocks") instanceof Number blocks ? blocks.intValue() : 0;
+        Map<String, String> about = new LinkedHashMap<>();
+        about.put("Command", "roseinfer " + Markup.command(own.command()));
+        about.put("Date", String.valueOf(result.vllm().getOrDefault("date", "")));
+        about.putAll(about(own.environment(), own.settings()));
+        return new ShownRun(
+                name,
+                Optional.of(own.validity()),
+                completed.stream().map(Request::of).toList(),
+                run.calls().size() - completed.size(),
+                new Engine(kvBlocks, run.steps()),
+                facts(result.vllm(), own),
+                about,
+                own.environment().simulated());
+    }
+
+    private static Map<String, String> facts(Map<String, @Nullable Object> vllm, ServeResult.Own own) {
+        Map<String, String> facts = new LinkedHashMap<>();
+        fact(facts, "Duration (s)", vllm.get("duration"));
+        fact(facts, "Requests/s", vllm.get("request_throughput"));
+        fact(facts, "Goodput (requests/s)", vllm.get("request_goodput"));
+        fact(facts, "Output tokens/s", vllm.get("output_throughput"));
+        fact(facts, "Requests/s scheduled", own.load().scheduledRate());
+        fact(facts, "Requests/s sent", own.load().achievedRate());
+        Summary lag = own.dispatchLagMillis();
+        if (lag.count() > 0) {
+            fact(facts, "Dispatch lag p50 (ms)", lag.p50());
+            fact(facts, "Dispatch lag p99 (ms)", lag.p99());
+        }
+        fact(facts, "Client CPU (s)", own.client().cpuS());
+        fact(facts, "Client collections", own.client().gcCount());
+        fact(facts, "Client's compilers (ms)", own.client().compileMillis());
+        Optional<ClientFloor> floor = own.floor();
+        floor.ifPresent(alone -> {
+            fact(facts, "Client's floor: token events/s", alone.tokenEventsPerSecond());
+            fact(facts, "Client's floor: lag p99 (ms)", alone.lagMillis().p99());
+            fact(facts, "Client's floor: TTFT p50 (ms)", alone.ttftMillis().p50());
+        });
+        return facts;
+    }
+
+    /** The runs of a file. */
+    static List<ShownRun> of(String name, StreamingResult result) {
+        List<ShownRun> runs = new ArrayList<>();
+        for (StreamingResult.Run run : result.runs()) {
+            Map<String, String> facts = new LinkedHashMap<>();
+            fact(facts, "Output tokens/s", run.summary().throughputTokS());
+            fact(facts, "Cached prompt tokens", run.cachedTokens());
+            fact(facts, "Preemptions", run.preemptions());
+            runs.add(new ShownRun(
+                    name + (result.runs().size() > 1 ? " run " + (runs.size() + 1) : ""),
+                    Optional.empty(),
+                    run.requests().stream().map(Request::of).toList(),
+                    run.rejected(),
+                    Engine.UNKNOWN,
+                    facts,
+                    about(result.environment(), result.settings()),
+                    result.environment().simulated()));
+        }
+        return runs;
+    }
+
+    /** Returns the machine and the settings, by name. */
+    static Map<String, String> about(Environment environment, Map<String, @Nullable Object> settings) {
+        Map<String, String> about = ResultJson.flat(environment);
+        List<String> values = new ArrayList<>();
+        ResultJson.tree(settings).forEachEntry((name, value) -> {
+            if (!value.isNull()) {
+                values.add(name + "=" + (value.isContainer() ? value.toString() : value.asString()));
+            }
+        });
+        about.put("Settings", String.join(", ", values));
+        return about;
+    }
+
+    private static void fact(Map<String, String> facts, String name, @Nullable Object value) {
+        if (value instanceof Number number) {
+            facts.put(name, Markup.number(number.doubleValue()));
+        } else if (value instanceof String text) {
+            facts.put(name, text);
+        }
+    }
 }

@@ -1,165 +1,158 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.bench.SchedulerRun;
+import io.roseinfer.bench.StepCost;
+import io.roseinfer.bench.report.Environment;
+import io.roseinfer.bench.report.ModelResult;
+import io.roseinfer.bench.report.SchedulerResult;
+import io.roseinfer.bench.report.StepCostResult;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.DoubleStream;
-import java.util.stream.IntStream;
-import tools.jackson.databind.JsonNode;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
-/** A benchmark without a load on the page: a model's steps, what a step of the scheduler costs, or the scheduler driven by hand. */
+/** Benchmarks without a load on the page: a model's steps, what a step of the scheduler costs, and the scheduler driven by hand. */
 final class StepSection {
     private static final double NANOS_PER_MILLI = 1e6;
-    private static final int STYLES = 6;
 
-    /** A column of a table: its title, and where in a point its value is. */
-    private record Column(String title, String pointer) {}
+    private StepSection() {}
 
-    private static final List<Column> OF_MODEL = List.of(
-            new Column("rows", "/rows"),
-            new Column("tokens a row", "/tokens"),
-            new Column("ms", "/step_ms/median"),
-            new Column("min ms", "/step_ms/min"),
-            new Column("max ms", "/step_ms/max"),
-            new Column("tokens/s", "/throughput_tok_s"));
-
-    private static final List<Column> OF_COST = List.of(
-            new Column("waiting", "/waiting"),
-            new Column("plan us", "/plan_us/p50"),
-            new Column("pack us", "/pack_us/p50"),
-            new Column("apply us", "/apply_us/p50"),
-            new Column("total us", "/total_us/p50"),
-            new Column("p99 us", "/total_us/p99"),
-            new Column("steps/s", "/steps_per_s"),
-            new Column("admit us", "/admit_us/p50"));
-
-    private final String name;
-    private final JsonNode document;
-    private final StringBuilder out = new StringBuilder();
-
-    private StepSection(String name, JsonNode document) {
-        this.name = Markup.text(name);
-        this.document = document;
-    }
-
-    /** Whether a results file's content is of such a benchmark. */
-    static boolean shows(JsonNode document) {
-        return document.has("mode") || document.path("points").path(0).has("step_ms") || isCost(document);
-    }
-
-    private static boolean isCost(JsonNode document) {
-        return document.path("points").path(0).has("total_us");
-    }
-
-    /** The section; a document that {@link #shows} is true of. */
-    static String markup(String name, JsonNode document) {
-        StepSection section = new StepSection(name, document);
-        if (document.has("mode")) {
-            section.driven();
-        } else if (isCost(document)) {
-            section.cost();
-        } else {
-            section.model();
-        }
-        Map<String, String> about = new LinkedHashMap<>();
-        ResultDocument.about(about, document);
-        section.out.append("<h3>Where it was measured</h3>").append(Markup.list(about));
-        return section.out.toString();
-    }
-
-    private List<JsonNode> points() {
-        return document.path("points").valueStream().toList();
-    }
-
-    private void model() {
-        out.append("<h2>Steps of the model: " + name + "</h2>\n<div class=\"charts\">\n");
+    static List<Block> blocks(String name, ModelResult result) {
+        List<Block.Figure> figures = new ArrayList<>();
         for (String kind : List.of("prefill", "decode")) {
-            List<JsonNode> points = points().stream()
-                    .filter(point -> point.path("kind").asString("").equals(kind))
-                    .toList();
             boolean decodes = kind.equals("decode");
             Chart.Series line = series(
                     kind,
                     decodes ? 1 : 0,
-                    points,
-                    point ->
-                            point.path("rows").asDouble() * point.path("tokens").asDouble(),
-                    point -> point.at("/step_ms/median").asDouble());
+                    result.points().stream()
+                            .filter(point -> point.kind().equals(kind))
+                            .toList(),
+                    point -> (double) point.rows() * point.tokens(),
+                    point -> point.stepMillis().median());
             chart(
+                    figures,
                     decodes ? "A decode step" : "A prefill step",
                     decodes ? "rows" : "prompt tokens",
                     "ms",
                     List.of(line));
         }
-        out.append("</div>\n");
-        table("step", "/kind", OF_MODEL);
-        out.append(
-                "<p>A step's time is the median over the runs, between the fastest and the slowest; tokens/s are of the median.</p>\n");
+        List<List<String>> rows = result.points().stream()
+                .map(point -> List.of(
+                        point.kind(),
+                        Markup.number(point.rows()),
+                        Markup.number(point.tokens()),
+                        Markup.number(point.stepMillis().median()),
+                        Markup.number(point.stepMillis().min()),
+                        Markup.number(point.stepMillis().max()),
+                        Markup.number(point.throughputTokS())))
+                .toList();
+        List<Block> blocks = new ArrayList<>(
+                List.of(
+                        Block.Heading.of("Steps of the model: " + name),
+                        new Block.Figures(figures),
+                        new Block.Table(
+                                List.of("step", "rows", "tokens a row", "ms", "min ms", "max ms", "tokens/s"), rows),
+                        new Block.Paragraph(
+                                "A step's time is the median over the runs, between the fastest and the slowest; tokens/s are of the median.")));
+        measuredOn(blocks, result.environment(), result.settings());
+        return blocks;
     }
 
-    private void cost() {
-        out.append("<h2>Cost of a scheduling step: " + name + "</h2>\n<div class=\"charts\">\n");
-        Map<Double, List<JsonNode>> byWaiting = new LinkedHashMap<>();
-        points().forEach(point -> byWaiting
-                .computeIfAbsent(point.path("waiting").asDouble(), waiting -> new ArrayList<>())
-                .add(point));
+    static List<Block> blocks(String name, StepCostResult result) {
+        Map<Integer, List<StepCost>> byWaiting = new LinkedHashMap<>();
+        result.points()
+                .forEach(point -> byWaiting
+                        .computeIfAbsent(point.waiting(), waiting -> new ArrayList<>())
+                        .add(point));
         List<Chart.Series> lines = new ArrayList<>();
         byWaiting.forEach((waiting, points) -> lines.add(series(
                 Markup.number(waiting) + " waiting",
-                lines.size() % STYLES,
+                Chart.style(lines.size()),
                 points,
-                point -> point.path("running").asDouble(),
-                point -> point.at("/total_us/p50").asDouble())));
-        chart("Plan, pack and apply, median", "requests that run", "us", lines);
-        out.append("</div>\n");
-        table("running", "/running", OF_COST);
-        out.append(
-                "<p>Medians over the steps of a point; total: plan, pack and apply of a decode step; admit: the total of a step that"
-                        + " takes in one of those who wait.</p>\n");
-    }
-
-    private void driven() {
-        out.append("<h2>The scheduler driven by hand, "
-                + Markup.text(document.path("mode").asString("")) + ": " + name + "</h2>\n<div class=\"charts\">\n");
-        distribution("Time to first token", "ttft_ns");
-        distribution("Latency of a request", "latency_ns");
-        out.append("</div>\n<div class=\"scroll\"><table><thead><tr><th>over ")
-                .append(document.path("runs").size())
-                .append(" runs</th><th>median</th><th>min</th><th>max</th></tr></thead><tbody>");
-        document.path("over_runs").forEachEntry((figure, value) -> {
-            out.append("<tr><th>" + Markup.text(figure.replace('_', ' ')) + "</th>");
-            for (String part : List.of("median", "min", "max")) {
-                out.append("<td>" + Markup.number(value.path(part).asDouble()) + "</td>");
-            }
-            out.append("</tr>");
-        });
-        out.append(
-                "</tbody></table></div>\n<p>A latency is from adding the request, and of a run the median over its requests.</p>\n");
-    }
-
-    private void distribution(String title, String field) {
-        List<JsonNode> runs = document.path("runs").valueStream().toList();
-        List<Chart.Series> lines = IntStream.range(0, runs.size())
-                .mapToObj(i -> Chart.Series.quantiles("run " + (i + 1), i % STYLES, millis(runs.get(i), field)))
+                StepCost::running,
+                point -> point.totalMicros().p50())));
+        List<Block.Figure> figures = new ArrayList<>();
+        chart(figures, "Plan, pack and apply, median", "requests that run", "us", lines);
+        List<List<String>> rows = result.points().stream()
+                .map(point -> List.of(
+                        "" + point.running(),
+                        Markup.number(point.waiting()),
+                        Markup.number(point.planMicros().p50()),
+                        Markup.number(point.packMicros().p50()),
+                        Markup.number(point.applyMicros().p50()),
+                        Markup.number(point.totalMicros().p50()),
+                        Markup.number(point.totalMicros().p99()),
+                        Markup.number(point.stepsPerSecond()),
+                        point.admitMicros().count() == 0
+                                ? "–"
+                                : Markup.number(point.admitMicros().p50())))
                 .toList();
-        chart(title, "ms", "% of requests at most", lines);
+        List<Block> blocks = new ArrayList<>(List.of(
+                Block.Heading.of("Cost of a scheduling step: " + name),
+                new Block.Figures(figures),
+                new Block.Table(
+                        List.of(
+                                "running",
+                                "waiting",
+                                "plan us",
+                                "pack us",
+                                "apply us",
+                                "total us",
+                                "p99 us",
+                                "steps/s",
+                                "admit us"),
+                        rows),
+                new Block.Paragraph(
+                        "Medians over the steps of a point; total: plan, pack and apply of a decode step; admit: the total of a step that"
+                                + " takes in one of those who wait.")));
+        measuredOn(blocks, result.environment(), result.settings());
+        return blocks;
     }
 
-    private static double[] millis(JsonNode run, String field) {
-        return run.path("requests")
-                .valueStream()
-                .flatMapToDouble(request -> DoubleStream.of(request.path(field).asDouble() / NANOS_PER_MILLI))
-                .sorted()
-                .toArray();
+    static List<Block> blocks(String name, SchedulerResult result) {
+        List<Block.Figure> figures = new ArrayList<>();
+        distribution(figures, "Time to first token", result.runs(), SchedulerRun.RequestTimes::ttftNanos);
+        distribution(figures, "Latency of a request", result.runs(), SchedulerRun.RequestTimes::latencyNanos);
+        List<List<String>> rows = result.overRuns().entrySet().stream()
+                .map(figure -> List.of(
+                        figure.getKey().replace('_', ' '),
+                        Markup.number(figure.getValue().median()),
+                        Markup.number(figure.getValue().min()),
+                        Markup.number(figure.getValue().max())))
+                .toList();
+        List<Block> blocks = new ArrayList<>(List.of(
+                Block.Heading.of("The scheduler driven by hand, " + result.mode() + ": " + name),
+                new Block.Figures(figures),
+                new Block.Table(List.of("over " + result.runs().size() + " runs", "median", "min", "max"), rows),
+                new Block.Paragraph(
+                        "A latency is from adding the request, and of a run the median over its requests.")));
+        measuredOn(blocks, result.environment(), result.settings());
+        return blocks;
     }
 
-    private static Chart.Series series(
-            String name, int style, List<JsonNode> points, ToDoubleFunction<JsonNode> x, ToDoubleFunction<JsonNode> y) {
-        List<JsonNode> ordered =
-                points.stream().sorted(Comparator.comparingDouble(x)).toList();
+    private static void distribution(
+            List<Block.Figure> figures,
+            String title,
+            List<SchedulerRun> runs,
+            ToLongFunction<SchedulerRun.RequestTimes> nanos) {
+        List<Chart.Series> lines = new ArrayList<>();
+        for (SchedulerRun run : runs) {
+            double[] millis = run.requests().stream()
+                    .mapToDouble(request -> nanos.applyAsLong(request) / NANOS_PER_MILLI)
+                    .sorted()
+                    .toArray();
+            lines.add(Chart.Series.quantiles("run " + (lines.size() + 1), Chart.style(lines.size()), millis));
+        }
+        chart(figures, title, "ms", "% of requests at most", lines);
+    }
+
+    private static <T> Chart.Series series(
+            String name, int style, List<T> points, ToDoubleFunction<T> x, ToDoubleFunction<T> y) {
+        List<T> ordered = points.stream().sorted(Comparator.comparingDouble(x)).toList();
         return new Chart.Series(
                 name,
                 style,
@@ -167,25 +160,17 @@ final class StepSection {
                 ordered.stream().map(y::applyAsDouble).toList());
     }
 
-    /** A chart, if a line of it has two points. */
-    private void chart(String title, String xLabel, String yLabel, List<Chart.Series> lines) {
+    /** Adds a chart, if a line of it has two points. */
+    private static void chart(
+            List<Block.Figure> figures, String title, String xLabel, String yLabel, List<Chart.Series> lines) {
         if (lines.stream().anyMatch(line -> line.x().size() > 1)) {
-            out.append(new Chart(title, xLabel, yLabel, lines, true).svg());
+            figures.add(new Chart(title, xLabel, yLabel, lines, true).figure());
         }
     }
 
-    private void table(String first, String pointer, List<Column> columns) {
-        out.append("<div class=\"scroll\"><table><thead><tr><th>" + first + "</th>");
-        columns.forEach(column -> out.append("<th>" + column.title() + "</th>"));
-        out.append("</tr></thead><tbody>");
-        for (JsonNode point : points()) {
-            out.append("<tr><th>" + Markup.text(point.at(pointer).asString("")) + "</th>");
-            for (Column column : columns) {
-                JsonNode value = point.at(column.pointer());
-                out.append("<td>" + (value.isNumber() ? Markup.number(value.doubleValue()) : "–") + "</td>");
-            }
-            out.append("</tr>");
-        }
-        out.append("</tbody></table></div>\n");
+    private static void measuredOn(
+            List<Block> blocks, Environment environment, Map<String, @Nullable Object> settings) {
+        blocks.add(new Block.Heading(3, "Where it was measured"));
+        blocks.add(Block.Terms.code(ShownRun.about(environment, settings)));
     }
 }

@@ -1,21 +1,19 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
-import io.roseinfer.bench.report.ResultJson;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
-import tools.jackson.databind.JsonNode;
 
 /** A sweep on the page: goodput and tail latency against the offered rate, throughput against what one user sees, and every point. */
 final class SweepSection {
-    private static final int STYLES = 6;
     private static final List<String> SHOWN = List.of(
             SweepPoint.OFFERED_RATE,
             "request_goodput",
@@ -27,42 +25,38 @@ final class SweepSection {
             "output_throughput");
 
     private final String name;
-    private final JsonNode document;
-    private final SweepResult result;
+    private final Study study;
     private final Sweep sweep;
 
-    SweepSection(String name, JsonNode document) {
+    private SweepSection(String name, SweepResult result) {
         this.name = name;
-        this.document = document;
-        this.result = ResultJson.read(name, document, SweepResult.class);
+        this.study = result.roseinfer().study();
         this.sweep = result.sweep();
     }
 
-    String markup() {
-        StringBuilder out = new StringBuilder("<h2>" + Markup.text(title()) + "</h2>\n");
-        out.append("<section class=\"verdict " + (sweep.invalid().isEmpty() ? "good" : "warn") + "\">");
-        String objective = objective();
-        out.append(ResultDocument.simulated(document.path("roseinfer")));
-        out.append(objective.isEmpty() ? "" : Markup.text("Good: " + objective + ". ") + "<br/>");
-        if (sweep.variesRate()) {
-            sweep.bySettings()
-                    .forEach(settings -> out.append(Markup.text(finding(settings, !objective.isEmpty())) + "<br/>"));
+    static List<Block> blocks(String name, SweepResult result) {
+        return new SweepSection(name, result).blocks();
+    }
+
+    private List<Block> blocks() {
+        List<Block.Figure> figures = new ArrayList<>();
+        if (sweep.points().stream()
+                .anyMatch(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent())) {
+            figures.add(againstRate("Goodput against rate", "good requests/s", "request_goodput", true));
+            figures.add(againstRate("TTFT p99 against rate", "ms", "p99_ttft_ms", false));
+            figures.add(againstRate("TPOT p50 against rate", "ms", "median_tpot_ms", false));
         }
-        invalid(out);
-        out.append("</section>\n<div class=\"charts\">\n");
-        if (hasRates()) {
-            out.append(againstRate("Goodput against rate", "good requests/s", "request_goodput", true));
-            out.append(againstRate("TTFT p99 against rate", "ms", "p99_ttft_ms", false));
-            out.append(againstRate("TPOT p50 against rate", "ms", "median_tpot_ms", false));
+        if (!sweep.pareto().isEmpty()) {
+            figures.add(pareto());
         }
-        out.append(pareto()).append("</div>\n");
-        table(out);
-        out.append("<dl><dt>Command</dt><dd><code>"
-                + Markup.text(
-                        "roseinfer " + Markup.command(result.roseinfer().study().command()))
-                + "</code></dd><dt>Measured on</dt><dd>"
-                + Markup.text(ResultDocument.machines(document.path("roseinfer"))) + "</dd></dl>\n");
-        return out.toString();
+        return List.of(
+                Block.Heading.of(title()),
+                verdict(),
+                new Block.Figures(figures),
+                table(),
+                new Block.Terms(List.of(
+                        new Block.Term("Command", "roseinfer " + Markup.command(study.command()), true),
+                        new Block.Term("Measured on", ComparisonSection.machines(study), false))));
     }
 
     /** What was varied, and the file's name if that says more than the command's. */
@@ -74,16 +68,36 @@ final class SweepSection {
         return "Sweep" + (flags.isEmpty() ? "" : " over " + flags) + (name.equals("sweep") ? "" : ": " + name);
     }
 
+    private Block.Verdict verdict() {
+        List<SweepPoint> invalid = sweep.invalid();
+        String objective = objective();
+        Block.Verdict verdict = new Block.Verdict(invalid.isEmpty() ? Block.Tone.GOOD : Block.Tone.WARN)
+                .simulated(ComparisonSection.simulated(study));
+        verdict.text(objective.isEmpty() ? "" : "Good: " + objective + ". ").end();
+        if (sweep.variesRate()) {
+            sweep.bySettings()
+                    .forEach(settings -> verdict.text(finding(settings, !objective.isEmpty()))
+                            .end());
+        }
+        if (!invalid.isEmpty()) {
+            verdict.strong(invalid.size() + " of " + sweep.points().size() + " points do not count")
+                    .text("; they are hollow in the charts.")
+                    .items(invalid.stream()
+                            .map(point -> label(point.flags()) + ": "
+                                    + point.reasons().getFirst())
+                            .toList());
+        }
+        return verdict;
+    }
+
     private String objective() {
-        List<String> bounds = new ArrayList<>();
-        document.path("roseinfer")
-                .path("goodput")
-                .forEachEntry((metric, millis) -> bounds.add(
-                        metric.toUpperCase(Locale.ROOT) + " at most " + Markup.number(millis.asDouble()) + " ms"));
-        return bounds.isEmpty()
+        return study.goodput().isEmpty()
                 ? ""
-                : String.join(" and ", bounds) + ", asked of " + Markup.number(100 * sweep.attainment())
-                        + " % of the requests";
+                : study.goodput().entrySet().stream()
+                                .map(bound -> bound.getKey().toUpperCase(Locale.ROOT) + " at most "
+                                        + Markup.number(bound.getValue()) + " ms")
+                                .collect(Collectors.joining(" and "))
+                        + ", asked of " + Markup.number(100 * sweep.attainment()) + " % of the requests";
     }
 
     private String finding(Sweep.Settings settings, boolean hasObjective) {
@@ -96,23 +110,6 @@ final class SweepSection {
         return SweepReport.answer(answer, Markup::number);
     }
 
-    /** The points that do not count, and why. */
-    private void invalid(StringBuilder out) {
-        List<SweepPoint> invalid = sweep.invalid();
-        if (!invalid.isEmpty()) {
-            out.append("<strong>" + invalid.size() + " of " + sweep.points().size()
-                    + " points do not count</strong>; they are hollow in the charts.<ul>");
-            invalid.forEach(point -> out.append("<li>"
-                    + Markup.text(label(point.flags()) + ": " + point.reasons().getFirst()) + "</li>"));
-            out.append("</ul>");
-        }
-    }
-
-    private boolean hasRates() {
-        return sweep.points().stream()
-                .anyMatch(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent());
-    }
-
     private static String label(Map<String, String> flags) {
         return flags.isEmpty()
                 ? "all"
@@ -121,7 +118,7 @@ final class SweepSection {
                         .collect(Collectors.joining(", "));
     }
 
-    private String againstRate(String title, String yLabel, String figure, boolean marksKnee) {
+    private Block.Figure againstRate(String title, String yLabel, String figure, boolean marksKnee) {
         List<Chart.Series> series = new ArrayList<>();
         List<Chart.Mark> marks = new ArrayList<>();
         for (Sweep.Settings settings : sweep.bySettings()) {
@@ -129,7 +126,7 @@ final class SweepSection {
                     .filter(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent()
                             && point.figure(figure).isPresent())
                     .toList();
-            int style = series.size() % STYLES;
+            int style = Chart.style(series.size());
             series.add(new Chart.Series(
                     label(settings.flags()),
                     style,
@@ -144,7 +141,7 @@ final class SweepSection {
         }
         return new Chart(title, "requests/s offered", yLabel, series, false)
                 .withMarks(marks)
-                .svg();
+                .figure();
     }
 
     private static Chart.Mark mark(int style, SweepPoint point, String figure, String label) {
@@ -155,59 +152,52 @@ final class SweepSection {
         return point.figure(SweepPoint.OFFERED_RATE).orElse(0);
     }
 
-    /** Every point in its setting's colour, and a neutral line through those that no other one beats. */
-    private String pareto() {
+    /** Every point in its setting's color, and a neutral line through those that no other one beats. */
+    private Block.Figure pareto() {
         List<SweepPoint> best = sweep.pareto();
-        if (best.isEmpty()) {
-            return "";
-        }
         List<Chart.Series> series = new ArrayList<>();
         List<Chart.Mark> marks = new ArrayList<>();
         series.add(new Chart.Series(
                 "no point beats these in both",
                 Chart.NEUTRAL,
                 best.stream().map(point -> Sweep.tokensPerUser(point).orElse(0)).toList(),
-                best.stream()
-                        .map(point -> point.figure("output_throughput").orElse(0))
-                        .toList()));
-        int index = 0;
+                best.stream().map(SweepSection::throughput).toList()));
         for (Sweep.Settings settings : sweep.bySettings()) {
-            int style = index++ % STYLES;
+            int style = Chart.style(series.size() - 1);
             series.add(new Chart.Series(label(settings.flags()), style, List.of(), List.of()));
             settings.points().stream()
                     .filter(point -> Sweep.tokensPerUser(point).isPresent())
                     .map(point -> new Chart.Mark(
-                            style,
-                            Sweep.tokensPerUser(point).orElse(0),
-                            point.figure("output_throughput").orElse(0),
-                            "",
-                            !point.counts()))
+                            style, Sweep.tokensPerUser(point).orElse(0), throughput(point), "", !point.counts()))
                     .forEach(marks::add);
         }
         return new Chart("Throughput against speed (Pareto)", "tokens/s of one user", "tokens/s of all", series, false)
                 .withMarks(marks)
-                .svg();
+                .figure();
     }
 
-    private void table(StringBuilder out) {
-        out.append("<div class=\"scroll\"><table><thead><tr><th>point</th>");
-        SHOWN.forEach(figure -> out.append("<th>" + figure.replace('_', ' ') + "</th>"));
-        out.append("<th>failed</th><th>meets</th><th>valid</th></tr></thead><tbody>");
+    private static double throughput(SweepPoint point) {
+        return point.figure("output_throughput").orElse(0);
+    }
+
+    private Block.Table table() {
+        List<String> head = new ArrayList<>(List.of("point"));
+        SHOWN.forEach(figure -> head.add(figure.replace('_', ' ')));
+        head.addAll(List.of("failed", "meets", "valid"));
+        List<List<String>> rows = new ArrayList<>();
         for (Sweep.Settings settings : sweep.bySettings()) {
             for (SweepPoint point : settings.points()) {
-                out.append("<tr><th>" + Markup.text(label(point.flags())) + "</th>");
+                List<String> row = new ArrayList<>(List.of(label(point.flags())));
                 for (String figure : SHOWN) {
                     OptionalDouble value = point.figure(figure);
-                    out.append("<td>" + (value.isPresent() ? Markup.number(value.getAsDouble()) : "–") + "</td>");
+                    row.add(value.isPresent() ? Markup.number(value.getAsDouble()) : "–");
                 }
-                out.append("<td>" + point.failed() + "</td><td>" + (point.meets(sweep.attainment()) ? "yes" : "no")
-                        + "</td><td>"
-                        + (point.counts()
-                                ? "yes"
-                                : "no: " + Markup.text(point.reasons().getFirst()))
-                        + "</td></tr>");
+                row.add("" + point.failed());
+                row.add(point.meets(sweep.attainment()) ? "yes" : "no");
+                row.add(point.counts() ? "yes" : "no: " + point.reasons().getFirst());
+                rows.add(row);
             }
         }
-        out.append("</tbody></table></div>\n");
+        return new Block.Table(head, rows);
     }
 }

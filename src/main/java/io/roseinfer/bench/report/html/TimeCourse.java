@@ -1,5 +1,6 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.metrics.TokenTimes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,16 +14,19 @@ import java.util.List;
  */
 record TimeCourse(List<Double> seconds, List<Double> tokensPerSecond, List<Double> waiting, List<Double> streaming) {
     private static final int SLICES = 100;
-    private static final double MILLIS_PER_SECOND = 1e3;
+    private static final double NANOS_PER_SECOND = 1e9;
 
     static TimeCourse of(ShownRun run) {
-        double end =
-                run.requests().stream().mapToDouble(ShownRun.Request::end).max().orElse(1);
-        double slice = Math.max(end, 1e-3) / SLICES;
+        double end = run.requests().stream()
+                .mapToDouble(ShownRun.Request::endNanos)
+                .max()
+                .orElse(1e6);
+        double slice = Math.max(end, 1e3) / SLICES;
         double[] tokens = new double[SLICES];
         for (ShownRun.Request request : run.requests()) {
-            for (double token : request.tokens()) {
-                tokens[Math.clamp((long) (token / slice), 0, SLICES - 1)]++;
+            TokenTimes times = request.tokens();
+            for (int event = 0; event < times.nanos().length; event++) {
+                tokens[Math.clamp((long) (times.nanos()[event] / slice), 0, SLICES - 1)] += times.tokensOf(event);
             }
         }
         List<Double> seconds = new ArrayList<>();
@@ -31,20 +35,19 @@ record TimeCourse(List<Double> seconds, List<Double> tokensPerSecond, List<Doubl
         List<Double> streaming = new ArrayList<>();
         for (int i = 0; i < SLICES; i++) {
             double at = (i + 0.5) * slice;
-            seconds.add(at / MILLIS_PER_SECOND);
-            rates.add(tokens[i] / slice * MILLIS_PER_SECOND);
+            seconds.add(at / NANOS_PER_SECOND);
+            rates.add(tokens[i] / slice * NANOS_PER_SECOND);
             waiting.add((double) run.requests().stream()
                     .filter(request -> isWaiting(request, at))
                     .count());
             streaming.add((double) run.requests().stream()
-                    .filter(request -> !isWaiting(request, at) && request.sent() <= at && at < request.end())
+                    .filter(request -> !isWaiting(request, at) && request.sentNanos() <= at && at < request.endNanos())
                     .count());
         }
         return new TimeCourse(seconds, rates, waiting, streaming);
     }
 
     private static boolean isWaiting(ShownRun.Request request, double at) {
-        double first = request.tokens().length == 0 ? request.end() : request.tokens()[0];
-        return request.sent() <= at && at < first;
+        return request.sentNanos() <= at && at < request.firstNanos();
     }
 }

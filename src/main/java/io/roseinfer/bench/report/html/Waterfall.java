@@ -1,32 +1,36 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
- * The waterfall of a run as SVG: a bar for each request, from when it was due to its last token, cut into what it was waiting for, under a
- * strip of what the engine's steps did meanwhile. The colours of a request's prefill and of its tokens are those of the steps they need.
+ * The waterfall of a run: a bar for each request, from when it was due to its last token, cut into what it was waiting for, under a strip
+ * of what the engine's steps did meanwhile. The colors of a request's prefill and of its tokens are those of the steps they need.
  */
 final class Waterfall {
     /** More bars cannot be told apart; of longer runs those around the worst time to first token are drawn. */
     static final int MOST_REQUESTS = 200;
 
-    private static final double WIDTH = 640;
     private static final double LEFT = 34;
-    private static final double RIGHT = 14;
+    private static final double RIGHT = Svg.WIDTH - 14;
+    private static final double STRIP_TOP = 8;
     private static final double STRIP = 24;
     private static final double TOP = 40;
-    private static final double BOTTOM = 46;
+    private static final double BOTTOM = 50;
     private static final double BARS = 400;
     private static final double THICKEST = 12;
 
     /** Slices of the strip of steps, two units wide each. */
     private static final int SLICES = 296;
 
-    private static final double MILLIS_PER_SECOND = 1e3;
+    private static final double NANOS_PER_SECOND = 1e9;
 
-    /** A part of a bar: its word in the legend, and its colour: that of the same word where the page says where TTFT went. */
+    /** A part of a bar: its word in the legend, and its color: that of the same word where the page says where TTFT went. */
     private enum Part {
         CLIENT("due, not sent", 3),
         QUEUE("queue", 4),
@@ -46,23 +50,23 @@ final class Waterfall {
     private final List<ShownRun.Request> ordered;
     private final List<ShownRun.Request> drawn;
     private final int first;
-    private final double startMillis;
-    private final double endMillis;
+    private final Axis time;
     private final double row;
 
     private Waterfall(ShownRun run) {
         this.run = run;
         this.ordered = run.requests().stream()
-                .filter(request -> request.tokens().length > 0)
-                .sorted(Comparator.comparingDouble(ShownRun.Request::due))
+                .filter(ShownRun.Request::hasToken)
+                .sorted(Comparator.comparingLong(ShownRun.Request::dueNanos))
                 .toList();
         this.first = first(ordered);
         this.drawn = ordered.subList(first, Math.min(ordered.size(), first + MOST_REQUESTS));
-        this.startMillis =
-                drawn.stream().mapToDouble(ShownRun.Request::due).min().orElse(0);
-        this.endMillis = Math.max(
-                startMillis + 1e-3,
-                drawn.stream().mapToDouble(ShownRun.Request::end).max().orElse(0));
+        double start =
+                drawn.stream().mapToLong(ShownRun.Request::dueNanos).min().orElse(0) / NANOS_PER_SECOND;
+        double end = Math.max(
+                start + 1e-6,
+                drawn.stream().mapToLong(ShownRun.Request::endNanos).max().orElse(0) / NANOS_PER_SECOND);
+        this.time = Axis.between(start, end, Axis.step(end - start), LEFT, RIGHT);
         this.row = Math.min(THICKEST, BARS / Math.max(1, drawn.size()));
     }
 
@@ -76,96 +80,90 @@ final class Waterfall {
     }
 
     private static double ttft(ShownRun.Request request) {
-        return request.tokens()[0] - request.due();
+        return request.ttftFromDueMillis().orElse(0);
     }
 
     /**
-     * The figure; nothing for a run without a token.
+     * The figure; empty for a run without a token.
      *
      * @param of what its title adds
      */
-    static String svg(ShownRun run, String of) {
+    static Optional<Block.Figure> figure(ShownRun run, String of) {
         Waterfall waterfall = new Waterfall(run);
-        return waterfall.drawn.isEmpty() ? "" : waterfall.figure("Requests over the engine's steps" + of);
+        return waterfall.drawn.isEmpty()
+                ? Optional.empty()
+                : Optional.of(waterfall.figure("Requests over the engine's steps" + of));
     }
 
-    private String figure(String title) {
+    private Block.Figure figure(String title) {
         double bottom = TOP + row * drawn.size();
-        StringBuilder out = new StringBuilder("<figure><figcaption>" + Markup.text(title) + "</figcaption>"
-                + "<svg viewBox=\"0 0 640 " + Markup.at(bottom + BOTTOM) + "\" role=\"img\" aria-label=\""
-                + Markup.text(title) + "\">");
-        axis(out, bottom);
-        strip(out);
+        Svg svg = new Svg()
+                .below(time, STRIP_TOP, bottom, "s")
+                .beside(new Axis(0, 1, TOP, bottom, false, List.of()), LEFT, RIGHT, "requests");
+        strip(svg);
         for (Part part : Part.values()) {
             StringBuilder path = new StringBuilder();
             for (int i = 0; i < drawn.size(); i++) {
                 bar(path, part, drawn.get(i), TOP + i * row);
             }
-            path(out, part.style, path);
+            svg.path("b" + part.style, path);
         }
-        return out.append("</svg>").append(legend()).append("</figure>\n").toString();
+        return new Block.Figure(title, bottom + BOTTOM, svg, legend(), notes());
     }
 
     private void bar(StringBuilder path, Part part, ShownRun.Request request, double y) {
-        double token = request.tokens()[0];
-        double admitted =
-                Double.isNaN(request.admitted()) ? token : Math.clamp(request.admitted(), request.sent(), token);
-        double from =
+        long token = request.firstNanos();
+        long admitted = Math.clamp(request.admittedNanos().orElse(token), request.sentNanos(), token);
+        long from =
                 switch (part) {
-                    case CLIENT -> request.due();
-                    case QUEUE -> request.sent();
+                    case CLIENT -> request.dueNanos();
+                    case QUEUE -> request.sentNanos();
                     case PREFILL -> admitted;
                     case TOKENS -> token;
                 };
-        double to =
+        long to =
                 switch (part) {
-                    case CLIENT -> request.sent();
+                    case CLIENT -> request.sentNanos();
                     case QUEUE -> admitted;
                     case PREFILL -> token;
-                    case TOKENS -> request.end();
+                    case TOKENS -> request.endNanos();
                 };
         if (to > from) {
-            box(path, x(from), y, x(to) - x(from), row * (row > 4 ? 0.8 : 1));
+            double x = time.at(from / NANOS_PER_SECOND);
+            box(path, x, y, time.at(to / NANOS_PER_SECOND) - x, row * (row > 4 ? 0.8 : 1));
         }
     }
 
     /** What share of each slice of time went to steps with prompt tokens, from below, and to steps without, on top of them. */
-    private void strip(StringBuilder out) {
+    private void strip(Svg svg) {
         double[] prompts = new double[SLICES];
         double[] decodes = new double[SLICES];
-        for (ShownRun.Step step : run.engine().steps()) {
-            add(step.hasPrompt() ? prompts : decodes, step);
+        for (StepRecord step : run.engine().steps()) {
+            add(step.get(Fact.PREFILL_TOKENS) > 0 ? prompts : decodes, step);
         }
         StringBuilder below = new StringBuilder();
         StringBuilder above = new StringBuilder();
-        double width = (WIDTH - LEFT - RIGHT) / SLICES;
+        double width = (RIGHT - LEFT) / SLICES;
         for (int i = 0; i < SLICES; i++) {
             double prompt = Math.min(1, prompts[i]);
             double decode = Math.min(1 - prompt, decodes[i]);
             double x = LEFT + i * width;
             if (prompt > 0) {
-                box(below, x, 8 + STRIP * (1 - prompt), width, STRIP * prompt);
+                box(below, x, STRIP_TOP + STRIP * (1 - prompt), width, STRIP * prompt);
             }
             if (decode > 0) {
-                box(above, x, 8 + STRIP * (1 - prompt - decode), width, STRIP * decode);
+                box(above, x, STRIP_TOP + STRIP * (1 - prompt - decode), width, STRIP * decode);
             }
         }
-        path(out, Part.PREFILL.style, below);
-        path(out, Part.TOKENS.style, above);
+        svg.path("b" + Part.PREFILL.style, below).path("b" + Part.TOKENS.style, above);
     }
 
-    private void add(double[] shares, ShownRun.Step step) {
-        double slice = (endMillis - startMillis) / SLICES;
-        double from = (step.start() - startMillis) / slice;
-        double to = (step.end() - startMillis) / slice;
+    private void add(double[] shares, StepRecord step) {
+        double slice = (time.high() - time.low()) / SLICES;
+        double from = (step.get(Fact.START_NANOS) / NANOS_PER_SECOND - time.low()) / slice;
+        double to = (step.endNanos() / NANOS_PER_SECOND - time.low()) / slice;
         for (int i = Math.max(0, (int) from); i < Math.min(SLICES, to); i++) {
             shares[i] += Math.max(0, Math.min(i + 1, to) - Math.max(i, from));
-        }
-    }
-
-    private static void path(StringBuilder out, int style, StringBuilder path) {
-        if (!path.isEmpty()) {
-            out.append("<path class=\"b" + style + "\" d=\"").append(path).append("\"/>");
         }
     }
 
@@ -174,48 +172,29 @@ final class Waterfall {
                 Locale.ROOT, "M%.1f %.1fh%.2fv%.2fh%.2fz", x, y, Math.max(0.4, width), height, -Math.max(0.4, width)));
     }
 
-    private double x(double millis) {
-        return LEFT + (millis - startMillis) / (endMillis - startMillis) * (WIDTH - LEFT - RIGHT);
-    }
-
-    private void axis(StringBuilder out, double bottom) {
-        double step = Chart.even((endMillis - startMillis) / MILLIS_PER_SECOND).get(1);
-        for (double tick = Math.ceil(startMillis / MILLIS_PER_SECOND / step) * step;
-                tick * MILLIS_PER_SECOND <= endMillis;
-                tick += step) {
-            String at = Markup.at(x(tick * MILLIS_PER_SECOND));
-            out.append("<line class=\"grid\" x1=\"" + at + "\" x2=\"" + at + "\" y1=\"8\" y2=\"" + Markup.at(bottom)
-                    + "\"/><text class=\"tick\" text-anchor=\"middle\" x=\"" + at + "\" y=\"" + Markup.at(bottom + 18)
-                    + "\">" + Markup.tick(tick) + "</text>");
-        }
-        String middle = Markup.at((TOP + bottom) / 2);
-        out.append("<text class=\"label\" text-anchor=\"middle\" x=\"" + Markup.at((LEFT + WIDTH - RIGHT) / 2)
-                + "\" y=\"" + Markup.at(bottom + BOTTOM - 8) + "\">s</text>"
-                + "<text class=\"label\" text-anchor=\"middle\" x=\"18\" y=\"" + middle
-                + "\" transform=\"rotate(-90 18 " + middle + ")\">requests</text>");
-    }
-
-    private String legend() {
-        StringBuilder out = new StringBuilder("<p class=\"legend\">");
-        boolean admissions = drawn.stream().anyMatch(request -> !Double.isNaN(request.admitted()));
+    private List<Block.Key> legend() {
+        boolean admissions =
+                drawn.stream().anyMatch(request -> request.admittedNanos().isPresent());
+        List<Block.Key> legend = new ArrayList<>();
         for (Part part : Part.values()) {
             if (part != Part.PREFILL || admissions) {
                 String word = part == Part.QUEUE && !admissions ? "no token yet" : part.word;
-                out.append("<span><i class=\"q q" + part.style + "\"></i>" + word + "</span> ");
+                legend.add(new Block.Key("q q" + part.style, word));
             }
         }
-        out.append("<br/>");
-        if (drawn.size() == ordered.size()) {
-            out.append("All " + Markup.number(drawn.size()) + " requests with a token, by when they were due.");
-        } else {
-            out.append("By when they were due, requests " + Markup.number(first + 1.0) + " to "
-                    + Markup.number(first + (double) drawn.size()) + " of " + Markup.number(ordered.size())
-                    + " with a token: those around the worst time to first token.");
-        }
-        if (!run.engine().steps().isEmpty()) {
-            out.append(
-                    " On top, the share of time in steps with prompt tokens (the colour of prefill) and in steps without.");
-        }
-        return out.append("</p>").toString();
+        return legend;
+    }
+
+    private List<String> notes() {
+        String which = drawn.size() == ordered.size()
+                ? "All " + Markup.number(drawn.size()) + " requests with a token, by when they were due."
+                : "By when they were due, requests " + Markup.number(first + 1.0) + " to "
+                        + Markup.number(first + (double) drawn.size()) + " of " + Markup.number(ordered.size())
+                        + " with a token: those around the worst time to first token.";
+        return List.of(
+                which
+                        + (run.engine().steps().isEmpty()
+                                ? ""
+                                : " On top, the share of time in steps with prompt tokens (the colour of prefill) and in steps without."));
     }
 }

@@ -1,6 +1,7 @@
 /**
- * Results as a page for people: {@link io.roseinfer.bench.report.html.HtmlReport} makes one file of the files that the benchmarks write
- * ({@link io.roseinfer.bench.report.html.ResultDocument}), with its charts as SVG ({@link io.roseinfer.bench.report.html.Chart}).
+ * Results as a page for people: {@link io.roseinfer.bench.report.html.HtmlReport} makes a list of blocks
+ * ({@link io.roseinfer.bench.report.html.Block}) of results, and {@link io.roseinfer.bench.report.html.Page} writes it as one file.
+ * Figures are drawn with {@link io.roseinfer.bench.report.html.Svg} and {@link io.roseinfer.bench.report.html.Axis}.
  *
  * <p>Invariants: a page refers to nothing outside of itself and runs no script; it is well-formed XML as well; every text that comes
  * from a file is escaped; charts are drawn from the raw stamps and not from summaries.

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.metrics.TokenTimes;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.StringReader;
@@ -13,6 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.zip.GZIPOutputStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -40,10 +44,10 @@ class HtmlReportTest {
                   "dispatch_lag_ms":{"p50":0.01,"p99":0.02},"floor":{"token_events_s":100000.0},
                   "requests":[
                    {"id":0,"due_ns":0,"sent_ns":1000000,"last_choice_ns":61000000,"event_ns":[11000000,21000000,61000000],
-                    "event_tokens":[1,1,4],"error":null},
-                   {"id":1,"due_ns":5000000,"sent_ns":5000000,"last_choice_ns":35000000,"event_ns":[35000000],"event_tokens":[1],
+                    "event_tokens":[1,1,4],"counted":"ids","error":null},
+                   {"id":1,"due_ns":5000000,"sent_ns":5000000,"last_choice_ns":35000000,"event_ns":[35000000],"event_tokens":[1],"counted":"ids",
                     "error":null},
-                   {"id":2,"due_ns":6000000,"sent_ns":6000000,"last_choice_ns":0,"event_ns":[],"event_tokens":[],"error":"cut"}]}}
+                   {"id":2,"due_ns":6000000,"sent_ns":6000000,"last_choice_ns":0,"event_ns":[],"event_tokens":[],"counted":"not","error":"cut"}]}}
                 """.formatted(valid, reasons);
     }
 
@@ -86,7 +90,7 @@ class HtmlReportTest {
                 assertThat(element.hasAttribute(attribute)).as(attribute).isFalse();
             }
         });
-        assertThat(HtmlReport.style()).doesNotContain("url(", "@import", "//");
+        assertThat(Page.style()).doesNotContain("url(", "@import", "//");
     }
 
     @Test
@@ -117,7 +121,7 @@ class HtmlReportTest {
     @Test
     void tokens_of_events_without_a_count_are_those_of_usage() throws Exception {
         String request = "{\"id\":0,\"due_ns\":0,\"sent_ns\":0,\"last_choice_ns\":80000000,"
-                + "\"event_ns\":[10000000,80000000],\"event_tokens\":[],\"usage\":[5,%d,-1,-1],\"error\":null}";
+                + "\"event_ns\":[10000000,80000000],\"event_tokens\":[],\"counted\":\"not\",\"usage\":[5,%d,-1,-1],\"error\":null}";
         String run = "{\"roseinfer\":{\"kind\":\"serve\",\"validity\":{\"valid\":true},\"requests\":[%s]}}";
         Document counted = parse(HtmlReport.of(List.of(file("a.json", run.formatted(request.formatted(8))))));
         assertThat(elements(counted, "tr").stream().map(row -> cells(row))).anyMatch(row -> row.startsWith("TPOT|10|"));
@@ -180,23 +184,24 @@ class HtmlReportTest {
 
     @Test
     void ticks_are_round_and_cover_the_axis() {
-        assertThat(Chart.even(7.3)).containsExactly(0.0, 2.0, 4.0, 6.0);
-        assertThat(Chart.even(1000)).containsExactly(0.0, 200.0, 400.0, 600.0, 800.0, 1000.0);
-        assertThat(Chart.even(0.03).getLast()).isCloseTo(0.03, within(1e-9));
+        assertThat(Axis.even(7.3)).containsExactly(0.0, 2.0, 4.0, 6.0);
+        assertThat(Axis.even(1000)).containsExactly(0.0, 200.0, 400.0, 600.0, 800.0, 1000.0);
+        assertThat(Axis.even(0.03).getLast()).isCloseTo(0.03, within(1e-9));
     }
 
     @Test
     void requests_wait_and_stream_when_their_stamps_say_so() {
-        ShownRun.Request request =
-                new ShownRun.Request(0, 0, Double.NaN, 1000, new double[] {500, 999}, new double[] {499}, 2);
+        ShownRun.Request request = new ShownRun.Request(
+                0, 0, OptionalLong.empty(), 1_000_000_000, TokenTimes.oneByOne(500_000_000, 999_000_000));
         TimeCourse course = TimeCourse.of(new ShownRun(
                 "a",
-                java.util.Optional.empty(),
+                Optional.empty(),
                 List.of(request),
                 0,
                 ShownRun.Engine.UNKNOWN,
-                java.util.Map.of(),
-                java.util.Map.of()));
+                Map.of(),
+                Map.of(),
+                Optional.empty()));
         assertThat(course.waiting().subList(0, 50)).containsOnly(1.0);
         assertThat(course.waiting().subList(50, 100)).containsOnly(0.0);
         assertThat(course.streaming().subList(50, 100)).containsOnly(1.0);

@@ -61,6 +61,12 @@ class StudySectionsTest {
                 .parse(new InputSource(new StringReader(page.substring("<!DOCTYPE html>\n".length()))));
     }
 
+    /** The page of a results file's content. */
+    private static String page(String document) {
+        return HtmlReport.of(
+                "r", HtmlReport.result("r.json", StrictJson.parse(document.getBytes(StandardCharsets.UTF_8))));
+    }
+
     @Test
     void a_sweep_shows_its_knee_and_the_points_that_none_beats() throws Exception {
         Sweep sweep = new Sweep(
@@ -108,9 +114,8 @@ class StudySectionsTest {
         String parts = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"itl_parts\":null,\"ttft_parts\":"
                 + "{\"all\":{\"hand_over\":0},\"median\":{\"hand_over\":0},\"tail\":{\"hand_over\":0}}}}";
         String none = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[]}}";
-        assertThat(HtmlReport.of("run", StrictJson.mapper().readTree(parts)))
-                .contains("<dt>Hand-over</dt>", "<th>hand-over</th><td>–</td><td>–</td><td>–</td>");
-        assertThat(HtmlReport.of("run", StrictJson.mapper().readTree(none))).doesNotContain("<dt>Hand-over</dt>");
+        assertThat(page(parts)).contains("<dt>Hand-over</dt>", "<th>hand-over</th><td>–</td><td>–</td><td>–</td>");
+        assertThat(page(none)).doesNotContain("<dt>Hand-over</dt>");
     }
 
     @Test
@@ -156,7 +161,7 @@ class StudySectionsTest {
         String run = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"ttft_parts\":" + parts
                 + ",\"itl_parts\":null,\"longest_gaps\":[{\"request\":4,\"token\":2,\"ms\":9.0,\"step\":77,"
                 + "\"step_ms\":8.0,\"rows\":3,\"prefill_tokens\":64}]}}";
-        String page = HtmlReport.of("r", StrictJson.parse(run.getBytes(StandardCharsets.UTF_8)));
+        String page = page(run);
         Document parsed = parse(page);
         Element first = (Element) parsed.getElementsByTagName("rect").item(0);
         Element second = (Element) parsed.getElementsByTagName("rect").item(1);
@@ -172,7 +177,7 @@ class StudySectionsTest {
         String slices = "{\"queue\":[1.0,2.0],\"parse\":[0.0,0.0],\"hand_over\":[1.0,6.0],\"residual\":[-1.0,-2.0]}";
         String run = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"itl_parts\":null,\"ttft_parts\":{\"slices\":"
                 + slices + "}}}";
-        Document parsed = parse(HtmlReport.of("r", StrictJson.parse(run.getBytes(StandardCharsets.UTF_8))));
+        Document parsed = parse(page(run));
         // The highest column, 8 ms, is as tall as the chart: 236 of its 300 units, and two columns share 550 of its
         // 640.
         assertThat(IntStream.range(0, parsed.getElementsByTagName("path").getLength())

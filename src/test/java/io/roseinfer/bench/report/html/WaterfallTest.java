@@ -4,11 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.StepRecords;
+import io.roseinfer.metrics.TokenTimes;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.IntToDoubleFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,11 +39,36 @@ class WaterfallTest {
     }
 
     private static ShownRun run(ShownRun.Engine engine, List<ShownRun.Request> requests) {
-        return new ShownRun("a", Optional.empty(), requests, 0, engine, Map.of(), Map.of());
+        return new ShownRun("a", Optional.empty(), requests, 0, engine, Map.of(), Map.of(), Optional.empty());
     }
 
     private static ShownRun.Request request(double due, double sent, double admitted, double token, double end) {
-        return new ShownRun.Request(due, sent, admitted, end, new double[] {token, end}, new double[] {end - token}, 2);
+        return new ShownRun.Request(
+                nanos(due),
+                nanos(sent),
+                Double.isNaN(admitted) ? OptionalLong.empty() : OptionalLong.of(nanos(admitted)),
+                nanos(end),
+                TokenTimes.oneByOne(nanos(token), nanos(end)));
+    }
+
+    private static long nanos(double millis) {
+        return Math.round(millis * 1e6);
+    }
+
+    private static StepRecord step(double start, double end, boolean hasPrompt, long freeBlocks) {
+        return StepRecords.step(Map.of(
+                Fact.START_NANOS,
+                nanos(start),
+                Fact.DEVICE_NANOS,
+                nanos(end - start),
+                Fact.PREFILL_TOKENS,
+                hasPrompt ? 1L : 0L,
+                Fact.FREE_BLOCKS,
+                freeBlocks));
+    }
+
+    private static String waterfall(ShownRun run) {
+        return Waterfall.figure(run, "").map(Page::of).orElse("");
     }
 
     private static List<Box> boxes(String svg, int style) {
@@ -62,7 +92,7 @@ class WaterfallTest {
     /** Due at 0 ms, sent at 10, admitted at 30, a token at 60, and over at 100. */
     @Test
     void a_request_s_parts_follow_one_another_and_are_as_long_as_its_stamps_say() {
-        String svg = Waterfall.svg(run(ShownRun.Engine.UNKNOWN, List.of(request(0, 10, 30, 60, 100))), "");
+        String svg = waterfall(run(ShownRun.Engine.UNKNOWN, List.of(request(0, 10, 30, 60, 100))));
         double x = 34;
         double perMilli = (640 - 34 - 14) / 100.0;
         int[] styles = {CLIENT, QUEUE, PREFILL, STREAMING};
@@ -79,25 +109,19 @@ class WaterfallTest {
 
     @Test
     void a_request_whose_admission_nobody_knows_waits_for_its_token_in_one_part() {
-        String svg = Waterfall.svg(run(ShownRun.Engine.UNKNOWN, List.of(request(0, 0, Double.NaN, 60, 100))), "");
+        String svg = waterfall(run(ShownRun.Engine.UNKNOWN, List.of(request(0, 0, Double.NaN, 60, 100))));
         assertThat(boxes(svg, PREFILL)).isEmpty();
         assertThat(boxes(svg, QUEUE).getFirst().width()).isCloseTo(0.6 * (640 - 34 - 14), within(0.1));
         assertThat(svg).contains("no token yet").doesNotContain(">queue<", "prefill</span>");
     }
 
     private static String drawn(int requests, IntToDoubleFunction ttft) {
-        return Waterfall.svg(
-                run(
-                        ShownRun.Engine.UNKNOWN,
-                        IntStream.range(0, requests)
-                                .mapToObj(i -> request(
-                                        10.0 * i,
-                                        10.0 * i + 1,
-                                        10.0 * i + 2,
-                                        10.0 * i + ttft.applyAsDouble(i),
-                                        10.0 * i + 50))
-                                .toList()),
-                "");
+        return waterfall(run(
+                ShownRun.Engine.UNKNOWN,
+                IntStream.range(0, requests)
+                        .mapToObj(i -> request(
+                                10.0 * i, 10.0 * i + 1, 10.0 * i + 2, 10.0 * i + ttft.applyAsDouble(i), 10.0 * i + 50))
+                        .toList()));
     }
 
     @Test
@@ -110,12 +134,12 @@ class WaterfallTest {
     }
 
     /** A step with prompt tokens from 0 to 25 ms and one without from 25 to 50 ms of 100; then the engine rests. */
-    private static final ShownRun.Engine ENGINE = new ShownRun.Engine(
-            20, List.of(new ShownRun.Step(0, 25, true, 20, 0), new ShownRun.Step(25, 50, false, 12, 0)));
+    private static final ShownRun.Engine ENGINE =
+            new ShownRun.Engine(20, List.of(step(0, 25, true, 20), step(25, 50, false, 12)));
 
     @Test
     void steps_with_prompts_and_steps_without_are_over_the_time_they_took() {
-        String svg = Waterfall.svg(run(ENGINE, List.of(request(0, 0, 0, 100, 100))), "");
+        String svg = waterfall(run(ENGINE, List.of(request(0, 0, 0, 100, 100))));
         double quarter = (640 - 34 - 14) / 4.0;
         List<Box> prompts =
                 boxes(svg, PREFILL).stream().filter(box -> box.y() < 40).toList();
@@ -129,9 +153,11 @@ class WaterfallTest {
 
     @Test
     void kv_blocks_are_those_that_a_step_found_held_and_none_while_the_engine_rests() {
-        List<ShownRun.Step> steps = new ArrayList<>(ENGINE.steps());
-        steps.add(new ShownRun.Step(90, 100, false, 16, 0));
-        String svg = KvCourse.svg(run(new ShownRun.Engine(20, steps), List.of()), "");
+        List<StepRecord> steps = new ArrayList<>(ENGINE.steps());
+        steps.add(step(90, 100, false, 16));
+        String svg = KvCourse.figure(run(new ShownRun.Engine(20, steps), List.of()), "")
+                .map(Page::of)
+                .orElse("");
         List<Double> heights = POINT.matcher(svg.substring(svg.indexOf("points=")))
                 .results()
                 .map(point -> Double.parseDouble(point.group(2)))
@@ -151,20 +177,21 @@ class WaterfallTest {
     @Test
     void a_run_without_steps_has_a_waterfall_and_no_kv_chart() {
         ShownRun run = run(ShownRun.Engine.UNKNOWN, List.of(request(0, 10, 30, 60, 100)));
-        assertThat(KvCourse.svg(run, "")).isEmpty();
-        assertThat(Waterfall.svg(run, "")).contains("<svg").doesNotContain("On top");
+        assertThat(KvCourse.figure(run, "")).isEmpty();
+        assertThat(waterfall(run)).contains("<svg").doesNotContain("On top");
     }
 
     @Test
     void steps_and_admissions_are_read_from_a_run_s_file() {
         String file = """
                 {"roseinfer":{"kind":"serve","settings":{"kv_blocks":10},"validity":{"valid":true},"requests":[
-                  {"id":0,"due_ns":0,"sent_ns":0,"last_choice_ns":9000000,"event_ns":[8000000,9000000],"event_tokens":[1,1],
+                  {"id":0,"due_ns":0,"sent_ns":0,"last_choice_ns":9000000,"event_ns":[8000000,9000000],"event_tokens":[1,1],"counted":"ids",
                    "server":{"admitted_ns":1000000},"error":null}],
                  "steps":{"columns":["free_blocks","start_nanos","device_nanos","prefill_tokens"],
                   "rows":[[10,1000000,7000000,4],[7,8000000,1000000,0]]}}}
                 """;
-        String page = HtmlReport.of("r", StrictJson.parse(file.getBytes(StandardCharsets.UTF_8)));
+        String page = HtmlReport.of(
+                "r", HtmlReport.result("r.json", StrictJson.parse(file.getBytes(StandardCharsets.UTF_8))));
         assertThat(page)
                 .contains("KV blocks held by requests, of 10", "Requests over the engine&#39;s steps", ">3</text>");
         assertThat(boxes(page, QUEUE))

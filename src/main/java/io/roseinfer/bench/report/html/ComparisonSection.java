@@ -1,0 +1,203 @@
+package io.roseinfer.bench.report.html;
+
+import io.roseinfer.bench.compare.Comparison;
+import io.roseinfer.bench.compare.ComparisonReport;
+import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.PairedRatio;
+import io.roseinfer.bench.compare.Study;
+import io.roseinfer.bench.report.Figures;
+import io.roseinfer.bench.report.ResultJson;
+import io.roseinfer.metrics.Summary;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** A comparison on the page: what was found, the intervals on one axis, and every figure. */
+final class ComparisonSection {
+    private static final double LEFT = 190;
+    private static final double RIGHT = Svg.WIDTH - 20;
+    private static final double ROW = 22;
+    private static final double TOP = 12;
+    /** What the axis shows on either side of 0 %, at least. */
+    private static final double LEAST_PERCENT = 1;
+
+    /** Styles of the page. */
+    private static final int EVEN = 0;
+
+    private static final int BETTER = 7;
+    private static final int WORSE = 4;
+
+    private final String name;
+    private final ComparisonResult.Own own;
+
+    private ComparisonSection(String name, ComparisonResult result) {
+        this.name = name;
+        this.own = result.roseinfer();
+    }
+
+    static List<Block> blocks(String name, ComparisonResult result) {
+        return new ComparisonSection(name, result).blocks();
+    }
+
+    /** What the runs of a study were measured on, in a line; empty if the file does not say. */
+    static String machines(Study study) {
+        return study.environments().stream()
+                .map(machine -> String.join(", ", ResultJson.flat(machine).values()))
+                .collect(Collectors.joining("; "));
+    }
+
+    /** Where the times of a study come from if they are simulated. */
+    static List<String> simulated(Study study) {
+        return study.environments().stream()
+                .flatMap(machine -> machine.simulated().stream())
+                .distinct()
+                .toList();
+    }
+
+    private static double percent(double ratio) {
+        return 100 * (ratio - 1);
+    }
+
+    private List<Block> blocks() {
+        return List.of(
+                Block.Heading.of(name.equals("ab") ? "A and B" : "A and B: " + name),
+                verdict(),
+                new Block.Figures(List.of(intervals(), ratios())),
+                table(),
+                new Block.Terms(List.of(
+                        new Block.Term("A", flags(own.a()), true),
+                        new Block.Term("B", flags(own.b()), true),
+                        new Block.Term("Both", flags(own.study().shared()), true),
+                        new Block.Term(
+                                "Command",
+                                "roseinfer " + Markup.command(own.study().command()),
+                                true),
+                        new Block.Term("Measured on", machines(own.study()), false))));
+    }
+
+    private static String flags(List<String> words) {
+        return words.isEmpty() ? "no flags of its own" : Markup.command(words);
+    }
+
+    private Block.Verdict verdict() {
+        boolean worse = own.worse().orElse(false);
+        Block.Verdict verdict = new Block.Verdict(
+                        own.worse().isEmpty() ? Block.Tone.WARN : worse ? Block.Tone.BAD : Block.Tone.GOOD)
+                .simulated(simulated(own.study()))
+                .strong(own.metric().replace('_', ' '));
+        PairedRatio decides = own.ratios().get(own.metric());
+        if (decides == null) {
+            if (worse) {
+                verdict.text(" is 0 in every run of one arm and in none of the other. ")
+                        .strong("B is worse.");
+            } else {
+                verdict.text(
+                        " has no ratio: it is 0 in some run, was not measured in every one, or there are too few pairs.");
+            }
+        } else {
+            verdict.text(" changes by " + change(decides.ratio()) + " (" + change(decides.low()) + " to "
+                    + change(decides.high()) + ") from A to B. ");
+            if (worse) {
+                verdict.strong("B is worse").text(" than it may be.");
+            } else {
+                verdict.text("B is not shown to be worse than it may be.");
+            }
+            verdict.text(" " + own.pairs().size() + " pairs would have found a change of "
+                    + Markup.number(100 * decides.smallestEffect()) + " % four times in five. "
+                    + ComparisonReport.UNCORRECTED);
+        }
+        return verdict.text(" " + own.discarded() + " pairs were discarded.");
+    }
+
+    private static String change(double ratio) {
+        return String.format(Locale.ROOT, "%+.2f %%", percent(ratio));
+    }
+
+    /** A line for each figure: the interval, and the ratio on it. Only the figure that decides has a color. */
+    private Block.Figure intervals() {
+        double span = own.ratios().values().stream()
+                .mapToDouble(ratio -> Math.max(Math.abs(percent(ratio.low())), Math.abs(percent(ratio.high()))))
+                .reduce(LEAST_PERCENT, Math::max);
+        Axis axis = Axis.between(-span, span, Axis.step(span), LEFT, RIGHT);
+        double bottom = TOP + ROW * own.ratios().size();
+        Svg svg = new Svg().below(axis, TOP, bottom, "% of A");
+        double y = TOP + ROW / 2;
+        for (Map.Entry<String, PairedRatio> figure : own.ratios().entrySet()) {
+            PairedRatio ratio = figure.getValue();
+            int style = figure.getKey().equals(own.metric()) ? style(ratio) : Chart.NEUTRAL;
+            svg.text("tick", Svg.Anchor.END, LEFT - 8, y + 4, figure.getKey().replace('_', ' '))
+                    .polyline(
+                            "s" + style,
+                            List.of(
+                                    new Svg.Point(axis.at(percent(ratio.low())), y),
+                                    new Svg.Point(axis.at(percent(ratio.high())), y)))
+                    .circle("m" + style, axis.at(percent(ratio.ratio())), y, 4);
+            y += ROW;
+        }
+        return new Block.Figure("Change from A to B, with intervals", bottom + 50, svg, List.of(), List.of());
+    }
+
+    /** Green for an improvement, red for the opposite, blue for neither. */
+    private int style(PairedRatio ratio) {
+        if (ratio.isEven()) {
+            return EVEN;
+        }
+        return ratio.low() > 1 == Figures.isHigherBetter(own.metric()) ? BETTER : WORSE;
+    }
+
+    /** Both runs of every pair, in the order they were measured: whether the machine drifted, and which pair was odd. */
+    private Block.Figure ratios() {
+        List<Chart.Mark> marks = new ArrayList<>();
+        double number = 0;
+        for (Comparison.Pair pair : own.pairs()) {
+            number++;
+            marks.add(new Chart.Mark(EVEN, number, pair.a().getOrDefault(own.metric(), 0.0), "", false));
+            marks.add(new Chart.Mark(1, number, pair.b().getOrDefault(own.metric(), 0.0), "", false));
+        }
+        return new Chart(
+                        own.metric().replace('_', ' ') + ", pair by pair",
+                        "pair",
+                        "",
+                        List.of(
+                                new Chart.Series("A", EVEN, List.of(), List.of()),
+                                new Chart.Series("B", 1, List.of(), List.of())),
+                        false)
+                .withMarks(marks)
+                .figure();
+    }
+
+    private Block.Table table() {
+        List<List<String>> rows = new ArrayList<>();
+        own.ratios().forEach((figure, ratio) -> {
+            List<String> row = medians(figure);
+            for (double end : new double[] {ratio.ratio(), ratio.low(), ratio.high()}) {
+                row.add(String.format(Locale.ROOT, "%.4f", end));
+            }
+            row.add(String.format(Locale.ROOT, "%.2f %%", 100 * ratio.smallestEffect()));
+            rows.add(row);
+        });
+        own.zeros().forEach(figure -> {
+            List<String> row = medians(figure);
+            row.add("0 in some run");
+            rows.add(row);
+        });
+        return new Block.Table(List.of("figure", "median A", "median B", "B / A", "from", "to", "can see"), rows);
+    }
+
+    private List<String> medians(String figure) {
+        return new ArrayList<>(List.of(
+                figure.replace('_', ' '),
+                Markup.number(median(figure, Comparison.Pair::a)),
+                Markup.number(median(figure, Comparison.Pair::b))));
+    }
+
+    private double median(String figure, Function<Comparison.Pair, Map<String, Double>> arm) {
+        return Summary.of(own.pairs().stream()
+                        .mapToDouble(pair -> arm.apply(pair).getOrDefault(figure, 0.0))
+                        .toArray())
+                .p50();
+    }
+}

@@ -1,0 +1,93 @@
+package io.roseinfer.bench.report.html;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * A drawing. Its colors are classes of the page's style sheet, so it follows the page into the dark and onto paper; its texts are
+ * escaped.
+ */
+final class Svg {
+    /** Units of a drawing from left to right. */
+    static final double WIDTH = 640;
+
+    private final StringBuilder out = new StringBuilder();
+
+    /** Where a text begins, in the middle or at its end. */
+    enum Anchor {
+        MIDDLE,
+        END
+    }
+
+    /** A point of a line. */
+    record Point(double x, double y) {}
+
+    Svg line(String style, double x1, double y1, double x2, double y2) {
+        out.append("<line class=\"" + style + "\" x1=\"" + Markup.at(x1) + "\" x2=\"" + Markup.at(x2) + "\" y1=\""
+                + Markup.at(y1) + "\" y2=\"" + Markup.at(y2) + "\"/>");
+        return this;
+    }
+
+    Svg text(String style, Anchor anchor, double x, double y, String text) {
+        out.append("<text class=\"" + style + "\" text-anchor=\"" + (anchor == Anchor.END ? "end" : "middle")
+                + "\" x=\"" + Markup.at(x) + "\" y=\"" + Markup.at(y) + "\">" + Markup.text(text) + "</text>");
+        return this;
+    }
+
+    Svg polyline(String style, List<Point> points) {
+        out.append("<polyline class=\"" + style + "\" points=\""
+                + points.stream()
+                        .map(point -> Markup.at(point.x()) + "," + Markup.at(point.y()))
+                        .collect(Collectors.joining(" "))
+                + "\"/>");
+        return this;
+    }
+
+    Svg circle(String style, double x, double y, double radius) {
+        out.append("<circle class=\"" + style + "\" cx=\"" + Markup.at(x) + "\" cy=\"" + Markup.at(y) + "\" r=\""
+                + radius + "\"/>");
+        return this;
+    }
+
+    Svg rect(String style, double x, double y, double width, double height) {
+        out.append("<rect class=\"" + style + "\" x=\"" + Markup.at(x) + "\" y=\"" + Markup.at(y) + "\" width=\""
+                + Markup.at(width) + "\" height=\"" + Markup.at(height) + "\"/>");
+        return this;
+    }
+
+    /** Adds a path, unless it is empty. */
+    Svg path(String style, StringBuilder path) {
+        if (!path.isEmpty()) {
+            out.append("<path class=\"" + style + "\" d=\"").append(path).append("\"/>");
+        }
+        return this;
+    }
+
+    /** Adds an axis below a plot, with a grid over it. */
+    Svg below(Axis axis, double top, double bottom, String label) {
+        for (double tick : axis.ticks()) {
+            double x = axis.at(tick);
+            line(tick == 0 && axis.low() < 0 ? "zero" : "grid", x, top, x, bottom);
+            text("tick", Anchor.MIDDLE, x, bottom + 18, Markup.tick(tick));
+        }
+        return text("label", Anchor.MIDDLE, (axis.from() + axis.to()) / 2, bottom + 42, label);
+    }
+
+    /** Adds an axis left of a plot, with a grid over it. */
+    Svg beside(Axis axis, double left, double right, String label) {
+        for (double tick : axis.ticks()) {
+            double y = axis.at(tick);
+            line("grid", left, y, right, y);
+            text("tick", Anchor.END, left - 6, y + 4, Markup.tick(tick));
+        }
+        String middle = Markup.at((axis.from() + axis.to()) / 2);
+        out.append("<text class=\"label\" text-anchor=\"middle\" x=\"16\" y=\"" + middle
+                + "\" transform=\"rotate(-90 16 " + middle + ")\">" + Markup.text(label) + "</text>");
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return out.toString();
+    }
+}
