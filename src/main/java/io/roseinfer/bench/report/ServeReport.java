@@ -2,26 +2,35 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.bench.http.ClientFloor;
-import io.roseinfer.bench.http.LatencyTable;
-import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.Verdict;
-import io.roseinfer.metrics.Percentiles;
-import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The text of {@code roseinfer bench serve}, in the words and the order of {@code vllm bench serve}, with what is this client's own
- * behind it. The documentation has every definition, beside those of other tools.
+ * The text of {@code roseinfer bench serve}, in the words and the order of {@code vllm bench serve}, followed by what only this client
+ * has. Every number is one of the results file; the documentation has the definitions, beside those of other tools.
  */
 public final class ServeReport {
+    /** A line of which vLLM's keys have the number. */
+    private record Line(String label, String key, String format) {}
+
+    private static final List<Line> TOTALS = List.of(
+            new Line("Successful requests:", "completed", "%d"),
+            new Line("Failed requests:", "failed", "%d"),
+            new Line("Benchmark duration (s):", "duration", "%.2f"),
+            new Line("Total input tokens:", "total_input_tokens", "%d"),
+            new Line("Total generated tokens:", "total_output_tokens", "%d"),
+            new Line("Request throughput (req/s):", "request_throughput", "%.2f"),
+            new Line("Output token throughput (tok/s):", "output_throughput", "%.2f"),
+            new Line("Total Token throughput (tok/s):", "total_token_throughput", "%.2f"),
+            new Line("Request goodput (req/s):", "request_goodput", "%.2f"));
+
     private static final Map<String, String> TITLES = Map.of(
             "ttft", "Time to First Token",
             "tpot", "Time per Output Token (excl. 1st token)",
@@ -30,61 +39,29 @@ public final class ServeReport {
 
     private final List<String> metrics;
     private final List<Double> percentiles;
-    private final Map<String, Double> goodput;
 
     /**
      * A report of some metrics.
      *
      * @param metrics of {@code ttft}, {@code tpot}, {@code itl} and {@code e2el}
-     * @param percentiles which of them, 0 to 100
-     * @param goodput most milliseconds by metric; without one goodput is left out
+     * @param percentiles of those that the results have, 0 to 100
      */
-    public ServeReport(List<String> metrics, List<Double> percentiles, Map<String, Double> goodput) {
+    public ServeReport(List<String> metrics, List<Double> percentiles) {
         this.metrics = List.copyOf(metrics);
         this.percentiles = List.copyOf(percentiles);
-        this.goodput = Map.copyOf(goodput);
         Check.that(TITLES.keySet().containsAll(metrics), "a metric without a title");
     }
 
     /** The block of one run, every line ended by a newline. */
-    public String text(LoadResult run, Verdict verdict, Optional<ClientFloor> floor) {
+    public String text(ServeResult result) {
         Formatter out = new Formatter(Locale.ROOT);
         out.format("============ Serving Benchmark Result ============\n");
-        counts(out, run);
-        if (!goodput.isEmpty()) {
-            double good = Figures.goodRequests(run, goodput) / run.seconds();
-            out.format("%-40s %.2f\n", "Request goodput (req/s):", good);
-        }
-        Map<String, double[]> table = LatencyTable.fromSent(run);
-        for (String metric : metrics) {
-            latencies(out, metric, TITLES.getOrDefault(metric, metric), table.getOrDefault(metric, new double[0]));
-        }
-        title(out, "Client");
-        LatencyTable.fromDue(run)
-                .forEach((metric, values) -> summary(
-                        out,
-                        metric.startsWith("ttft") ? "TTFT from intended time" : "E2EL from intended time",
-                        Summary.of(values)));
-        if (run.isScheduled()) {
-            summary(out, "Dispatch lag", Summary.of(LatencyTable.lag(run)));
-            floor.ifPresent(measured -> summary(out, "Client's floor, lag", measured.lagMillis()));
-            if (Double.isFinite(run.achievedRate()) && Double.isFinite(run.scheduledRate())) {
-                out.format(
-                        "%-40s %.2f of %.2f\n",
-                        "Request rate achieved (req/s):", run.achievedRate(), run.scheduledRate());
-            }
-        }
-        out.format(
-                "%-40s %.2f cores, %d collections in %d ms, compilers %d ms, longest pause %.3f ms\n",
-                "Client process:",
-                run.cost().cpuNanos() / 1e9 / run.seconds(),
-                run.cost().collections(),
-                run.cost().collectionMillis(),
-                run.cost().compileMillis(),
-                run.cost().pauseNanos() / 1e6);
-        floor.ifPresent(measured -> floor(out, measured));
-        SchedulerCounts.of(run).ifPresent(counts -> scheduler(out, counts));
-        attribution(out, Attribution.of(run));
+        TOTALS.forEach(line -> line(out, result, line));
+        metrics.forEach(metric -> latencies(out, result, metric));
+        client(out, result);
+        result.roseinfer().scheduler().ifPresent(counts -> scheduler(out, counts));
+        attribution(out, result.roseinfer());
+        Verdict verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
         verdict.reasons().forEach(reason -> out.format("Invalid: %s\n", reason));
@@ -93,36 +70,52 @@ public final class ServeReport {
         return out.toString();
     }
 
-    private static void counts(Formatter out, LoadResult run) {
-        double seconds = run.seconds();
-        int completed = run.completed().size();
-        out.format("%-40s %d\n", "Successful requests:", completed);
-        out.format("%-40s %d\n", "Failed requests:", run.calls().size() - completed);
-        out.format("%-40s %.2f\n", "Benchmark duration (s):", seconds);
-        out.format("%-40s %d\n", "Total input tokens:", run.inputTokens());
-        out.format("%-40s %d\n", "Total generated tokens:", run.outputTokens());
-        out.format("%-40s %.2f\n", "Request throughput (req/s):", completed / seconds);
-        out.format("%-40s %.2f\n", "Output token throughput (tok/s):", run.outputTokens() / seconds);
-        out.format(
-                "%-40s %.2f\n", "Total Token throughput (tok/s):", (run.inputTokens() + run.outputTokens()) / seconds);
+    /** Prints a number, unless the results have none. */
+    private static void line(Formatter out, ServeResult result, Line line) {
+        if (result.vllm().get(line.key()) instanceof Number number) {
+            out.format("%-40s " + line.format() + "\n", line.label(), number);
+        }
     }
 
-    private void latencies(Formatter out, String metric, String name, double... values) {
-        title(out, name);
-        String word = metric.toUpperCase(Locale.ROOT);
-        if (values.length == 0) {
-            out.format("%-40s none\n", word + " (ms):");
+    private void latencies(Formatter out, ServeResult result, String metric) {
+        title(out, TITLES.getOrDefault(metric, metric));
+        String word = metric.toUpperCase(Locale.ROOT) + " (ms):";
+        String key = "_" + metric + "_ms";
+        if (result.vllm().get("mean" + key) == null) {
+            out.format("%-40s none\n", word);
             return;
         }
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        out.format("%-40s %.2f\n", "Mean " + word + " (ms):", Summary.of(values).mean());
-        out.format("%-40s %.2f\n", "Median " + word + " (ms):", Percentiles.of(sorted, 50));
+        line(out, result, new Line("Mean " + word, "mean" + key, "%.2f"));
+        line(out, result, new Line("Median " + word, "median" + key, "%.2f"));
         for (double percentile : percentiles) {
-            out.format(
-                    "%-40s %.2f\n",
-                    "P" + ServeResult.number(percentile) + " " + word + " (ms):", Percentiles.of(sorted, percentile));
+            String number = ServeResult.number(percentile);
+            line(out, result, new Line("P" + number + " " + word, "p" + number + key, "%.2f"));
         }
+    }
+
+    private static void client(Formatter out, ServeResult result) {
+        ServeResult.Own own = result.roseinfer();
+        title(out, "Client");
+        summary(out, "TTFT from intended time", own.ttftIntendedMillis());
+        summary(out, "E2EL from intended time", own.e2elIntendedMillis());
+        if (own.load().scheduled()) {
+            summary(out, "Dispatch lag", own.dispatchLagMillis());
+            own.floor().ifPresent(measured -> summary(out, "Client's floor, lag", measured.lagMillis()));
+            if (own.load().achievedRate() instanceof Double achieved
+                    && own.load().scheduledRate() instanceof Double scheduled) {
+                out.format("%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", achieved, scheduled);
+            }
+        }
+        ServeResult.Client client = own.client();
+        out.format(
+                "%-40s %.2f cores, %d collections in %d ms, compilers %d ms, longest pause %.3f ms\n",
+                "Client process:",
+                client.cpuS() / result.seconds(),
+                client.gcCount(),
+                client.gcMillis(),
+                client.compileMillis(),
+                client.longestPauseMillis());
+        own.floor().ifPresent(measured -> floor(out, measured));
     }
 
     private static void title(Formatter out, String name) {
@@ -139,52 +132,51 @@ public final class ServeReport {
     }
 
     /** Where the time went, if the server says. */
-    private static void attribution(Formatter out, Attribution attribution) {
-        parts(out, "Where TTFT from intended time went (ms)", attribution.firstToken());
-        parts(out, "Where ITL went (ms)", attribution.gaps());
-        if (!attribution.slowest().isEmpty()) {
-            FirstToken first = attribution.slowest().getFirst();
-            out.format(
-                    "Slowest first token: %.3f ms for request %d (%s): %s\n",
-                    first.nanos() / 1e6,
-                    first.request(),
-                    first.promptTokens() < 0 ? "a text" : first.promptTokens() + " prompt tokens",
-                    mostOf(first));
-        }
-        if (attribution.gapsWithoutSteps() > 0) {
+    private static void attribution(Formatter out, ServeResult.Own own) {
+        own.ttftParts().ifPresent(parts -> parts(out, "Where TTFT from intended time went (ms)", parts));
+        own.itlParts().ifPresent(parts -> parts(out, "Where ITL went (ms)", parts));
+        own.requests().stream()
+                .filter(request -> request.ttftParts().isPresent())
+                .max(Comparator.comparingDouble(ServeResult.Request::ttftMillis))
+                .ifPresent(request -> out.format(
+                        "Slowest first token: %.3f ms for request %d (%s): %s\n",
+                        request.ttftMillis(),
+                        request.id(),
+                        request.promptTokens() < 0 ? "a text" : request.promptTokens() + " prompt tokens",
+                        mostOf(request)));
+        if (own.gapsWithoutSteps() > 0) {
             out.format(
                     "Note: the steps of %d gaps are not known, so the table leaves these out\n",
-                    attribution.gapsWithoutSteps());
+                    own.gapsWithoutSteps());
         }
-        attribution.longest().stream().findFirst().ifPresent(gap -> longest(out, gap));
+        own.longestGaps().stream().findFirst().ifPresent(gap -> longest(out, gap));
     }
 
-    private static void longest(Formatter out, Gap gap) {
-        out.format("Longest gap: %.3f ms before token %d of request %d", gap.nanos() / 1e6, gap.token(), gap.request());
-        gap.waitedFor()
-                .ifPresent(step -> out.format(
-                        ", for step %d%s (%d rows, %d prompt tokens, %.3f ms)",
-                        step.get(Fact.STEP),
-                        step.get(Fact.ENGINE) == 0 ? "" : " of engine " + step.get(Fact.ENGINE),
-                        step.get(Fact.ROWS),
-                        step.get(Fact.PREFILL_TOKENS),
-                        gap.stepNanos() / 1e6));
+    private static void longest(Formatter out, ServeResult.LongGap gap) {
+        out.format("Longest gap: %.3f ms before token %d of request %d", gap.millis(), gap.token(), gap.request());
+        if (gap.step().isPresent()) {
+            long engine = gap.engine().orElse(0);
+            out.format(
+                    ", for step %d%s (%d rows, %d prompt tokens, %.3f ms)",
+                    gap.step().getAsLong(),
+                    engine == 0 ? "" : " of engine " + engine,
+                    gap.rows().orElse(0),
+                    gap.prefillTokens().orElse(0),
+                    gap.stepMillis().orElse(0));
+        }
         out.format("\n");
     }
 
     /** The parts that took at least a tenth, the longest first. */
-    private static String mostOf(FirstToken first) {
-        return first.parts().entrySet().stream()
-                .filter(part -> part.getValue() > 0 && part.getValue() >= first.nanos() / 10)
+    private static String mostOf(ServeResult.Request request) {
+        return request.ttftParts().orElse(Map.of()).entrySet().stream()
+                .filter(part -> part.getValue() > 0 && part.getValue() >= request.ttftMillis() / 10)
                 .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
-                .map(part -> String.format(Locale.ROOT, "%s %.3f", part.getKey(), part.getValue() / 1e6))
+                .map(part -> String.format(Locale.ROOT, "%s %.3f", part.getKey(), part.getValue()))
                 .collect(Collectors.joining(", "));
     }
 
     private static void parts(Formatter out, String name, PartTable table) {
-        if (table.samples() == 0) {
-            return;
-        }
         title(out, name);
         out.format("%-16s %10s %10s %10s\n", "", "mean", "around p50", "p98 and up");
         for (String part : table.all().keySet()) {

@@ -232,6 +232,13 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     error);
         }
 
+        /** Returns the time to its first token from when it was due, the sum of its parts; 0 if they are not known. */
+        public double ttftMillis() {
+            return ttftParts.orElse(Map.of()).values().stream()
+                    .mapToDouble(Double::doubleValue)
+                    .sum();
+        }
+
         private int usage(int count) {
             return count < usage.size() ? usage.get(count) : -1;
         }
@@ -471,12 +478,16 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         return nanos.stream().map(stamp -> stamp - startNanos).toList();
     }
 
+    /** Returns how long the run took. */
+    double seconds() {
+        return vllm.get("duration") instanceof Number number ? number.doubleValue() : 0;
+    }
+
     /** Returns the run as it was measured, without the client's cost, on a clock that starts with it. */
     public LoadResult run() {
-        double seconds = vllm.get("duration") instanceof Number number ? number.doubleValue() : 0;
         return new LoadResult(
                 0,
-                Math.max(1, Math.round(seconds * NANOS_PER_SECOND)),
+                Math.max(1, Math.round(seconds() * NANOS_PER_SECOND)),
                 roseinfer.load().scheduled(),
                 roseinfer.requests().stream().map(Request::call).toList(),
                 ClientCost.NONE,

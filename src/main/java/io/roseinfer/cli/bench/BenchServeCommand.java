@@ -74,11 +74,7 @@ public final class BenchServeCommand implements Command {
         ServeResult result = run.result(results.percentiles(), Optional.empty());
         file.ifPresent(to -> to.write(result));
         pages.write("run", () -> result);
-        terminal.print(new ServeReport(
-                        results.metrics(),
-                        results.percentiles(),
-                        flags.objective().goodput())
-                .text(run.result(), verdict, run.floor()));
+        terminal.print(new ServeReport(results.metrics(), results.percentiles()).text(result));
         verdict.reasons().forEach(reason -> terminal.note("the run does not count: " + reason));
         return verdict.isValid() ? 0 : INVALID;
     }

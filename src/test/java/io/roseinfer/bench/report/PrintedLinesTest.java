@@ -86,16 +86,16 @@ class PrintedLinesTest {
     void every_line_of_bench_serve_is_defined_and_every_key_is_in_its_file() {
         Verdict verdict = new Verdict(List.of("reason"), List.of("remedy"), List.of("note"));
         Optional<ClientFloor> floor = Optional.of(new ClientFloor(1e5, Summary.of(0.1), Summary.of(0.2)));
-        String text = new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0), BOUNDS)
-                .text(RUN, verdict, floor);
-        Map<String, List<String>> defined = defined("### The lines of `bench serve`", "The parts explain");
-        assertThat(text.lines().flatMap(PrintedLinesTest::labels).distinct())
-                .containsExactlyInAnyOrderElementsOf(defined.keySet());
         Environment environment = new Environment(
                 "jdk", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
         ServeResult.About about = new ServeResult.About(
                 Map.of(), List.of(), Map.of(), environment, List.of(99.0), BOUNDS, Map.of(), Optional.empty());
-        requireKeys(defined, ResultJson.tree(ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about)));
+        ServeResult result = ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about);
+        String text = new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0)).text(result);
+        Map<String, List<String>> defined = defined("### The lines of `bench serve`", "The parts explain");
+        assertThat(text.lines().flatMap(PrintedLinesTest::labels).distinct())
+                .containsExactlyInAnyOrderElementsOf(defined.keySet());
+        requireKeys(defined, ResultJson.tree(result));
     }
 
     /** Takes every label out of a line of headings; what is left. */

@@ -359,6 +359,18 @@ final class ResultGoldens {
     private static final Verdict VALID = new Verdict(List.of(), List.of(), List.of("a note"));
 
     private static ServeResult serve(LoadResult run, Verdict verdict, boolean simulated, Optional<ReplayOf> replayOf) {
+        Optional<ClientFloor> floor = simulated
+                ? Optional.empty()
+                : Optional.of(new ClientFloor(123_456.75, Summary.of(0.1, 0.3), Summary.of(0.2)));
+        return serve(run, verdict, floor, simulated, replayOf);
+    }
+
+    private static ServeResult serve(
+            LoadResult run,
+            Verdict verdict,
+            Optional<ClientFloor> floor,
+            boolean simulated,
+            Optional<ReplayOf> replayOf) {
         Map<String, Object> head = new LinkedHashMap<>();
         head.put("endpoint_type", "openai");
         head.put("backend", simulated ? "sim" : "http");
@@ -378,9 +390,6 @@ final class ResultGoldens {
                 simulated ? Map.of() : goodput(),
                 Map.of("clipped", 3L),
                 replayOf);
-        Optional<ClientFloor> floor = simulated
-                ? Optional.empty()
-                : Optional.of(new ClientFloor(123_456.75, Summary.of(0.1, 0.3), Summary.of(0.2)));
         return ServeResult.of(run, verdict, floor, Instant.EPOCH, about);
     }
 
@@ -397,15 +406,17 @@ final class ResultGoldens {
         LoadResult simulated = simulated(60, 5);
         add("serve", serve(run(), invalid, false, Optional.empty()));
         add("serve-simulated", serve(simulated, VALID, true, Optional.empty()));
+        ServeResult floored = serve(
+                run(),
+                invalid,
+                Optional.of(new ClientFloor(1e5, Summary.of(0.1), Summary.of(0.2))),
+                false,
+                Optional.empty());
         files.put(
                 "serve.txt",
-                new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(50.0, 99.9), goodput())
-                                .text(
-                                        run(),
-                                        invalid,
-                                        Optional.of(new ClientFloor(1e5, Summary.of(0.1), Summary.of(0.2))))
-                        + new ServeReport(List.of("ttft", "itl"), List.of(99.0), Map.of())
-                                .text(simulated, VALID, Optional.empty()));
+                new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(50.0, 99.9)).text(floored)
+                        + new ServeReport(List.of("ttft", "itl"), List.of(99.0))
+                                .text(serve(simulated, VALID, true, Optional.empty())));
     }
 
     private static List<Environment> machines() {

@@ -152,7 +152,7 @@ final class PartsSection {
     private static Optional<Block> slowest(List<ServeResult.Request> requests, Map<String, Double> names) {
         List<ServeResult.Request> slowest = requests.stream()
                 .filter(request -> request.ttftParts().isPresent())
-                .sorted(Comparator.comparingDouble(request -> -whole(request)))
+                .sorted(Comparator.comparingDouble(request -> -request.ttftMillis()))
                 .limit(SLOWEST)
                 .toList();
         if (slowest.isEmpty()) {
@@ -168,7 +168,7 @@ final class PartsSection {
             List<String> row = new ArrayList<>(List.of(
                     "request " + request.id(),
                     request.promptTokens() < 0 ? "text" : "" + request.promptTokens(),
-                    Markup.number(whole(request))));
+                    Markup.number(request.ttftMillis())));
             parts.forEach(part -> row.add(Markup.number(part(request, part))));
             rows.add(row);
         }
@@ -177,13 +177,6 @@ final class PartsSection {
 
     private static double part(ServeResult.Request request, String part) {
         return request.ttftParts().map(parts -> parts.getOrDefault(part, 0.0)).orElse(0.0);
-    }
-
-    private static double whole(ServeResult.Request request) {
-        return request.ttftParts()
-                .map(parts ->
-                        parts.values().stream().mapToDouble(Double::doubleValue).sum())
-                .orElse(0.0);
     }
 
     private static void gaps(List<Block> blocks, ServeResult.Own own) {
