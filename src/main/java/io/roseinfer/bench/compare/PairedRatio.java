@@ -11,7 +11,9 @@ import java.util.Arrays;
  * <p>Even pairs are measured A B, odd pairs B A. Every even pair is averaged with every odd one, on logarithms, so a steady drift of the
  * machine cancels out. The estimate is the median of these averages (Hodges and Lehmann, 1963). The interval is between two of them, by
  * order, and inverts the rank-sum test of Mann and Whitney. The test assumes no distribution; the rank is that of the normal
- * approximation with its correction for continuity, which is at most the exact one.
+ * approximation with its correction for continuity, which is at most the exact one. Runs of a machine are correlated with those just before, which makes
+ * the averages of neighbors more alike than the test assumes: the deviation is taken {@value #CORRELATION} times, what the worst correlation of a
+ * first-order autoregression asks for.
  *
  * <p>Both ends are averages of two measured ratios, so they are finite. One odd run moves an end only in a comparison of few pairs.
  *
@@ -25,8 +27,11 @@ public record PairedRatio(double ratio, double low, double high, double smallest
     /** With fewer pairs of either order the interval would have to be wider than all averages. */
     static final int MIN_BLOCKS = 5;
 
-    /** The normal distribution's quantile of the 1 % that either end may miss. */
-    private static final double TAIL = 2.3263478740408408;
+    /** The factor of the deviation of estimates for runs that are correlated by about 0.5 with the run before, at which it is largest. */
+    private static final double CORRELATION = 1.075;
+
+    /** The normal distribution's quantile of the 1 % that either end may miss, in deviations of independent runs. */
+    private static final double TAIL = CORRELATION * 2.3263478740408408;
 
     /** The same of the 80 % of experiments that are to find an effect. */
     private static final double POWER = 0.8416212335729143;
