@@ -4,7 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
-import io.roseinfer.cli.flags.ServerFlags;
+import io.roseinfer.cli.flags.ServeFlags;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
@@ -46,7 +46,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private GenerationConfigFlag generationConfig = new GenerationConfigFlag();
 
     @Mixin
-    private ServerFlags server = new ServerFlags();
+    private ServeFlags server = new ServeFlags();
 
     @Mixin
     private SchedulerFlags scheduler = new SchedulerFlags();

@@ -35,7 +35,7 @@ final class BackendFlags {
         REFUSED
     }
 
-    private static final CommandSpec DEFAULTS = CommandSpec.forAnnotatedObject(new ServeFlags());
+    private static final CommandSpec DEFAULTS = CommandSpec.forAnnotatedObject(new BenchServeFlags());
     private static final String MODEL = "--model";
     private static final Set<String> DEVICE = names(new ModelFlags());
     private static final Set<String> DELIVERY = names(new DeliveryFlags());

@@ -94,7 +94,7 @@ public final class BenchAbCommand implements Command {
     private PageFlags pages = new PageFlags();
 
     @Mixin
-    private ServeFlags flags = new ServeFlags();
+    private BenchServeFlags flags = new BenchServeFlags();
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {
@@ -259,7 +259,7 @@ public final class BenchAbCommand implements Command {
     private static Comparison.Arm arm(
             ServeCommandLine line, SystemUnderTest system, Set<String> told, Terminal terminal) {
         return seed -> {
-            ServeFlags.Load load = line.flags().load(line.command(), seed);
+            BenchServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
             system.notes(result).stream()
                     .filter(note -> told.add(note.replaceAll("[0-9.]+", "")))

@@ -69,7 +69,7 @@ public final class BenchReplayCommand implements Command {
     private PageFlags pages = new PageFlags();
 
     @Mixin
-    private ServeFlags unusedFlags = new ServeFlags();
+    private BenchServeFlags unusedFlags = new BenchServeFlags();
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {
@@ -170,9 +170,9 @@ public final class BenchReplayCommand implements Command {
          * @param hasCosts whether the line's step costs take the place of those that the recorded run says
          */
         MeasuredRun of(ServeCommandLine line, boolean hasCosts) {
-            ServeFlags flags = line.flags();
+            BenchServeFlags flags = line.flags();
             boolean simulated = flags.endpoint().backend() == EndpointFlags.Kind.SIM;
-            ServeFlags.Load made = flags.load(line.command(), flags.seed());
+            BenchServeFlags.Load made = flags.load(line.command(), flags.seed());
             OfferedLoad load = recorded.again(made.offered(), simulated);
             if (simulated) {
                 recorded.requireOneEngine();

@@ -6,8 +6,8 @@ import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ServeReport;
 import io.roseinfer.bench.report.ServeResult;
+import io.roseinfer.cli.flags.BenchServeOutputFlags;
 import io.roseinfer.cli.flags.PageFlags;
-import io.roseinfer.cli.flags.ServeResultFlags;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
@@ -28,10 +28,10 @@ public final class BenchServeCommand implements Command {
     private static final int INVALID = 8;
 
     @Mixin
-    private ServeFlags flags = new ServeFlags();
+    private BenchServeFlags flags = new BenchServeFlags();
 
     @Mixin
-    private ServeResultFlags results = new ServeResultFlags();
+    private BenchServeOutputFlags results = new BenchServeOutputFlags();
 
     @Mixin
     private PageFlags pages = new PageFlags();
@@ -41,14 +41,14 @@ public final class BenchServeCommand implements Command {
         Optional<ResultFile> file = results.file(flags.arrivals().requestRate());
         pages.check(file.stream().toList());
         Map<String, Double> unusedBounds = flags.objective().goodput();
-        ServeFlags.Load asked = flags.load(command, flags.seed());
+        BenchServeFlags.Load asked = flags.load(command, flags.seed());
         if (!asked.changes().isEmpty()) {
             terminal.note(asked.changes());
         }
         ServeCommandLine line = new ServeCommandLine(Arguments.of(command), command, flags);
         Optional<ClientFloor> floor = MeasuredRun.floor(flags, terminal);
         try (SystemUnderTest system = SystemUnderTest.open(line, terminal)) {
-            ServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
+            BenchServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
             AtomicInteger code = new AtomicInteger();
             Thread running = Thread.currentThread();
             StopSignals.Handled handled = StopSignals.handle(signal -> {

@@ -87,7 +87,7 @@ public final class BenchSweepCommand implements Command {
     private PageFlags pages = new PageFlags();
 
     @Mixin
-    private ServeFlags flags = new ServeFlags();
+    private BenchServeFlags flags = new BenchServeFlags();
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {

@@ -22,7 +22,7 @@ final class EngineUnderTest implements SystemUnderTest {
     /** Steps of a run that are kept; their records take 14 MB. */
     private static final int STEPS = 1 << 17;
 
-    private final ServeFlags flags;
+    private final BenchServeFlags flags;
     private final EngineOptions options;
     private final LoadedModel loaded;
     private final Map<String, @Nullable Object> settings;
@@ -49,7 +49,7 @@ final class EngineUnderTest implements SystemUnderTest {
 
     /** A warm-up has an engine of its own, so that the run finds no state of its policies. */
     @Override
-    public LoadResult offer(ServeFlags ofRun, OfferedLoad offered) {
+    public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
         OfferedLoad warmUp = ofRun.warmUp(offered);
         if (!warmUp.requests().isEmpty()) {
             LoadResult unused = run("warmup", ofRun, warmUp);
@@ -57,7 +57,7 @@ final class EngineUnderTest implements SystemUnderTest {
         return run("run", ofRun, offered);
     }
 
-    private LoadResult run(String what, ServeFlags ofRun, OfferedLoad offered) {
+    private LoadResult run(String what, BenchServeFlags ofRun, OfferedLoad offered) {
         EngineOptions ofEngine = flags.withNewPolicies(options);
         try (Engine engine = loaded.serve(ofEngine, flags.model().routing(), terminal.clock());
                 EngineTarget target = new EngineTarget(engine, ofRun.endpoint().ask(), terminal.clock())) {

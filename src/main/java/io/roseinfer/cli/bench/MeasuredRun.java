@@ -33,7 +33,7 @@ record MeasuredRun(
         Optional<ClientFloor> floor) {
 
     /** What the client costs, for runs that have one. */
-    static Optional<ClientFloor> floor(ServeFlags flags, Terminal terminal) {
+    static Optional<ClientFloor> floor(BenchServeFlags flags, Terminal terminal) {
         return flags.endpoint().backend() == EndpointFlags.Kind.SIM
                 ? Optional.empty()
                 : Optional.of(ClientFloor.measure(flags.readers(), terminal.clock()));
@@ -62,7 +62,7 @@ record MeasuredRun(
     }
 
     private Map<String, Object> head() {
-        ServeFlags flags = line.flags();
+        BenchServeFlags flags = line.flags();
         Map<String, Object> head = new LinkedHashMap<>();
         head.put("endpoint_type", Choices.word(flags.endpoint().endpointType()));
         head.put("backend", Choices.word(flags.endpoint().backend()));

@@ -1,10 +1,10 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.flags.BenchServeOutputFlags;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.PageFlags;
-import io.roseinfer.cli.flags.ServeResultFlags;
 import io.roseinfer.cli.terminal.UsageMessage;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,7 @@ import picocli.CommandLine.Model.OptionSpec;
  * @param command the flags as they were parsed
  * @param flags their values
  */
-record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags flags) {
+record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeFlags flags) {
     /** Those flags and nothing else; those of a recorded run's file and page are known and mean nothing here. */
     @picocli.CommandLine.Command(name = "bench serve")
     private static final class Holder {
@@ -32,10 +32,10 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags 
                 List.of("--json", "--save-result", "--report", "--csv", "--percentile-metrics", "--metric-percentiles");
 
         @Mixin
-        private ServeFlags flags = new ServeFlags();
+        private BenchServeFlags flags = new BenchServeFlags();
 
         @Mixin
-        private ServeResultFlags unusedResults = new ServeResultFlags();
+        private BenchServeOutputFlags unusedResults = new BenchServeOutputFlags();
 
         @Mixin
         private PageFlags unusedPages = new PageFlags();

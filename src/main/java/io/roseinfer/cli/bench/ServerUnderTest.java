@@ -41,7 +41,7 @@ final class ServerUnderTest implements SystemUnderTest {
             Optional<NullServer> ours,
             ServeCommandLine line,
             Terminal terminal) {
-        ServeFlags flags = line.flags();
+        BenchServeFlags flags = line.flags();
         this.contextLength = contextLength;
         this.ours = ours;
         this.model = asked.model();
@@ -54,7 +54,7 @@ final class ServerUnderTest implements SystemUnderTest {
     }
 
     /** Offers a load to a target. */
-    static LoadResult run(String what, Target target, ServeFlags flags, OfferedLoad offered, Terminal terminal) {
+    static LoadResult run(String what, Target target, BenchServeFlags flags, OfferedLoad offered, Terminal terminal) {
         LoadRun run = new LoadRun(
                 target,
                 flags.maxConcurrency().orElse(LoadRun.UNBOUNDED),
@@ -105,7 +105,7 @@ final class ServerUnderTest implements SystemUnderTest {
     }
 
     @Override
-    public LoadResult offer(ServeFlags flags, OfferedLoad offered) {
+    public LoadResult offer(BenchServeFlags flags, OfferedLoad offered) {
         if (target.isEmpty()) {
             Endpoint accepted =
                     ours.isPresent() ? asked : asked.accepted(offered.requests().getFirst());

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /** An engine on simulated time: the scheduler, with steps that take what a recorded run or flags say. */
 final class SimulationUnderTest implements SystemUnderTest {
-    private final ServeFlags flags;
+    private final BenchServeFlags flags;
     private final EngineOptions options;
     private final ModelSpec spec;
     private final StepCosts costs;
@@ -51,7 +51,7 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     /** As flags say, with the step costs of a run if they name none. */
     static SimulationUnderTest load(ServeCommandLine line, Optional<RecordedRun> recorded, Terminal terminal) {
-        ServeFlags flags = line.flags();
+        BenchServeFlags flags = line.flags();
         flags.model().simulate(line.command(), ShippedCosts.model());
         StepCosts costs = flags.simulation().costs(recorded, flags.model().model());
         var unused = flags.simulation().times(costs, flags.seed());
@@ -65,7 +65,7 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     /** Every run draws again and has policies that have served none. A warm-up would warm nothing. */
     @Override
-    public LoadResult offer(ServeFlags ofRun, OfferedLoad offered) {
+    public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
         long seed = SplitMix64.at(flags.seed(), runs++);
         SimOptions sim = SimOptions.defaults().withReadBack(false).withMaxInFlight(costs.inFlight());
         return new SimulatedServer(

@@ -56,7 +56,8 @@ final class SweepRunner implements AutoCloseable {
             setting = wanted;
         }
         system.get().fitLengths(line);
-        ServeFlags.Load load = line.flags().load(line.command(), line.flags().seed());
+        BenchServeFlags.Load load =
+                line.flags().load(line.command(), line.flags().seed());
         // Not run: a point without room for its prompts is one that does not count, and the others are measured all the
         // same.
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));

@@ -31,13 +31,13 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
      *
      * @throws BadInput if the model has room for none of its requests
      */
-    default LoadResult run(ServeFlags flags, OfferedLoad load) {
+    default LoadResult run(BenchServeFlags flags, OfferedLoad load) {
         contextLength().ifPresent(length -> requireRoom(load, length));
         return offer(flags, load);
     }
 
     /** As {@link #run}, without a look at the prompts. */
-    LoadResult offer(ServeFlags flags, OfferedLoad load);
+    LoadResult offer(BenchServeFlags flags, OfferedLoad load);
 
     /** Shortens the default lengths of a command line's requests to what the context of an engine in this process holds. */
     default void fitLengths(ServeCommandLine line) {

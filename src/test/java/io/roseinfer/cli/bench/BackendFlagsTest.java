@@ -157,7 +157,7 @@ class BackendFlagsTest {
     }
 
     private static List<OptionSpec> options() {
-        return CommandSpec.forAnnotatedObject(new ServeFlags()).options();
+        return CommandSpec.forAnnotatedObject(new BenchServeFlags()).options();
     }
 
     @Test
@@ -178,7 +178,8 @@ class BackendFlagsTest {
     }
 
     private static String argument(String flag) {
-        OptionSpec option = CommandSpec.forAnnotatedObject(new ServeFlags()).findOption(flag);
+        OptionSpec option =
+                CommandSpec.forAnnotatedObject(new BenchServeFlags()).findOption(flag);
         if (option.arity().max() > 0) {
             return flag + "=" + VALUES.get(flag);
         }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** Where a server listens, and what it lets clients do. */
-public final class ServerFlags {
+public final class ServeFlags {
     @Option(names = "--host", paramLabel = "<ADDRESS>", description = "Address to listen on.")
     private String host = "127.0.0.1";
 
@@ -138,7 +138,7 @@ public final class ServerFlags {
         if (apiKey.isPresent()) {
             terminal.note("--api-key can be read in the list of processes; --api-key-file cannot");
         }
-        return apiKey.or(() -> apiKeyFile.map(ServerFlags::firstLine));
+        return apiKey.or(() -> apiKeyFile.map(ServeFlags::firstLine));
     }
 
     private static String firstLine(Path file) {

@@ -28,7 +28,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** Everything that says which system is measured under which load. */
-final class ServeFlags {
+final class BenchServeFlags {
     /** The readers' threads on a machine with so many cores each. */
     private static final int CORES_PER_READER = 4;
 

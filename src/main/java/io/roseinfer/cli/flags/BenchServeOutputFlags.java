@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** What is told of a run of {@code bench serve}. */
-public final class ServeResultFlags {
+public final class BenchServeOutputFlags {
     private static final List<String> METRICS = List.of("ttft", "tpot", "itl", "e2el");
 
     static final class Metrics implements ITypeConverter<List<String>> {
