@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,8 +21,10 @@ final class Contract {
     static List<String> lines(String file) {
         try (InputStream in = Contract.class.getResourceAsStream(FOLDER + file)) {
             if (in == null) {
-                throw new BackendUnavailable("device cuda: this build lacks kernels/contract/" + file
-                        + "; rebuild with tools/build, or use --device cpu");
+                throw new BackendUnavailable(
+                        "device cuda: this build lacks kernels/contract/" + file,
+                        Remedy.of("rebuild with tools/build"),
+                        Remedy.USE_CPU);
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8)
                     .lines()
