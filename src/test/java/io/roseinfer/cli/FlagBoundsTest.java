@@ -60,6 +60,7 @@ class FlagBoundsTest {
         });
     }
 
+    @SuppressWarnings("JdkObsolete") // the parser takes a Stack
     private static void check(OptionSpec option, String text) {
         Stack<String> words = new Stack<>();
         words.push(text);

@@ -30,27 +30,27 @@ class NewFlagTest {
     static final class Group {
         @Option(names = "--depth", preprocessor = Within.Check.class)
         @Within(min = 1, max = MAX_DEPTH)
-        private int depth = 2;
+        int depth = 2;
 
         @Option(names = "--shape")
-        private Optional<Shape> shape = Optional.empty();
+        Optional<Shape> shape = Optional.empty();
 
         @Option(names = "--sizes", converter = Numbers.Parser.class, preprocessor = Within.Check.class)
         @Within(min = 0)
-        private Numbers sizes = Numbers.of(1);
+        Numbers sizes = Numbers.of(1);
     }
 
     /** A command that has the group. */
     @Command(name = "new")
     static final class WithGroup {
         @Mixin
-        private Group group = new Group();
+        Group group = new Group();
     }
 
     private static CommandLine parse(String... arguments) {
         CommandLine command = new CommandLine(new WithGroup());
         Choices.register(command);
-        command.parseArgs(arguments);
+        var unused = command.parseArgs(arguments);
         return command;
     }
 
