@@ -1,34 +1,51 @@
 package io.roseinfer.engine;
 
 import java.util.Comparator;
-import java.util.TreeSet;
+import java.util.NavigableSet;
+import java.util.NoSuchElementException;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The requests that have a deadline, ordered by it. */
+/** Requests that have a deadline, ordered by it. Any thread. */
 final class Deadlines {
-    /** The earliest first. */
-    static final Comparator<LiveRequest> ORDER =
-            Comparator.comparingLong(LiveRequest::deadlineNanos).thenComparingLong(LiveRequest::id);
+    private final NavigableSet<LiveRequest> requests = new ConcurrentSkipListSet<>(
+            Comparator.comparingLong(LiveRequest::deadlineNanos).thenComparingLong(LiveRequest::id));
 
-    private final TreeSet<LiveRequest> requests = new TreeSet<>(ORDER);
-
-    /** The request with the earliest deadline. */
-    @Nullable
-    LiveRequest first() {
-        return requests.isEmpty() ? null : requests.first();
-    }
-
-    /** Adds a request; harmless without a deadline. */
-    void add(LiveRequest request) {
-        if (request.hasDeadline()) {
-            requests.add(request);
-        }
+    /** Adds a request; harmless without a deadline. Returns whether its deadline is the earliest. */
+    boolean add(LiveRequest request) {
+        return request.hasDeadline() && requests.add(request) && nextNanos() == request.deadlineNanos();
     }
 
     /** Removes a request; harmless if it is not here. */
     void remove(LiveRequest request) {
         if (request.hasDeadline()) {
             requests.remove(request);
+        }
+    }
+
+    /** Removes the requests whose deadline has passed, and hands each over. */
+    void expireUntil(long nowNanos, Consumer<LiveRequest> expired) {
+        for (LiveRequest due = first(); due != null && due.deadlineNanos() <= nowNanos; due = first()) {
+            if (requests.remove(due)) {
+                expired.accept(due);
+            }
+        }
+    }
+
+    /** The earliest deadline; {@link Long#MAX_VALUE} without any. */
+    long nextNanos() {
+        LiveRequest first = first();
+        return first == null ? Long.MAX_VALUE : first.deadlineNanos();
+    }
+
+    /** The request with the earliest deadline. Allocates nothing, unless another thread removes the last one just now. */
+    @Nullable
+    LiveRequest first() {
+        try {
+            return requests.isEmpty() ? null : requests.first();
+        } catch (NoSuchElementException removed) {
+            return null;
         }
     }
 }

@@ -229,7 +229,7 @@ public final class Engine implements AutoCloseable {
             }
             return stream;
         } catch (RuntimeException | Error e) {
-            manager.discard(live);
+            manager.inFlight().discard(live);
             throw e;
         }
     }
@@ -240,7 +240,7 @@ public final class Engine implements AutoCloseable {
             long seed = request.seed().orElseGet(() -> SplitMix64.at(options.seed(), id));
             return new LiveRequest(id, request, seed, spec().contextLength(), tokenizer);
         } catch (RuntimeException | Error e) {
-            manager.unreserve();
+            manager.inFlight().unreserve();
             throw e;
         }
     }
@@ -278,7 +278,7 @@ public final class Engine implements AutoCloseable {
                 tokenizeAndHandOver(live);
             }
         } catch (RuntimeException | Error e) {
-            manager.end(live, Ending.failed(tokenizingFailedBy(e)));
+            manager.inFlight().end(live, Ending.failed(tokenizingFailedBy(e)), clock.nanos());
         }
     }
 
@@ -294,7 +294,7 @@ public final class Engine implements AutoCloseable {
 
     private void tokenizeAndHandOver(LiveRequest live) {
         int[] ids = tokenize(live.request());
-        if (live.route()) {
+        if (!live.hasEnded()) {
             live.tokenized(ids.length, clock.nanos());
             requests.tokenized(live);
             manager.submit(live, ids);
@@ -333,7 +333,7 @@ public final class Engine implements AutoCloseable {
 
     /** Requests accepted that have not ended, those that are being tokenized included. */
     int inflight() {
-        return manager.inflight();
+        return manager.inFlight().count();
     }
 
     /** What each replica has to do. */
@@ -433,7 +433,7 @@ public final class Engine implements AutoCloseable {
 
     /** Returns the maximum number of requests in flight. */
     public int maxInflightRequests() {
-        return manager.maxInflightRequests();
+        return manager.inFlight().most();
     }
 
     /** The most tokens that a request can come to, prompt and completion: what the model's context takes, and the KV pool holds. */

@@ -17,54 +17,22 @@ import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
-import java.util.Arrays;
+import io.roseinfer.scheduler.WaitingRoom;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.stream.IntStream;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One turn after the other: take in commands, plan and launch the next step, deliver the tokens of the step before while the
- * device works, wait for the step. {@link #doWork} is a turn; tests call it by hand, {@link SchedulerManager} calls it on a
- * thread. Requests and cancels may come from any thread; everything else happens on the thread that turns the loop.
+ * The engine's main loop. A turn ends what was canceled, plans and launches the next step, delivers the tokens of the step before while
+ * the device works, and waits for the step. Tests call {@link #doWork} by hand, {@link Replica} calls it on a thread. Cancels may come
+ * from any thread; everything else happens on the thread that turns the loop.
  */
 final class EngineLoop {
-    /** Commands taken in per turn, so that a flood of requests cannot hold up the rows that run. */
-    private static final int COMMANDS_PER_TURN = 1024;
-
-    private static final int[] NONE = {};
-
-    /** What a loop is part of. */
-    interface Owner {
-        /** One request fewer is in flight. Called for every request that ends, before its reader learns of it. */
-        void countOut();
-
-        /** Whether other threads are to know what its prefix cache has. */
-        default boolean publishesPrefixes() {
-            return false;
-        }
-
-        /** Has the loop turned soon, if it has stopped for lack of work. */
-        default void wake() {}
-
-        /** Wakes one of the others that take from the shared queue and sleep. */
-        default void wakeOther() {}
-
-        /** Whether requests of which nobody has seen anything can be served by somebody else, now that the loop has failed. */
-        default boolean takesBack() {
-            return false;
-        }
-
-        /** Takes such a request, which is in no list of the loop any more. */
-        default void takeBack(LiveRequest request) {
-            throw new UnsupportedOperationException("nobody takes requests back");
-        }
-    }
-
-    private final ModelRunner runner;
     private final Clock clock;
     private final int streamInterval;
     private final Scheduler scheduler;
@@ -75,16 +43,18 @@ final class EngineLoop {
     /** The record at events of turns and deliveries, which are of no step. */
     private final StepRecord noStep = new StepRecord();
 
-    private final SharedQueue shared;
-    private final Owner owner;
-    private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
+    private final InFlight inFlight;
+    private final WaitingRoom room;
     private final Queue<LiveRequest> cancelled = new ConcurrentLinkedQueue<>();
     private final LinkedHashSet<LiveRequest> live = new LinkedHashSet<>();
-    /** The requests of the shared queue that were taken and not admitted yet. */
-    private final LinkedHashSet<LiveRequest> unadmitted = new LinkedHashSet<>();
+    /** Those that the step in the making has admitted first. */
+    private final List<LiveRequest> admitted = new ArrayList<>();
 
     private final Deadlines deadlines = new Deadlines();
-    private final int[] endOfText;
+    private final Consumer<LiveRequest> onDue = due -> end(due, FinishReason.DEADLINE);
+
+    /** How many requests that any engine may admit this one may still admit in this turn. */
+    private int share;
 
     private long turnNanos;
     private @Nullable Flight undelivered;
@@ -93,102 +63,55 @@ final class EngineLoop {
     /**
      * A loop over a runner that nothing else uses.
      *
-     * @param index its number among those that share the queue
-     * @param kv the pool it gives out: the runner's, or the first blocks of it
+     * @param index its number among those that share the waiting room
      * @param observers are told of every step, and of admissions and endings
-     * @param shared requests that it may take when it has room
+     * @param publishesPrefixes whether other threads are to know what its prefix cache has
+     * @param inFlight has the requests that wait, and ends those that it has admitted
      */
     EngineLoop(
             int index,
             ModelRunner runner,
-            KvGeometry kv,
             EngineOptions engine,
             Clock clock,
             Observers observers,
-            SharedQueue shared,
-            Owner owner) {
-        this.runner = runner;
+            boolean publishesPrefixes,
+            InFlight inFlight) {
         this.clock = clock;
         this.streamInterval = engine.streamInterval();
-        this.shared = shared;
-        this.owner = owner;
+        this.inFlight = inFlight;
+        this.room = inFlight.room();
         SchedulerOptions options = engine.scheduler();
+        KvGeometry kv = EngineLimits.pool(runner, engine);
         PublishedPrefixes prefixes =
-                owner.publishesPrefixes() && options.prefixCache() ? new PublishedPrefixes(kv.blocks()) : null;
+                publishesPrefixes && options.prefixCache() ? new PublishedPrefixes(kv.blocks()) : null;
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache(), prefixes);
-        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
+        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), room, index, this::take);
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
         this.requests = observers.requests();
         this.steps = StepObserver.all(List.of(new StepTimer(index, clock, scheduler), load, observers.steps(index)));
         this.pipeline = new Pipeline(runner, scheduler, steps);
-        this.endOfText =
-                runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
     }
 
-    /** A loop that shares nothing. */
-    EngineLoop(
-            ModelRunner runner, KvGeometry kv, EngineOptions options, Clock clock, Observers observers, Owner owner) {
-        this(0, runner, kv, options, clock, observers, new SharedQueue(request -> {}), owner);
-    }
-
-    /** Hands a request over with its prompt's ids, which are copied; any thread. */
-    void submit(LiveRequest request, int[] prompt) {
-        request.attach(sequenceOf(request, prompt));
-        charge(request);
-        submitted.add(request);
-    }
-
-    private void charge(LiveRequest request) {
-        Sequence sequence = request.sequence().orElseThrow();
-        int cached = load.cachedTokens(request);
-        request.charge(sequence.maxLength(), sequence.promptLength() - cached);
-        load.add(request.chargedTokens(), request.chargedPromptTokens());
-        shared.takenChanged(1);
-    }
-
-    private void discharge(LiveRequest request) {
-        if (request.chargedTokens() > 0) {
-            load.remove(request.chargedTokens(), request.chargedPromptTokens());
-            shared.takenChanged(-1);
-            request.charge(0, 0);
+    /** Takes in a request that is being admitted; under the waiting room's lock. */
+    private void take(Sequence sequence) {
+        LiveRequest request = InFlight.requestOf(sequence);
+        live.add(request);
+        admitted.add(request);
+        inFlight.unwatch(request);
+        deadlines.add(request);
+        if (!request.isCharged()) {
+            request.charge(load, sequence);
+            share--;
         }
     }
 
-    /** What the scheduler is to know of a request, with room for all its tokens. */
-    Sequence sequenceOf(LiveRequest request, int[] prompt) {
-        GenerationRequest wanted = request.request();
-        Sequence sequence = new Sequence(
-                request.id(),
-                request,
-                prompt,
-                EngineLimits.maxLength(prompt.length, wanted.maxNewTokens(), runner.spec()),
-                wanted.sampling(),
-                request.seed(),
-                endsOf(wanted),
-                scheduler.pool());
-        return sequence.marked(wanted.terms().priority(), wanted.terms().tag());
-    }
-
-    /** The ids that end a request's completion. */
-    private int[] endsOf(GenerationRequest wanted) {
-        int[] model = wanted.ignoreEndOfText() ? NONE : endOfText;
-        return wanted.stopTokens().isEmpty()
-                ? model
-                : IntStream.concat(
-                                Arrays.stream(model),
-                                wanted.stopTokens().stream().mapToInt(Integer::intValue))
-                        .toArray();
-    }
-
-    /** Asks for a request's end; any thread, any number of times. */
+    /** Asks for the end of a request that it has admitted; any thread, any number of times. */
     void cancel(LiveRequest request) {
-        request.cancel();
         cancelled.add(request);
-        owner.wake();
     }
 
     EngineStats stats() {
-        return EngineStats.of(load, submitted.size());
+        return EngineStats.of(load, room.bound(load.index()));
     }
 
     /** What it has to do. */
@@ -196,20 +119,21 @@ final class EngineLoop {
         return load;
     }
 
-    /** Whether a turn would find anything to do. */
-    boolean hasWork() {
-        return !submitted.isEmpty()
-                || !shared.isEmpty()
-                || !cancelled.isEmpty()
-                || scheduler.hasWork()
-                || pipeline.inFlight() > 0
-                || undelivered != null;
+    /** Whether it has requests of its own, waiting or running. */
+    boolean isBusy() {
+        return !cancelled.isEmpty() || scheduler.hasWork() || pipeline.inFlight() > 0 || undelivered != null;
     }
 
-    /** One turn. */
-    void doWork() {
+    /** Whether a turn would find anything to do. */
+    boolean hasWork() {
+        return isBusy() || room.shared() > 0;
+    }
+
+    /** One turn, in which it may admit so many of the requests that any engine may admit. */
+    void doWork(int mostShared) {
         steps.on(StepEvent.TURN_BEGINS, noStep);
         try {
+            share = mostShared;
             turn();
         } finally {
             steps.on(StepEvent.TURN_ENDS, noStep);
@@ -217,10 +141,10 @@ final class EngineLoop {
     }
 
     private void turn() {
-        takeCommands();
+        takeCancels();
         turnNanos = clock.nanos();
-        takeShared();
-        expire();
+        inFlight.expireUntil(turnNanos);
+        deadlines.expireUntil(turnNanos, onDue);
         launchSteps();
         deliver();
         if (pipeline.inFlight() > 0) {
@@ -230,119 +154,36 @@ final class EngineLoop {
 
     private void launchSteps() {
         while (pipeline.hasRoom()) {
-            Flight flight = pipeline.plan();
+            Flight flight = pipeline.plan(share);
             if (flight.isEmpty()) {
                 break;
             }
-            stampAdmissions(flight.plan(), turnNanos);
+            stampAdmissions();
             pipeline.launch();
         }
     }
 
-    private void takeCommands() {
-        for (int i = 0; i < COMMANDS_PER_TURN; i++) {
-            LiveRequest request = submitted.poll();
-            if (request == null) {
-                break;
-            }
-            enqueue(request);
-        }
-        takeCancels();
-    }
-
-    /**
-     * Takes from the shared queue what can be admitted, and leaves it to an engine that has nothing to do, if there is one. What was taken
-     * and cannot be admitted after all goes back: no request waits for this engine while another could run it.
-     */
-    private void takeShared() {
-        shared.expireUntil(turnNanos);
-        if (!unadmitted.isEmpty() && (shared.isAwaited() || !scheduler.hasRoomForWaiting())) {
-            giveUnadmittedBack();
-        }
-        if (shared.isEmpty()) {
-            return;
-        }
-        if (scheduler.hasWork() && shared.isAwaited()) {
-            owner.wakeOther();
-        } else {
-            shared.serve(this);
-        }
-    }
-
-    private void giveUnadmittedBack() {
-        for (LiveRequest request : List.copyOf(unadmitted)) {
-            scheduler.withdraw(request.sequence().orElseThrow());
-            giveBack(request);
-        }
-    }
-
-    /** Returns whether a request of the shared queue could be admitted; for the thread that works on the queue. */
-    boolean hasRoomFor(LiveRequest request) {
-        Sequence sequence = request.sequence().orElseThrow();
-        sequence.moveTo(scheduler.pool());
-        return scheduler.hasRoomFor(sequence);
-    }
-
-    /** Takes in a request from the shared queue that there is room for; on the loop's thread. */
-    void take(LiveRequest request) {
-        live.add(request);
-        unadmitted.add(request);
-        charge(request);
-        schedule(request);
-    }
-
     private void takeCancels() {
         for (LiveRequest request = cancelled.poll(); request != null; request = cancelled.poll()) {
-            // A request that is not in the list yet is ended when it is enqueued, because it is marked.
             if (live.contains(request)) {
                 end(request, FinishReason.CANCELLED);
             }
         }
     }
 
-    /** Ends the requests whose deadline has passed, waiting or running; their blocks return as those of a cancelled one do. */
-    private void expire() {
-        LiveRequest due = deadlines.first();
-        while (due != null && due.deadlineNanos() <= turnNanos) {
-            deadlines.remove(due);
-            end(due, FinishReason.DEADLINE);
-            due = deadlines.first();
-        }
-    }
-
-    /** Ends a request early. It waits no more, so it is not given back if it has not been admitted. */
     private void end(LiveRequest request, FinishReason reason) {
-        unadmitted.remove(request);
         scheduler.end(request.sequence().orElseThrow(), reason);
     }
 
-    private void enqueue(LiveRequest request) {
-        live.add(request);
-        schedule(request);
-    }
-
-    private void schedule(LiveRequest request) {
-        if (request.isCancelled()) {
-            finish(request, Ending.CANCELLED, clock.nanos());
-        } else {
-            scheduler.add(request.sequence().orElseThrow());
-            deadlines.add(request);
+    private void stampAdmissions() {
+        if (admitted.isEmpty()) {
+            return;
         }
-    }
-
-    private static LiveRequest requestOf(Sequence sequence) {
-        return (LiveRequest) sequence.owner();
-    }
-
-    private void stampAdmissions(StepPlan plan, long nanos) {
-        for (int row = 0; row < plan.rows(); row++) {
-            Sequence sequence = plan.sequence(row);
-            LiveRequest request = requestOf(sequence);
-            if (request.admitted(nanos, sequence.cachedTokens())) {
-                unadmitted.remove(request);
-                requests.admitted(request);
-            }
+        for (LiveRequest request : admitted) {
+            request.admitted(turnNanos, request.sequence().orElseThrow().cachedTokens());
+            requests.admitted(request);
         }
+        admitted.clear();
     }
 
     private void completeStep() {
@@ -364,7 +205,7 @@ final class EngineLoop {
             if (!plan.hasYielded(row)) {
                 continue;
             }
-            if (requestOf(sequence).stopsAt(plan.yielded(row))) {
+            if (InFlight.requestOf(sequence).stopsAt(plan.yielded(row))) {
                 scheduler.end(sequence, FinishReason.STOP);
             }
         }
@@ -376,7 +217,7 @@ final class EngineLoop {
         long nanos = clock.nanos();
         Ending ending = Ending.failed(failure);
         for (int row = 0; row < plan.rows(); row++) {
-            finish(requestOf(plan.sequence(row)), ending, nanos);
+            finish(InFlight.requestOf(plan.sequence(row)), ending, nanos);
         }
         deliver();
     }
@@ -399,11 +240,8 @@ final class EngineLoop {
                 continue;
             }
             Sequence sequence = plan.sequence(row);
-            LiveRequest request = requestOf(sequence);
-            if (request.chargedPromptTokens() > 0) {
-                load.compute(request.chargedPromptTokens());
-                request.charge(request.chargedTokens(), 0);
-            }
+            LiveRequest request = InFlight.requestOf(sequence);
+            request.promptComputed();
             request.write(plan.yielded(row), undeliveredNanos, plan.step(), flight.outputs(), plan.sample(row));
             if (sequence.finishReason().isEmpty()) {
                 request.publish(streamInterval);
@@ -415,30 +253,22 @@ final class EngineLoop {
         Optional<Sequence> ended = scheduler.pollFinished();
         while (ended.isPresent()) {
             Sequence sequence = ended.get();
-            Ending ending = requestOf(sequence).endingOf(sequence);
+            Ending ending = InFlight.requestOf(sequence).endingOf(sequence);
             // What the caller or a deadline ended is over since this turn began, anything else since its last step.
             boolean early = ending.reason() == FinishReason.CANCELLED || ending.reason() == FinishReason.DEADLINE;
             long nanos = early ? turnNanos : undeliveredNanos;
-            finish(requestOf(sequence), ending, nanos);
+            finish(InFlight.requestOf(sequence), ending, nanos);
             ended = scheduler.pollFinished();
         }
     }
 
     private void finish(LiveRequest request, Ending ending, long nanos) {
-        // In this order: who learns of the ending may submit the next request at once, and look at the load.
-        discharge(request);
-        if (request.claimEnding()) {
-            owner.countOut();
-            if (request.end(ending, nanos)) {
-                requests.ended(request, ending.reason());
-            }
-        }
+        inFlight.end(request, ending, nanos);
         forget(request);
     }
 
     private void forget(LiveRequest request) {
         live.remove(request);
-        unadmitted.remove(request);
         deadlines.remove(request);
     }
 
@@ -456,33 +286,25 @@ final class EngineLoop {
         pipeline.forget();
     }
 
-    /**
-     * Ends every request there is, but for those that its owner takes back; the loop must not be turned afterwards. A request leaves
-     * the loop's lists only with its ending, so a call that fails can be repeated.
-     *
-     * @param onCut is called before each ending
-     */
-    void endAll(Ending ending, Runnable onCut) {
-        for (LiveRequest request = submitted.poll(); request != null; request = submitted.poll()) {
-            live.add(request);
-        }
-        while (!live.isEmpty()) {
-            LiveRequest request = live.getFirst();
-            if (request.isUntouched() && owner.takesBack()) {
-                request.attach(sequenceOf(request, request.promptIds()));
-                giveBack(request);
-            } else {
-                onCut.run();
-                finish(request, ending, clock.nanos());
+    /** Hands over the requests of which nothing has been seen; another loop can serve them from their beginning. */
+    void giveBackUntouched(Consumer<LiveRequest> to) {
+        for (LiveRequest request : List.copyOf(live)) {
+            if (request.isUntouched()) {
+                request.discharge();
+                to.accept(request);
+                forget(request);
             }
         }
-        load.nothingRuns();
     }
 
-    private void giveBack(LiveRequest request) {
-        discharge(request);
-        forget(request);
-        owner.takeBack(request);
+    /** Ends every request that it has; the loop must not be turned afterwards. A call that fails can be repeated. */
+    void endAll(Ending ending) {
+        while (!live.isEmpty()) {
+            LiveRequest request = live.getFirst();
+            inFlight.cut(request, ending);
+            forget(request);
+        }
+        load.nothingRuns();
     }
 
     /** Fails if an idle engine holds blocks. */

@@ -33,14 +33,14 @@ public record EngineStats(
     /**
      * The figures of one engine, without those of requests.
      *
-     * @param submitted requests that its scheduler has yet to take in
+     * @param waiting requests that wait for it to admit them first
      */
-    static EngineStats of(ReplicaLoad load, int submitted) {
+    static EngineStats of(ReplicaLoad load, int waiting) {
         return new EngineStats(
                 load.kv(),
                 load.blocksInUse(),
                 load.blocksCached(),
-                load.queued() + submitted,
+                load.queued() + waiting,
                 load.running(),
                 load.steps(),
                 load.preemptions(),

@@ -3,31 +3,36 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.WaitingRoom;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request from the moment it is accepted to its one ending. Until it is handed over to the engine's thread its caller, a
- * tokenizer and whoever closes may all want to end it, and the first does; afterwards only that thread writes. Its prompt's ids are
- * those of its {@link Sequence}; its tokens are in a {@link TokenBuffer}, which only its {@link RequestStream} reads.
+ * A request from the moment it is accepted to its one ending, which {@link InFlight} gives it. Once a loop has admitted it only that
+ * loop's thread writes. Its prompt's ids are those of its {@link Sequence}; its tokens are in a {@link TokenBuffer}, which only its
+ * {@link RequestStream} reads.
  */
 final class LiveRequest implements ObservedRequest, RoutedRequest {
-    /** Where a request is; it only moves down this list, but for one that an engine which fails gives back. */
+    /** How far a request is; it only moves down this list. */
     private enum Stage {
         TOKENIZING,
-        /** Has its ids, and no engine's thread has it. */
-        ROUTING,
-        HANDED_OVER,
+        /** Has its sequence, and waits or runs. */
+        READY,
         ENDED
     }
 
@@ -72,8 +77,10 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private long admittedNanos;
     private int cachedTokens;
 
-    private volatile @Nullable EngineLoop loop;
     private long[] prefixes = NO_PREFIXES;
+    /** The load in which it counts. */
+    private @Nullable ReplicaLoad load;
+
     private long chargedTokens;
     private int chargedPromptTokens;
     /** Whether a token of it has been written, or looked at for stop strings. */
@@ -147,7 +154,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     @Override
     public RequestTimeline timeline() {
         long finishedNanos = tokens.finishedNanos();
-        EngineLoop last = loop;
         return new RequestTimeline(
                 submittedNanos,
                 // A caller may have ended it a moment before the stamp was read.
@@ -156,7 +162,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
                 tokens.stamps(),
                 finishedNanos,
                 tokens.steps(),
-                last == null ? 0 : last.load().index());
+                Math.max(0, engine()));
     }
 
     /** Marks it as cancelled. */
@@ -199,58 +205,86 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return request.terms().priority();
     }
 
-    /** Notes what it counts for in the load of the engine that has it; for that engine's loop, or who hands it over. */
-    void charge(long tokens, int uncomputedPromptTokens) {
-        chargedTokens = tokens;
-        chargedPromptTokens = uncomputedPromptTokens;
+    /** Counts it in the load of the engine that is to serve it; before it waits for that one, or by that one's loop. */
+    synchronized void charge(ReplicaLoad to, Sequence own) {
+        load = to;
+        chargedTokens = own.maxLength();
+        chargedPromptTokens = own.promptLength() - to.cachedTokens(this);
+        to.add(chargedTokens, chargedPromptTokens);
     }
 
-    long chargedTokens() {
-        return chargedTokens;
+    synchronized boolean isCharged() {
+        return load != null;
     }
 
-    int chargedPromptTokens() {
-        return chargedPromptTokens;
+    /** Its prompt is computed; for the loop that has it. */
+    void promptComputed() {
+        if (chargedPromptTokens > 0) {
+            computePrompt();
+        }
+    }
+
+    private synchronized void computePrompt() {
+        if (load != null) {
+            load.compute(chargedPromptTokens);
+        }
+        chargedPromptTokens = 0;
+    }
+
+    /** Counts it in no load any more; harmless if it is in none. */
+    synchronized void discharge() {
+        if (load != null) {
+            load.remove(chargedTokens, chargedPromptTokens);
+            load = null;
+        }
+    }
+
+    /** The sequence of its prompt. */
+    Sequence newSequence(int[] prompt, ModelSpec spec) {
+        int[] model = request.ignoreEndOfText() ? new int[0] : ids(spec.endOfText());
+        int[] own = ids(request.stopTokens());
+        Sequence made = new Sequence(
+                id,
+                this,
+                prompt,
+                EngineLimits.maxLength(prompt.length, request.maxNewTokens(), spec),
+                request.sampling(),
+                seed,
+                IntStream.concat(Arrays.stream(model), Arrays.stream(own)).toArray());
+        return made.marked(priority(), tag());
+    }
+
+    private static int[] ids(Collection<Integer> tokens) {
+        return tokens.stream().mapToInt(Integer::intValue).toArray();
     }
 
     /**
-     * Lets a caller and whoever closes end it still, and nobody else, until an engine's thread has it.
+     * Gives it the sequence that waits for it; under the waiting room's lock.
      *
      * @return false if it has ended before; nothing may be done with it then
      */
-    boolean route() {
-        return stage.compareAndSet(Stage.TOKENIZING, Stage.ROUTING);
+    boolean ready(Sequence own) {
+        sequence = own;
+        return stage.compareAndSet(Stage.TOKENIZING, Stage.READY);
     }
 
-    /**
-     * Leaves its ending to an engine's thread from now on.
-     *
-     * @param to what that thread turns
-     * @return false if it has ended before; nothing may be done with it then
-     */
-    boolean handOver(EngineLoop to) {
-        loop = to;
-        return stage.compareAndSet(Stage.ROUTING, Stage.HANDED_OVER);
-    }
-
-    /** The loop that has it or had it last; of one that was handed over. */
-    EngineLoop loop() {
-        return Objects.requireNonNull(loop);
-    }
-
-    /**
-     * As if it had never been handed over; for who has it.
-     *
-     * @return false if it has ended before; nothing may be done with it then
-     */
-    boolean giveBack() {
+    /** Gives it a new sequence, as if it had never been admitted, and returns that; under the waiting room's lock. */
+    Sequence readyAgain() {
+        Sequence again = Objects.requireNonNull(sequence).again();
         admitted = false;
-        return stage.compareAndSet(Stage.HANDED_OVER, Stage.ROUTING);
+        sequence = again;
+        return again;
     }
 
-    /** Whether it can be served from its beginning without anybody's noticing. */
+    /** The engine that it is bound to, or that has admitted it; {@link WaitingRoom#ANY} if there is none. */
+    int engine() {
+        Sequence own = sequence;
+        return own == null ? WaitingRoom.ANY : own.scheduler();
+    }
+
+    /** Returns whether a restart is transparent: no token has been written or scanned. */
     boolean isUntouched() {
-        return !touched && !isCancelled() && !hasEnded();
+        return !touched && !hasEnded();
     }
 
     /**
@@ -262,9 +296,9 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return stage.getAndSet(Stage.ENDED) != Stage.ENDED;
     }
 
-    /** As {@link #claimEnding}, but only while it has not been handed over. */
-    boolean claimEarlyEnding() {
-        return stage.compareAndSet(Stage.TOKENIZING, Stage.ENDED) || stage.compareAndSet(Stage.ROUTING, Stage.ENDED);
+    /** As {@link #claimEnding}, but only while its prompt is being made ids, or waits for that. */
+    boolean claimWhileTokenizing() {
+        return stage.compareAndSet(Stage.TOKENIZING, Stage.ENDED);
     }
 
     /** Whether its prompt is being made ids, or waits for that. */
@@ -302,27 +336,15 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return tokens.ending();
     }
 
-    void attach(Sequence newSequence) {
-        sequence = newSequence;
-    }
-
     Optional<Sequence> sequence() {
         return Optional.ofNullable(sequence);
     }
 
-    /**
-     * Notes the first time it was part of a batch, and how much of its prompt the prefix cache had by then.
-     *
-     * @return whether this was the first time
-     */
-    boolean admitted(long nanos, int fromCache) {
-        if (admitted) {
-            return false;
-        }
+    /** Notes that a loop has admitted it, and how much of its prompt the prefix cache had by then. */
+    void admitted(long nanos, int fromCache) {
         admitted = true;
         cachedTokens = fromCache;
         admittedNanos = nanos;
-        return true;
     }
 
     /** How its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */

@@ -129,8 +129,7 @@ public final class OnlineScheduler {
                 EngineLimits.maxLength(prompt.length, maxNewTokens, runner.spec()),
                 EngineLimits.servable(sampling, runner.spec()),
                 seed,
-                endOfText,
-                scheduler.pool());
+                endOfText);
         sequences.put(id, sequence);
         scheduler.add(sequence);
         return id;

@@ -63,9 +63,14 @@ final class Pipeline {
 
     /** Plans the next step; it is empty if there is nothing to do. */
     public Flight plan() {
+        return plan(Integer.MAX_VALUE);
+    }
+
+    /** As {@link #plan()}, with so many admissions at most of those that any scheduler may admit. */
+    Flight plan(int maxShared) {
         Flight flight = next();
         on(StepEvent.PLANNING, flight);
-        scheduler.plan(flight.plan());
+        scheduler.plan(flight.plan(), maxShared);
         return planned(flight);
     }
 

@@ -1,6 +1,5 @@
 package io.roseinfer.engine;
 
-import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
@@ -21,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Its thread's last act ends what it has, or gives it back to be served by another. An {@link OutOfMemoryError} is a failure as
  * any other: what cannot be ended for lack of memory is ended by {@link SchedulerManager#close}.
  */
-final class Replica implements EngineLoop.Owner {
+final class Replica {
     /** Between two looks at the clock by who waits for the worker. */
     private static final long LOOK_NANOS = 10_000_000;
 
     private final SchedulerManager manager;
+    private final InFlight inFlight;
     private final EngineLoop loop;
     private final Clock clock;
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -46,13 +46,13 @@ final class Replica implements EngineLoop.Owner {
             SchedulerManager manager,
             int index,
             ModelRunner runner,
-            KvGeometry kv,
             EngineOptions options,
             Clock clock,
             Observers observers) {
         this.manager = manager;
         this.clock = clock;
-        this.loop = new EngineLoop(index, runner, kv, options, clock, observers, manager.shared(), this);
+        this.inFlight = manager.inFlight();
+        this.loop = new EngineLoop(index, runner, options, clock, observers, manager.looksAtPrefixes(), inFlight);
         String name = index == 0 ? "roseinfer-engine" : "roseinfer-engine-" + index;
         this.worker = Thread.ofPlatform().name(name).daemon().unstarted(() -> DeliveryThread.run(this::run));
     }
@@ -78,43 +78,8 @@ final class Replica implements EngineLoop.Owner {
         return parked;
     }
 
-    /** Hands over a request that was counted in, with its prompt's ids. */
-    void submit(LiveRequest request, int[] prompt) {
-        loop.submit(request, prompt);
-        wake();
-        if (stopped.getCount() == 0) {
-            // The worker may have ended everything just before this request came in.
-            endRemaining();
-        }
-    }
-
-    @Override
-    public void countOut() {
-        manager.unreserve();
-    }
-
-    @Override
-    public boolean takesBack() {
-        return death != null && manager.hasLiving();
-    }
-
-    @Override
-    public boolean publishesPrefixes() {
-        return manager.looksAtPrefixes();
-    }
-
-    @Override
-    public void wakeOther() {
-        manager.wakeOne();
-    }
-
-    @Override
-    public void takeBack(LiveRequest request) {
-        manager.takeBack(request);
-    }
-
-    @Override
-    public void wake() {
+    /** Has the loop turned soon, if it has stopped for lack of work. */
+    void wake() {
         if (parked) {
             LockSupport.unpark(worker);
         }
@@ -124,7 +89,10 @@ final class Replica implements EngineLoop.Owner {
         try {
             while (manager.isServing()) {
                 if (loop.hasWork()) {
-                    loop.doWork();
+                    if (loop.isBusy()) {
+                        manager.wakeOne();
+                    }
+                    loop.doWork(manager.share(this));
                 } else {
                     awaitWork();
                 }
@@ -148,20 +116,16 @@ final class Replica implements EngineLoop.Owner {
             endRemaining();
         } finally {
             stopped.countDown();
-            // Requests that were handed over after the first call and before the count went down.
-            endRemaining();
         }
     }
 
     private void awaitWork() {
-        SharedQueue shared = manager.shared();
-        shared.expireUntil(clock.nanos());
+        inFlight.expireUntil(clock.nanos());
         parked = true;
-        shared.sleepersChanged(1);
         try {
             if (!loop.hasWork() && manager.isServing()) {
                 loop.checkIdle();
-                long deadlineNanos = shared.nextDeadlineNanos();
+                long deadlineNanos = inFlight.nextDeadlineNanos();
                 if (deadlineNanos == Long.MAX_VALUE) {
                     LockSupport.park(this);
                 } else {
@@ -169,7 +133,6 @@ final class Replica implements EngineLoop.Owner {
                 }
             }
         } finally {
-            shared.sleepersChanged(-1);
             parked = false;
         }
     }
@@ -227,7 +190,10 @@ final class Replica implements EngineLoop.Owner {
 
     private synchronized void endLeftovers() {
         Ending ending = death;
-        loop.endAll(ending == null ? manager.ownEnding() : ending, manager::noteCut);
+        if (ending != null && manager.hasLiving()) {
+            loop.giveBackUntouched(manager::takeBack);
+        }
+        loop.endAll(ending == null ? manager.ownEnding() : ending);
     }
 
     void unpark() {

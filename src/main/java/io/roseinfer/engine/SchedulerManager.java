@@ -4,13 +4,14 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
-import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.PublishedPrefixes;
+import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.WaitingRoom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -18,16 +19,15 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One or several {@link Replica}s behind one door. Requests are handed over from any thread, at most so many at a time; each goes to
- * the replica that a {@link RoutingPolicy} names, or waits in a {@link SharedQueue} until one takes it.
+ * One or several {@link Replica}s behind one door. Any thread submits requests. Each waits in the {@link WaitingRoom}, for the replica that
+ * a {@link RoutingPolicy} names or for any, until a replica's scheduler admits it.
  *
- * <p>A request that was accepted gets exactly one ending: from its caller or a tokenizer until a replica has it, then from that
- * replica's loop or, if the replica dies, from its last act. What a dead replica had and nobody has seen a token of goes to the others.
+ * <p>A request that a replica has admitted is ended by that replica's loop or, if the replica dies, by its last act. One of which nothing
+ * has been seen waits again for the others then.
  */
 final class SchedulerManager implements AutoCloseable {
     /** The replicas' orders; they only move down this list. */
@@ -39,25 +39,20 @@ final class SchedulerManager implements AutoCloseable {
         STOPPING
     }
 
+    /** Requests by which a replica may be ahead of its share: one that is slow to come should not keep work from the others. */
+    private static final int AHEAD = 8;
+
     /** Longest that {@link #close} waits for the workers: devices give two steps up in less, which each may take a minute. */
     static final long STOP_LIMIT_NANOS = 150_000_000_000L;
 
-    /** How long {@link #close} waits before it looks at {@link #telling} again. Telling takes less, unless an observer is slow. */
-    private static final long TELLING_NANOS = 50_000;
-
     private final Clock clock;
-    private final RequestObserver requests;
     private final RoutingPolicy routing;
-    private final int maxInflightRequests;
     private final int blockSize;
+    private final ModelSpec spec;
     private final TokenizeWorkers tokenizers;
-    private final SharedQueue shared = new SharedQueue(this::expire);
+    private final WaitingRoom room;
+    private final InFlight inFlight;
     private final List<Replica> replicas;
-
-    private final AtomicInteger inflight = new AtomicInteger();
-
-    /** Threads that may have claimed an ending and not told it yet: who closes waits for them, whatever threads they are. */
-    private final AtomicInteger telling = new AtomicInteger();
 
     private final AtomicInteger rotation = new AtomicInteger();
     private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
@@ -67,9 +62,6 @@ final class SchedulerManager implements AutoCloseable {
 
     private volatile int left;
     private volatile @Nullable Ending death;
-
-    /** Whether a request was ended because a replica ended. */
-    private volatile boolean hasCut;
 
     /**
      * A manager whose replicas have not been started.
@@ -84,21 +76,19 @@ final class SchedulerManager implements AutoCloseable {
             Clock clock,
             Observers observers,
             TokenizeWorkers tokenizers) {
-        this.maxInflightRequests = options.maxInflightRequests();
         this.blockSize = options.blockSize();
+        this.spec = runners.getFirst().spec();
         this.clock = clock;
         this.tokenizers = tokenizers;
-        this.requests = observers.requests();
+        this.room = new WaitingRoom(runners.size());
+        this.inFlight = new InFlight(
+                options.maxInflightRequests(), clock, observers.requests(), room, tokenizers, this::wakeAll);
         this.routing = runners.size() == 1 ? (request, only) -> 0 : routing;
         this.replicas = IntStream.range(0, runners.size())
-                .mapToObj(i -> {
-                    ModelRunner runner = runners.get(i);
-                    return new Replica(this, i, runner, EngineLimits.pool(runner, options), options, clock, observers);
-                })
+                .mapToObj(i -> new Replica(this, i, runners.get(i), options, clock, observers))
                 .toList();
         this.living = loads();
         this.left = replicas.size();
-        shared.takersChanged(left);
     }
 
     void start() {
@@ -111,60 +101,32 @@ final class SchedulerManager implements AutoCloseable {
         return routing.looksAtPrefixes();
     }
 
-    SharedQueue shared() {
-        return shared;
-    }
-
-    void noteCut() {
-        hasCut = true;
-    }
-
-    int maxInflightRequests() {
-        return maxInflightRequests;
+    InFlight inFlight() {
+        return inFlight;
     }
 
     /**
      * Counts a request in.
      *
-     * @throws Overloaded if as many are in flight as there may be
+     * @throws io.roseinfer.base.RoseException.Overloaded if as many are in flight as there may be
      * @throws EngineStopped if the engine is closed or dead
      */
     void reserve() {
         requireServing();
-        int seen = inflight.get();
-        while (seen < maxInflightRequests) {
-            if (inflight.compareAndSet(seen, seen + 1)) {
-                requireStillServing();
-                return;
-            }
-            seen = inflight.get();
-        }
-        throw new Overloaded("too many requests in flight: " + maxInflightRequests
-                + " is the most (max_inflight_requests); try again when one has ended");
-    }
-
-    /** A worker that drains leaves when nothing is counted in, so what was counted in after that would be cut. */
-    private void requireStillServing() {
+        inFlight.reserve();
         try {
+            // A worker that drains leaves when nothing is counted in, so what was counted in after that would be cut.
             requireServing();
         } catch (RuntimeException | Error e) {
-            unreserve();
+            inFlight.unreserve();
             throw e;
         }
     }
 
-    /** Gives back what {@link #reserve} counted. */
-    void unreserve() {
-        if (inflight.decrementAndGet() == 0) {
-            for (Replica replica : replicas) {
-                replica.wake();
-            }
+    private void wakeAll() {
+        for (Replica replica : replicas) {
+            replica.wake();
         }
-    }
-
-    /** Requests counted in that have not ended. */
-    int inflight() {
-        return inflight.get();
     }
 
     private void requireServing() {
@@ -181,26 +143,30 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Gives a request that was counted in to a replica, or to all of them, with its prompt's ids. */
+    /** Has a request wait that was counted in, with its prompt's ids, for the replica that the routing policy names, or for any. */
     void submit(LiveRequest request, int[] prompt) {
         if (looksAtPrefixes()) {
             request.prefixes(PublishedPrefixes.of(prompt, blockSize));
         }
         List<ReplicaLoad> candidates = living;
         int chosen = choose(request, candidates);
-        if (chosen == RoutingPolicy.SHARED_QUEUE) {
-            request.attach(replicas.getFirst().loop().sequenceOf(request, prompt));
-            watchDeadline(request);
-            shared.add(request);
-            wakeOne();
-            endUnrouted();
+        int engine = chosen == RoutingPolicy.SHARED_QUEUE
+                ? WaitingRoom.ANY
+                : candidates.get(chosen).index();
+        Sequence sequence = request.newSequence(prompt, spec);
+        watchDeadline(request);
+        if (engine != WaitingRoom.ANY) {
+            request.charge(candidates.get(chosen), sequence);
+        }
+        if (!inFlight.enter(request, sequence, engine)) {
+            request.discharge();
             return;
         }
-        Replica replica = replicas.get(candidates.get(chosen).index());
-        if (request.handOver(replica.loop())) {
-            shared.unwatch(request);
-            replica.submit(request, prompt);
+        if (engine != WaitingRoom.ANY) {
+            replicas.get(engine).wake();
         }
+        wakeOne();
+        endUnrouted();
     }
 
     private int choose(LiveRequest request, List<ReplicaLoad> candidates) {
@@ -208,7 +174,7 @@ final class SchedulerManager implements AutoCloseable {
             int chosen = routing.choose(request, candidates);
             if (chosen < RoutingPolicy.SHARED_QUEUE || chosen >= candidates.size()) {
                 throw new PolicyFailure.Misuse("chose engine " + chosen + " of " + candidates.size()
-                        + "; allowed are 0 to " + (candidates.size() - 1) + ", and -1 for the shared queue");
+                        + "; allowed are 0 to " + (candidates.size() - 1) + ", and -1 for any");
             }
             return chosen;
         } catch (Throwable thrown) {
@@ -228,30 +194,59 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Has the replicas, also those that sleep, watch the deadline of a request that none of them has. */
     private void watchDeadline(LiveRequest request) {
-        if (shared.watch(request)) {
+        if (inFlight.watch(request)) {
             wakeSleeper();
         }
-        if (request.hasEnded()) {
-            shared.unwatch(request);
+    }
+
+    /** Has a request wait again that a replica had admitted. */
+    void takeBack(LiveRequest request) {
+        inFlight.enterAgain(request);
+        watchDeadline(request);
+        wakeOne();
+        if (request.isCancelled()) {
+            // Its caller may have left its ending to the replica, which has forgotten it.
+            cancel(request);
         }
     }
 
-    /** Queues a request again that a replica had. */
-    void takeBack(LiveRequest request) {
-        if (request.giveBack()) {
-            watchDeadline(request);
-            shared.addBack(request);
-            wakeOne();
-            if (request.isCancelled()) {
-                // Its caller may have seen it with the replica, which has forgotten it.
-                cancel(request);
+    /**
+     * Returns how many of the requests that any replica may admit one may admit now: as many as make its requests a fair share of all there
+     * are; or more, up to a fair share of those that wait, as long as that brings it no more than {@value #AHEAD} ahead. None if it is busy
+     * and another sleeps, which {@link #wakeOne} has woken.
+     */
+    int share(Replica replica) {
+        List<ReplicaLoad> all = living;
+        if (all.size() <= 1) {
+            return Integer.MAX_VALUE;
+        }
+        return replica.loop().isBusy() && isAnyParked()
+                ? 0
+                : share(replica.loop().load(), all, room.shared());
+    }
+
+    /** As {@link #share(Replica)}, of the replicas that serve and so many requests that wait. */
+    static int share(ReplicaLoad own, List<ReplicaLoad> all, int waiting) {
+        int requests = waiting;
+        for (int i = 0; i < all.size(); i++) {
+            requests += all.get(i).requests();
+        }
+        int behind = Math.ceilDiv(requests, all.size()) - own.requests();
+        return Math.max(behind, Math.min(Math.ceilDiv(waiting, all.size()), behind + AHEAD));
+    }
+
+    private boolean isAnyParked() {
+        for (int i = 0; i < replicas.size(); i++) {
+            if (replicas.get(i).isParked()) {
+                return true;
             }
         }
+        return false;
     }
 
-    /** Wakes a replica that sleeps, if any does and something waits in the shared queue. */
+    /** Wakes a replica that sleeps, if any does and a request waits that any may admit. */
     void wakeOne() {
-        if (!shared.isEmpty()) {
+        if (room.shared() > 0) {
             wakeSleeper();
         }
     }
@@ -271,59 +266,11 @@ final class SchedulerManager implements AutoCloseable {
     void cancel(LiveRequest request) {
         // First: a replica that takes it from now on, perhaps from another that dies, ends it.
         request.cancel();
-        if (!endEarly(request, Ending.CANCELLED) && !request.hasEnded()) {
-            request.loop().cancel(request);
-        }
-    }
-
-    /** Ends a request that was counted in and whose deadline has passed before a replica had it. */
-    private void expire(LiveRequest request) {
-        boolean unused = endEarly(request, Ending.DEADLINE);
-    }
-
-    private boolean endEarly(LiveRequest request, Ending ending) {
-        telling.incrementAndGet();
-        try {
-            boolean claimed = request.claimEarlyEnding();
-            if (claimed) {
-                if (request.sequence().isPresent()) {
-                    shared.forget(request);
-                } else {
-                    tokenizers.remove(request);
-                }
-                unreserve();
-                tell(request, ending);
-            }
-            return claimed;
-        } finally {
-            telling.decrementAndGet();
-        }
-    }
-
-    /** Ends a request that was counted in and that no loop has. */
-    void end(LiveRequest request, Ending ending) {
-        telling.incrementAndGet();
-        try {
-            if (request.claimEnding()) {
-                unreserve();
-                tell(request, ending);
-            }
-        } finally {
-            telling.decrementAndGet();
-        }
-    }
-
-    /** Ends a request that was counted in and that no loop has, as the engine ends. */
-    void endWithEngine(LiveRequest request) {
-        telling.incrementAndGet();
-        try {
-            if (request.claimEnding()) {
-                hasCut = true;
-                unreserve();
-                tell(request, ownEnding());
-            }
-        } finally {
-            telling.decrementAndGet();
+        int engine = inFlight.endEarly(request, Ending.CANCELLED) ? WaitingRoom.ANY : request.engine();
+        if (engine != WaitingRoom.ANY && !request.hasEnded()) {
+            Replica replica = replicas.get(engine);
+            replica.loop().cancel(request);
+            replica.wake();
         }
     }
 
@@ -333,29 +280,13 @@ final class SchedulerManager implements AutoCloseable {
         return ending == null ? Ending.CANCELLED : ending;
     }
 
-    private void tell(LiveRequest request, Ending ending) {
-        shared.unwatch(request);
-        if (request.end(ending, clock.nanos())) {
-            requests.ended(request, ending.reason());
-        }
-    }
-
-    /** Forgets a request that was counted in and that nobody reads. */
-    void discard(LiveRequest request) {
-        if (request.claimEnding()) {
-            shared.unwatch(request);
-            unreserve();
-            requests.withdrawn(request);
-        }
-    }
-
     /** The figures of all replicas together. */
     EngineStats stats() {
         EngineStats all = replicaStats().stream().reduce(EngineStats::plus).orElseThrow();
-        return all.plusWaiting(shared.size() + tokenizers.size());
+        return all.plusWaiting(room.shared() + tokenizers.size());
     }
 
-    /** The figures of each replica; what waits in the shared queue is in none. */
+    /** The figures of each replica; what waits for any is in none. */
     List<EngineStats> replicaStats() {
         return replicas.stream().map(replica -> replica.loop().stats()).toList();
     }
@@ -373,7 +304,7 @@ final class SchedulerManager implements AutoCloseable {
     /** Whether workers are to go on. */
     boolean isServing() {
         Mode now = mode.get();
-        return now == Mode.SERVING || (now == Mode.DRAINING && inflight.get() > 0);
+        return now == Mode.SERVING || (now == Mode.DRAINING && inFlight.count() > 0);
     }
 
     /** Whether a worker is left that could serve what another gives back. */
@@ -394,13 +325,13 @@ final class SchedulerManager implements AutoCloseable {
             death = ending.orElse(null);
         }
         left--;
-        shared.takersChanged(-1);
         living = living.size() == 1
                 ? living
                 : living.stream()
                         .filter(load -> load.index() != replica.index())
                         .toList();
-        // It may be the one that was woken for what waits there.
+        inFlight.leave(replica.index());
+        // It may be the one that was woken for what waits for any.
         wakeOne();
         return last;
     }
@@ -408,14 +339,14 @@ final class SchedulerManager implements AutoCloseable {
     /** Ends what no loop has, if no worker is left to take it. */
     void endUnrouted() {
         if (left == 0 || mode.get() == Mode.STOPPING) {
-            shared.endAll(this::endWithEngine);
+            inFlight.cutWaiting(ownEnding());
             endTokenizing();
         }
     }
 
     /** Ends the requests that wait for a tokenizer or have one. */
     void endTokenizing() {
-        tokenizers.stop(this::endWithEngine);
+        tokenizers.stop(request -> inFlight.cut(request, ownEnding()));
     }
 
     /**
@@ -435,12 +366,9 @@ final class SchedulerManager implements AutoCloseable {
                     + "; what it was serving gets no ending, and the model's memory stays allocated because that thread"
                     + " may still use it; end the process");
         }
-        // Requests that were handed over while a worker stopped, or that it had no memory to end, end here.
+        // Requests that came while a worker stopped, or that it had no memory to end, end here.
         replicas.forEach(Replica::endRemaining);
-        long startNanos = clock.nanos();
-        while (telling.get() > 0 && clock.nanos() - startNanos < STOP_LIMIT_NANOS) {
-            LockSupport.parkNanos(this, TELLING_NANOS);
-        }
+        inFlight.awaitEndings(STOP_LIMIT_NANOS);
     }
 
     /** Accepts nothing more and works off what there is for at most {@code grace}; {@link #close} is to follow. */
@@ -462,7 +390,7 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Whether, so far, the engine has not failed and every request came to an ending of its own. */
     boolean hasWorkedOffAll() {
-        return death == null && !hasCut;
+        return death == null && !inFlight.hasCut();
     }
 
     private void advance(Mode target) {

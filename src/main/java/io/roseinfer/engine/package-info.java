@@ -6,14 +6,15 @@
  * {@link io.roseinfer.engine.Completion}. An interrupt of a thread that waits for tokens ends its request.
  *
  * <p>Beneath, from the inside out: {@link io.roseinfer.engine.OnlineScheduler} drives scheduler and runner one step at a time on the
- * caller's thread; {@code EngineLoop} adds commands, streams and stamps and can be stepped by hand; both keep their steps in
+ * caller's thread; {@code EngineLoop} adds cancels, streams and stamps and can be stepped by hand; both keep their steps in
  * flight in a {@code Pipeline}, which notifies the observers;
  * {@code Replica} puts a loop on its own thread; {@code SchedulerManager} puts one or several of them behind a bounded door and a
  * policy of {@link io.roseinfer.engine.routing}; and {@link io.roseinfer.engine.Engine} adds the tokenizer and is what research code
  * imports.
  *
- * <p>One thread owns scheduler, KV pool and runner of a replica. Other threads reach it through the command queue only, and read their
- * tokens from their own stream. Every accepted request gets exactly one ending.
+ * <p>One thread owns scheduler, KV pool and runner of a replica. Requests reach it through the
+ * {@link io.roseinfer.scheduler.WaitingRoom} that all replicas share, cancels through a queue of its loop, and callers read their tokens
+ * from their own stream. Every accepted request gets exactly one ending, by {@code InFlight}.
  *
  * <p>A {@code Flight} is what belongs to one step in flight: its plan, inputs, outputs and record. The {@code Pipeline} has a ring
  * of them, one more than a device takes at a time, and plans and packs the next step while the device computes. Flights are made

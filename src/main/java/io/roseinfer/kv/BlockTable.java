@@ -2,6 +2,8 @@ package io.roseinfer.kv;
 
 import io.roseinfer.base.Check;
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks that hold one sequence's keys and values, in order: token i is in block {@code i / blockSize} at offset
@@ -10,29 +12,37 @@ import java.util.Arrays;
 public final class BlockTable {
     private static final int FIRST_BLOCKS = 16;
 
-    private KvBlockPool pool;
-    private final int blockSize;
-    private final int maxBlocks;
-    /** The ids, with room for more: it grows with the sequence, up to {@link #maxBlocks}. */
+    private final int maxTokens;
+    private @Nullable KvBlockPool pool;
+    private int blockSize = 1;
+    /** The ids, with room for more: it grows with the sequence. */
     private int[] blocks;
 
     private int size;
     private int published;
     private long lastSerial = PrefixCache.ROOT;
 
-    /** An empty table for at most {@code maxTokens} tokens. */
-    public BlockTable(KvBlockPool pool, int maxTokens) {
-        this.pool = pool;
-        this.blockSize = pool.blockSize();
-        this.maxBlocks = Math.ceilDiv(maxTokens, blockSize);
-        this.blocks = new int[Math.min(maxBlocks, FIRST_BLOCKS)];
+    /** An empty table for at most {@code maxTokens} tokens, which has no pool yet. */
+    public BlockTable(int maxTokens) {
+        this.maxTokens = maxTokens;
+        this.blocks = new int[Math.min(maxTokens, FIRST_BLOCKS)];
     }
 
-    /** Takes its blocks from another pool from now on; the table must be empty, and blocks be of the same size there. */
-    public void moveTo(KvBlockPool other) {
-        Check.that(size == 0, "a table with %d blocks moves to a pool of %d", size, other.blocks());
-        Check.that(other.blockSize() == blockSize, "a pool has blocks of another size");
-        pool = other;
+    /** An empty table for at most {@code maxTokens} tokens. */
+    public BlockTable(KvBlockPool pool, int maxTokens) {
+        this(maxTokens);
+        use(pool);
+    }
+
+    /** Takes its blocks from a pool from now on; the table must be empty. */
+    public void use(KvBlockPool next) {
+        Check.that(size == 0, "a table with %d blocks moves to a pool of %d", size, next.blocks());
+        pool = next;
+        blockSize = next.blockSize();
+    }
+
+    private KvBlockPool pool() {
+        return Objects.requireNonNull(pool);
     }
 
     /** Number of blocks. */
@@ -71,7 +81,7 @@ public final class BlockTable {
      */
     public boolean grow(int tokens) {
         for (int missing = missing(tokens); missing > 0; missing--) {
-            int block = pool.allocate();
+            int block = pool().allocate();
             if (block == KvBlockPool.NONE) {
                 return false;
             }
@@ -82,7 +92,7 @@ public final class BlockTable {
 
     private void add(int block) {
         if (size == blocks.length) {
-            blocks = Arrays.copyOf(blocks, Math.min(maxBlocks, 2 * size));
+            blocks = Arrays.copyOf(blocks, Math.min(Math.ceilDiv(maxTokens, blockSize), 2 * size));
         }
         blocks[size++] = block;
     }
@@ -95,13 +105,13 @@ public final class BlockTable {
      */
     public int reuse(int[] tokens, int length) {
         Check.that(size == 0, "only an empty table can take up cached blocks");
-        PrefixCache cache = pool.cache();
+        PrefixCache cache = pool().cache();
         while ((size + 1) * blockSize < length) {
             int block = cache.find(lastSerial, tokens, size * blockSize);
             if (block == KvBlockPool.NONE) {
                 break;
             }
-            pool.retain(block);
+            pool().retain(block);
             lastSerial = cache.serial(block);
             add(block);
         }
@@ -111,7 +121,7 @@ public final class BlockTable {
 
     /** Tokens that {@link #reuse} would find in the cache, while the table is empty; nothing is taken up. */
     public int reusable(int[] tokens, int length) {
-        PrefixCache cache = pool.cache();
+        PrefixCache cache = pool().cache();
         long last = PrefixCache.ROOT;
         int found = 0;
         while ((found + 1) * blockSize < length) {
@@ -134,9 +144,9 @@ public final class BlockTable {
     public void publish(int[] tokens, int computed) {
         while ((published + 1) * blockSize <= computed) {
             int block = blocks[published];
-            lastSerial = pool.cache().publish(block, lastSerial, tokens, published * blockSize);
+            lastSerial = pool().cache().publish(block, lastSerial, tokens, published * blockSize);
             int previous = published == 0 ? KvBlockPool.NONE : blocks[published - 1];
-            pool.cache().advertise(block, previous, tokens, published * blockSize);
+            pool().cache().advertise(block, previous, tokens, published * blockSize);
             published++;
         }
     }
@@ -144,7 +154,7 @@ public final class BlockTable {
     /** Lets go of every block, the last one first. */
     public void release() {
         while (size > 0) {
-            pool.release(blocks[--size]);
+            pool().release(blocks[--size]);
         }
         published = 0;
         lastSerial = PrefixCache.ROOT;

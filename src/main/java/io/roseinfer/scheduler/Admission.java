@@ -8,8 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One iteration's view of the queue: the requests a policy looks at, in the order of its ranks. As many as an iteration may
- * admit are always looked at.
+ * One iteration's view of the requests that wait and that its scheduler may admit: those that a policy looks at, in the order of its
+ * ranks. As many as an iteration may admit are always looked at. From {@link #begin} to {@link #end} the room's lock is held.
  *
  * <p>The window is the front of the queue and its offers come from a binary heap, so an iteration costs O(n) to look at n
  * requests and O(log n) for each one offered.
@@ -23,6 +23,8 @@ final class Admission implements QueueView {
     private final AdmissionPolicy policy;
     private final int maxWindow;
     private final Roster roster;
+    private final WaitingRoom room;
+    private final int number;
     private final KvBlockPool pool;
 
     /** Those in sight, in the order of the queue. */
@@ -35,6 +37,11 @@ final class Admission implements QueueView {
 
     private int inSight;
     private int toOffer;
+
+    /** How many more of those that any scheduler may admit this iteration may take. */
+    private int sharedLeft;
+
+    private boolean isOfferedShared;
 
     private long iteration;
     private long step;
@@ -49,28 +56,33 @@ final class Admission implements QueueView {
     /** Whether the head of a strict iteration still waits, so that the iteration is repeated. */
     private boolean isHeld;
 
-    Admission(AdmissionPolicy policy, int mostAdmitted, Roster roster, KvBlockPool pool) {
+    Admission(AdmissionPolicy policy, int mostAdmitted, Roster roster, WaitingRoom room, int number, KvBlockPool pool) {
         this.policy = policy;
         this.roster = roster;
+        this.room = room;
+        this.number = number;
         this.pool = pool;
-        this.maxWindow = Math.max(lookahead(policy), mostAdmitted);
+        this.maxWindow = Math.max(lookahead(policy, room), mostAdmitted);
         int capacity = Math.min(maxWindow, LEAST_CAPACITY);
         this.window = new Sequence[capacity];
         this.ranks = new long[capacity];
         this.heap = new int[capacity];
     }
 
-    private static int lookahead(AdmissionPolicy policy) {
+    private static int lookahead(AdmissionPolicy policy, WaitingRoom room) {
         try {
-            return policy.lookahead();
+            // Schedulers that share a room may share a policy.
+            synchronized (room) {
+                return policy.lookahead();
+            }
         } catch (Throwable thrown) {
             throw PolicyFailure.ofAdmission(policy, thrown);
         }
     }
 
-    /** Makes room for a queue of this length, so that no iteration allocates. */
-    void reserve(int waiting) {
-        int wanted = Math.min(waiting, maxWindow);
+    /** Has room for the requests that wait now, which grows when more wait than ever before. */
+    private void reserve() {
+        int wanted = Math.min(waiting(), maxWindow);
         if (wanted > window.length) {
             int capacity = (int) Math.min(maxWindow, Math.max(wanted, 2L * window.length));
             int[] largerHeap = new int[capacity];
@@ -103,29 +115,55 @@ final class Admission implements QueueView {
 
     @Override
     public int waiting() {
-        return roster.waiting.size();
+        return roster.restarting.size() + room.bound(number) + room.shared();
     }
 
-    /** Starts an iteration over the queue, for this step. */
-    void begin(long stepNumber) {
-        step = stepNumber;
+    /** Whether there are requests to look at, if so many may be taken of those that any scheduler may admit. */
+    boolean hasWaiting(int maxShared) {
+        return !roster.restarting.isEmpty() || room.bound(number) > 0 || (maxShared > 0 && room.shared() > 0);
+    }
+
+    /** Starts an iteration, which may take so many of the requests that any scheduler may admit. */
+    void begin(int maxShared) {
+        step = room.steps();
+        sharedLeft = maxShared;
         if (!isHeld) {
             iteration++;
         }
         strict = isStrict();
         newestAdmitted = NOBODY;
         head = null;
-        inSight = 0;
-        for (Sequence s = roster.waiting.first(); s != null && inSight < maxWindow; s = s.next) {
-            window[inSight] = s;
-            ranks[inSight] = rank(s);
-            heap[inSight] = inSight;
-            inSight++;
-        }
+        look();
         toOffer = inSight;
         for (int parent = toOffer / 2 - 1; parent >= 0; parent--) {
             siftDown(parent);
         }
+    }
+
+    /** Sees those that start over, then those that wait in the order of arrival, as many as the window has room for. */
+    private void look() {
+        reserve();
+        inSight = 0;
+        for (Sequence s = roster.restarting.first(); s != null && inSight < maxWindow; s = s.next) {
+            see(s);
+        }
+        Sequence own = room.waiting(number).first();
+        Sequence any = sharedLeft > 0 ? room.waiting(WaitingRoom.ANY).first() : null;
+        while ((own != null || any != null) && inSight < maxWindow) {
+            boolean isOwn = any == null || (own != null && own.arrival < any.arrival);
+            Sequence next = Objects.requireNonNull(isOwn ? own : any);
+            own = isOwn ? next.next : own;
+            any = isOwn ? any : next.next;
+            next.table().use(pool);
+            see(next);
+        }
+    }
+
+    private void see(Sequence sequence) {
+        window[inSight] = sequence;
+        ranks[inSight] = rank(sequence);
+        heap[inSight] = inSight;
+        inSight++;
     }
 
     /** The policy's rank; a sequence that must be next goes before everybody the policy has a say in. */
@@ -174,20 +212,25 @@ final class Admission implements QueueView {
     /** The next sequence to consider, or null when none is left this iteration. */
     @Nullable
     Sequence next() {
-        if (toOffer == 0) {
-            return null;
+        while (toOffer > 0) {
+            Sequence offered = Objects.requireNonNull(window[heap[0]]);
+            heap[0] = heap[--toOffer];
+            siftDown(0);
+            isOfferedShared = offered.scheduler() == WaitingRoom.ANY;
+            if (isOfferedShared && sharedLeft <= 0 && !offered.mustBeNext()) {
+                continue;
+            }
+            if (head == null && !offered.isRestart()) {
+                head = offered;
+            }
+            return offered;
         }
-        Sequence offered = Objects.requireNonNull(window[heap[0]]);
-        heap[0] = heap[--toOffer];
-        siftDown(0);
-        if (head == null && !offered.isRestart()) {
-            head = offered;
-        }
-        return offered;
+        return null;
     }
 
-    /** Notes that a sequence offered in this iteration was admitted. */
+    /** Notes that the sequence offered last was admitted. */
     void admitted(Sequence sequence) {
+        sharedLeft -= isOfferedShared ? 1 : 0;
         if (!sequence.isRestart()) {
             newestAdmitted = Math.max(newestAdmitted, sequence.arrival);
         }
@@ -212,7 +255,7 @@ final class Admission implements QueueView {
         }
         // Without a head, those that start over took all the room or the whole window: the one behind them has yet to
         // be offered.
-        isHeld = strict && (head == null ? !roster.waiting.isEmpty() : head.isWaiting());
+        isHeld = strict && (head == null ? waiting() > 0 : head.isWaiting());
         head = null;
     }
 }

@@ -1,7 +1,6 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.kv.BlockTable;
-import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import org.jspecify.annotations.Nullable;
@@ -12,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockSupply {
     private final Roster roster;
-    private final KvBlockPool pool;
     private final PreemptionPolicy policy;
+    private final WaitingRoom room;
     private long preemptions;
 
-    BlockSupply(Roster roster, KvBlockPool pool, PreemptionPolicy policy) {
+    BlockSupply(Roster roster, PreemptionPolicy policy, WaitingRoom room) {
         this.roster = roster;
-        this.pool = pool;
         this.policy = policy;
+        this.room = room;
     }
 
     long preemptions() {
@@ -113,7 +112,11 @@ final class BlockSupply {
 
     private RunningRequest policyVictim(Sequence one, Sequence other) {
         try {
-            RunningRequest victim = policy.victim(one, other);
+            RunningRequest victim;
+            // Schedulers that share a room may share a policy.
+            synchronized (room) {
+                victim = policy.victim(one, other);
+            }
             if (victim != one && victim != other) {
                 throw new PolicyFailure.Misuse("chose neither of two requests");
             }
@@ -146,27 +149,6 @@ final class BlockSupply {
             return sequence.table().missing(sequence.plannedLength()) + roster.active();
         }
         return sequence.table().missing(sequence.maxComputed()) + growth(roster.prefilling) + growth(roster.decoding);
-    }
-
-    /** Returns whether all sequences that wait can be admitted; none of them has been admitted before. */
-    boolean sufficeForWaiting() {
-        return wantedByWaiting() <= pool.available();
-    }
-
-    /** Returns whether a sequence with an empty table could be admitted after all that wait, as {@link #sufficeForWaiting}. */
-    boolean sufficeFor(Sequence sequence) {
-        int unused = sequence.reuse();
-        boolean suffice = wantedByWaiting() + sequence.table().missing(sequence.plannedLength()) <= pool.available();
-        sequence.table().release();
-        return suffice;
-    }
-
-    private int wantedByWaiting() {
-        int blocks = roster.active();
-        for (Sequence s = roster.waiting.first(); s != null; s = s.next) {
-            blocks += s.table().missing(s.plannedLength()) + 1;
-        }
-        return blocks;
     }
 
     private static int growth(SequenceList list) {

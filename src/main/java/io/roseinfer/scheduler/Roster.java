@@ -1,8 +1,10 @@
 package io.roseinfer.scheduler;
 
-/** Which sequences there are and how far they have come: waiting, prefilling or decoding. The last two are the active ones. */
+/** The sequences that a scheduler has admitted: those that start over, and those that prefill or decode, which are the active ones. */
 final class Roster {
-    final SequenceList waiting = new SequenceList();
+    /** Those that gave their blocks back and wait to be admitted again. */
+    final SequenceList restarting = new SequenceList();
+
     final SequenceList prefilling = new SequenceList();
     final SequenceList decoding = new SequenceList();
 
@@ -13,19 +15,21 @@ final class Roster {
         return active;
     }
 
-    /** From waiting to the end of those that prefill. */
+    /** To the end of those that prefill; from those that start over if it is among them. */
     void activate(Sequence sequence) {
-        waiting.remove(sequence);
+        if (sequence.list != null) {
+            sequence.list.remove(sequence);
+        }
         sequence.state = Sequence.State.ACTIVE;
         active++;
         prefilling.addLast(sequence);
     }
 
-    /** From prefilling or decoding to the head of those that wait. */
+    /** From prefilling or decoding to the head of those that start over. */
     void restart(Sequence sequence) {
         drop(sequence);
         sequence.state = Sequence.State.WAITING;
-        waiting.addFirst(sequence);
+        restarting.addFirst(sequence);
     }
 
     /** Out of every list, wherever it is. */

@@ -7,6 +7,7 @@ import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Decides what the next step computes, and takes in what it sampled. Single-threaded and clockless; the work of a call is
@@ -30,6 +31,8 @@ public final class Scheduler {
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
+    private final WaitingRoom room;
+    private final int number;
     private final Roster roster = new Roster();
     private final StepPlanner planner;
     private final SequenceList finished = new SequenceList();
@@ -38,20 +41,40 @@ public final class Scheduler {
     private long steps;
     private int inFlight;
     private int emptyPlans;
-    private long arrivals;
     private long cachedTokens;
+
+    /**
+     * A scheduler without work that shares no waiting room.
+     *
+     * @param pool the KV blocks it gives out
+     * @param maxStepTokens most tokens in one step; at least the longest sequence there can be
+     */
+    public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
+        this(options, pool, maxStepTokens, new WaitingRoom(1), 0, admitted -> {});
+    }
 
     /**
      * A scheduler without work.
      *
      * @param pool the KV blocks it gives out
      * @param maxStepTokens most tokens in one step; at least the longest sequence there can be
+     * @param room the sequences that wait
+     * @param number its own in the room
+     * @param onFirstAdmission is given each sequence that is admitted for the first time, under the room's lock
      */
-    public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
+    public Scheduler(
+            SchedulerOptions options,
+            KvBlockPool pool,
+            int maxStepTokens,
+            WaitingRoom room,
+            int number,
+            Consumer<Sequence> onFirstAdmission) {
+        this.room = room;
+        this.number = number;
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
-        this.planner = new StepPlanner(options, pool, maxStepTokens, roster);
+        this.planner = new StepPlanner(options, pool, maxStepTokens, roster, room, number, onFirstAdmission);
     }
 
     /** A plan with room for the largest step, to be filled by {@link #plan} as often as one likes. */
@@ -69,47 +92,12 @@ public final class Scheduler {
         return Math.addExact(options.maxBatchSize(), options.prefillMaxBatchSize());
     }
 
-    /** Queues a sequence. */
+    /** Adds a sequence that this scheduler alone may admit. */
     public void add(Sequence sequence) {
         Check.that(
-                sequence.table().missing(sequence.maxComputed()) <= pool.blocks(), "a sequence can never fit the pool");
-        planner.reserve(roster.active() + roster.waiting.size() + 1);
-        sequence.arrive(arrivals++, steps);
-        roster.waiting.addLast(sequence);
-    }
-
-    /**
-     * Returns whether a sequence could be admitted in the next step, after all those that wait: KV blocks, places and the token budget
-     * suffice. None could while one that was preempted waits.
-     *
-     * @param sequence is not here yet; its table is empty and of this pool
-     */
-    public boolean hasRoomFor(Sequence sequence) {
-        return roster.active() + roster.waiting.size() < options.maxActiveRequests()
-                && roster.waiting.size() < options.prefillMaxBatchSize()
-                && !isHeldUp()
-                && planner.hasBudgetFor(sequence)
-                && planner.blocks().sufficeFor(sequence);
-    }
-
-    /** Returns whether KV blocks and places suffice to admit all that wait; token budgets hold them up for some steps only. */
-    public boolean hasRoomForWaiting() {
-        return roster.waiting.isEmpty()
-                || (roster.active() + roster.waiting.size() <= options.maxActiveRequests()
-                        && !isHeldUp()
-                        && planner.blocks().sufficeForWaiting());
-    }
-
-    /** Sequences that were preempted are at the head of the queue, and nothing is admitted before them. */
-    private boolean isHeldUp() {
-        Sequence head = roster.waiting.first();
-        return head != null && head.isRestart();
-    }
-
-    /** Takes a sequence out of the queue that was never admitted, as if it had not been added. */
-    public void withdraw(Sequence sequence) {
-        Check.that(sequence.isWaiting() && !sequence.isRestart(), "a sequence is withdrawn that has been admitted");
-        roster.drop(sequence);
+                Math.ceilDiv(sequence.maxComputed(), pool.blockSize()) <= pool.blocks(),
+                "a sequence can never fit the pool");
+        room.add(sequence, number);
     }
 
     /**
@@ -119,7 +107,9 @@ public final class Scheduler {
         if (sequence.state == Sequence.State.FINISHED) {
             return;
         }
-        roster.drop(sequence);
+        if (!room.remove(sequence)) {
+            roster.drop(sequence);
+        }
         sequence.finish(reason);
         if (sequence.inFlight == 0) {
             sequence.table().release();
@@ -152,27 +142,37 @@ public final class Scheduler {
      * @return the same plan
      */
     public StepPlan plan(StepPlan plan) {
-        begin(plan);
+        return plan(plan, Integer.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #plan(StepPlan)}, but admits at most so many of the sequences that any scheduler may admit, and others only if they have
+     * been passed over as often as may be.
+     */
+    public StepPlan plan(StepPlan plan, int maxShared) {
+        begin(plan, maxShared);
         stepState = stateAfterPlan();
         commit(plan);
-        requireProgress(plan);
+        requireProgress(plan, maxShared);
         return plan;
     }
 
     /** Fails if the step policy goes on leaving steps empty that have something to do. */
-    private void requireProgress(StepPlan plan) {
-        emptyPlans = plan.isEmpty() && inFlight == 0 && hasWork() ? emptyPlans + 1 : 0;
+    private void requireProgress(StepPlan plan, int maxShared) {
+        boolean hasWork = hasWork() || (maxShared > 0 && room.shared() > 0);
+        emptyPlans = plan.isEmpty() && inFlight == 0 && hasWork ? emptyPlans + 1 : 0;
         if (emptyPlans == MAX_EMPTY_PLANS) {
             throw PolicyFailure.ofStep(
                     options.policies().step(),
-                    new PolicyFailure.Misuse("left " + MAX_EMPTY_PLANS + " steps in a row empty while "
-                            + roster.waiting.size() + " requests waited and " + roster.active() + " were active"));
+                    new PolicyFailure.Misuse(
+                            "left " + MAX_EMPTY_PLANS + " steps in a row empty while " + (waiting() + room.shared())
+                                    + " requests waited and " + roster.active() + " were active"));
         }
     }
 
     /** Plans a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
     public StepPlan planPrefillOnly(StepPlan plan) {
-        begin(plan);
+        begin(plan, Integer.MAX_VALUE);
         planner.prefill(options.prefillMaxTokens());
         stepState = stateAfterPrefill();
         commit(plan);
@@ -197,9 +197,9 @@ public final class Scheduler {
         }
     }
 
-    private void begin(StepPlan plan) {
+    private void begin(StepPlan plan, int maxShared) {
         plan.clear(steps);
-        planner.begin(plan);
+        planner.begin(plan, maxShared);
     }
 
     private void commit(StepPlan plan) {
@@ -207,6 +207,7 @@ public final class Scheduler {
         if (!plan.isEmpty()) {
             steps++;
             inFlight++;
+            room.planned(number, steps);
         }
     }
 
@@ -284,13 +285,19 @@ public final class Scheduler {
         }
     }
 
-    /** Whether a step could do something, now or once the steps in flight are applied. */
+    /** Whether a step could do something for its own sequences, now or once the steps in flight are applied. */
     public boolean hasWork() {
-        return roster.active() > 0 || !roster.waiting.isEmpty();
+        return roster.active() > 0 || waiting() > 0;
     }
 
+    /** Sequences that wait for this scheduler alone: those bound to it, and those that start over. */
     public int waiting() {
-        return roster.waiting.size();
+        return roster.restarting.size() + room.bound(number);
+    }
+
+    /** Sequences that gave their blocks back and wait to be admitted again. */
+    public int restarting() {
+        return roster.restarting.size();
     }
 
     /** Sequences that hold KV blocks and have not ended. */

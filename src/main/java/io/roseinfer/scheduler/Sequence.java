@@ -1,7 +1,6 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.kv.BlockTable;
-import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -71,6 +70,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     @Nullable
     SequenceList list;
 
+    private volatile int scheduler = WaitingRoom.ANY;
+
     /** The ids, with room for more: it grows with the sequence, up to {@link #maxLength}. */
     private int[] tokens;
 
@@ -90,17 +91,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
      * @param params how tokens are chosen
      * @param seed the random stream
      * @param endOfText ids that end the completion; empty to generate on
-     * @param pool where its blocks come from
      */
     public Sequence(
-            long id,
-            Object owner,
-            int[] prompt,
-            int maxLength,
-            SamplingParams params,
-            long seed,
-            int[] endOfText,
-            KvBlockPool pool) {
+            long id, Object owner, int[] prompt, int maxLength, SamplingParams params, long seed, int[] endOfText) {
         this.id = id;
         this.owner = owner;
         this.promptLength = prompt.length;
@@ -109,7 +102,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         this.length = prompt.length;
         this.endOfText = endOfText.clone();
         this.sampling = new SampleRequest(params, seed, this);
-        this.table = new BlockTable(pool, maxLength);
+        this.table = new BlockTable(maxLength);
     }
 
     @Override
@@ -124,9 +117,22 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return this;
     }
 
-    /** Has its blocks come from another pool, of blocks of the same size; before it is added. */
-    public void moveTo(KvBlockPool pool) {
-        table.moveTo(pool);
+    /** Returns a sequence that has computed nothing, for a scheduler other than the one that admitted this one; it keeps its arrival. */
+    public Sequence again() {
+        Sequence again = new Sequence(id, owner, promptIds(), maxLength, sampling.params(), sampling.seed(), endOfText)
+                .marked(priority, tag);
+        again.arrive(arrival, arrivalStep);
+        again.timesPassedOver = timesPassedOver;
+        return again;
+    }
+
+    void bind(int to) {
+        scheduler = to;
+    }
+
+    /** The scheduler that it is bound to or that has admitted it, by its number in the room; {@link WaitingRoom#ANY} if there is none. */
+    public int scheduler() {
+        return scheduler;
     }
 
     void arrive(long number, long step) {

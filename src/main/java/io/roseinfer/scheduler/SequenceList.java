@@ -47,6 +47,21 @@ final class SequenceList {
         first = sequence;
     }
 
+    /** Puts a sequence before another of this list; at the end if that is null. */
+    void addBefore(Sequence sequence, @Nullable Sequence successor) {
+        if (successor == null) {
+            addLast(sequence);
+        } else if (successor.previous == null) {
+            addFirst(sequence);
+        } else {
+            enter(sequence);
+            sequence.previous = successor.previous;
+            sequence.next = successor;
+            successor.previous.next = sequence;
+            successor.previous = sequence;
+        }
+    }
+
     private void enter(Sequence sequence) {
         Check.that(sequence.list == null, "a sequence is put into a second list");
         sequence.list = this;

@@ -4,6 +4,7 @@ import io.roseinfer.base.Check;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.scheduler.policy.StepBuilder;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,22 +16,42 @@ final class StepPlanner implements StepBuilder {
     private final KvBlockPool pool;
     private final int maxStepTokens;
     private final Roster roster;
+    private final WaitingRoom room;
+    private final int number;
     private final BlockSupply blocks;
     private final Admission admission;
+    private final Consumer<Sequence> onFirstAdmission;
 
     private Runnable admissionBegins = () -> {};
     private Runnable admissionEnds = () -> {};
+    private int maxShared;
     private @Nullable StepPlan plan;
     private boolean decoded;
     private boolean prefilled;
 
-    StepPlanner(SchedulerOptions options, KvBlockPool pool, int maxStepTokens, Roster roster) {
+    /**
+     * A planner without a plan.
+     *
+     * @param number the scheduler's in the room
+     * @param onFirstAdmission is given each sequence that is admitted for the first time, under the room's lock
+     */
+    StepPlanner(
+            SchedulerOptions options,
+            KvBlockPool pool,
+            int maxStepTokens,
+            Roster roster,
+            WaitingRoom room,
+            int number,
+            Consumer<Sequence> onFirstAdmission) {
+        this.room = room;
+        this.number = number;
+        this.onFirstAdmission = onFirstAdmission;
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
         this.roster = roster;
-        this.blocks = new BlockSupply(roster, pool, options.policies().preemption());
-        this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, pool);
+        this.blocks = new BlockSupply(roster, options.policies().preemption(), room);
+        this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, room, number, pool);
     }
 
     void onAdmission(Runnable begins, Runnable ends) {
@@ -38,42 +59,14 @@ final class StepPlanner implements StepBuilder {
         admissionEnds = ends;
     }
 
-    /** Makes room for a queue of this length, so that no plan allocates. */
-    void reserve(int waiting) {
-        admission.reserve(waiting);
-    }
-
     long preemptions() {
         return blocks.preemptions();
     }
 
-    /** The KV blocks there are to give out. */
-    BlockSupply blocks() {
-        return blocks;
-    }
-
-    /** Returns whether the token budget of a step has room for a sequence after all that prefill or wait. */
-    boolean hasBudgetFor(Sequence sequence) {
-        long tokens = 0;
-        for (Sequence s = roster.prefilling.first(); s != null; s = s.next) {
-            tokens += s.remaining();
-        }
-        for (Sequence s = roster.waiting.first(); s != null; s = s.next) {
-            tokens += uncached(s);
-        }
-        return tokens == 0
-                || (options.chunkedPrefill()
-                        ? tokens < options.prefillMaxTokens()
-                        : tokens + uncached(sequence) <= options.prefillMaxTokens());
-    }
-
-    private static int uncached(Sequence sequence) {
-        return sequence.plannedLength() - sequence.cachedLength();
-    }
-
-    /** Starts an empty plan. */
-    void begin(StepPlan empty) {
+    /** Starts an empty plan, for which so many sequences that any scheduler may admit can be admitted. */
+    void begin(StepPlan empty, int mostShared) {
         plan = empty;
+        maxShared = mostShared;
         decoded = false;
         prefilled = false;
     }
@@ -149,7 +142,7 @@ final class StepPlanner implements StepBuilder {
             next = sequence.next;
             budget -= prefillRow(plan, sequence, budget, false);
         }
-        if (!roster.waiting.isEmpty()) {
+        if (admission.hasWaiting(maxShared)) {
             admissionBegins.run();
             admit(plan, budget, firstRow);
             admissionEnds.run();
@@ -157,11 +150,16 @@ final class StepPlanner implements StepBuilder {
     }
 
     private void admit(StepPlan plan, int budgetTokens, int firstRow) {
-        int budget = budgetTokens;
-        if (!hasPlace(plan, budget, firstRow)) {
-            return;
+        if (hasPlace(plan, budgetTokens, firstRow)) {
+            synchronized (room) {
+                admitRanked(plan, budgetTokens, firstRow);
+            }
         }
-        admission.begin(plan.step());
+    }
+
+    private void admitRanked(StepPlan plan, int budgetTokens, int firstRow) {
+        int budget = budgetTokens;
+        admission.begin(maxShared);
         Sequence candidate = admission.next();
         while (candidate != null && hasPlace(plan, budget, firstRow)) {
             if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
@@ -194,6 +192,10 @@ final class StepPlanner implements StepBuilder {
         Check.that(sequence.table().grow(sequence.plannedLength()), "available blocks could not be allocated");
         sequence.computed = reused;
         sequence.confirmed = reused;
+        if (!sequence.isRestart()) {
+            room.admit(sequence, number);
+            onFirstAdmission.accept(sequence);
+        }
         roster.activate(sequence);
         return true;
     }

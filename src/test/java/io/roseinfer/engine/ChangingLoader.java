@@ -7,7 +7,7 @@ import java.lang.classfile.ClassFile.ClassHierarchyResolverOption;
 import java.lang.classfile.ClassFile.DebugElementsOption;
 import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.classfile.ClassTransform;
-import java.util.Optional;
+import java.util.List;
 
 /** Loads the project's classes anew, some of them changed; nothing of ours is shared with the classes that run the tests. */
 abstract class ChangingLoader extends ClassLoader {
@@ -29,8 +29,8 @@ abstract class ChangingLoader extends ClassLoader {
         return root(className.replace('.', '/') + ".class").equals(product);
     }
 
-    /** How a class is to be changed. */
-    abstract Optional<ClassTransform> change(String className);
+    /** How a class is to be changed, by one transform after the other, each of the class that the one before has made. */
+    abstract List<ClassTransform> changes(String className);
 
     /** A new instance of a class whose callers see only types of the JDK. */
     final <T> T instance(Class<? extends T> unchanged, Class<T> type) {
@@ -59,8 +59,10 @@ abstract class ChangingLoader extends ClassLoader {
             if (file == null) {
                 throw new ClassNotFoundException(name);
             }
-            byte[] original = file.readAllBytes();
-            byte[] bytes = change(name).map(change -> changed(original, change)).orElse(original);
+            byte[] bytes = file.readAllBytes();
+            for (ClassTransform change : changes(name)) {
+                bytes = changed(bytes, change);
+            }
             return defineClass(name, bytes, 0, bytes.length);
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);

@@ -52,6 +52,54 @@ interface Edit {
                 && withoutCall(method).replace(code, element);
     }
 
+    /** The call of a method of that class does not happen; its caller sees this answer. */
+    static Edit withoutCallOf(String owner, String method, int answer) {
+        return (code, element) -> {
+            boolean found = withoutCallOf(owner, method).replace(code, element);
+            if (found) {
+                code.loadConstant(answer);
+            }
+            return found;
+        };
+    }
+
+    /** The call, which has no arguments, does not happen; its caller sees the object that it is made on as the answer. */
+    static Edit withReceiverAsAnswer(String method) {
+        return (code, element) ->
+                element instanceof InvokeInstruction call && call.name().equalsString(method);
+    }
+
+    /** The call is made with null as its last argument, an object. */
+    static Edit withNullAsLastArgument(String method) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
+                return false;
+            }
+            code.pop().aconst_null().with(call);
+            return true;
+        };
+    }
+
+    /** A field of type reference keeps the first value that it is given. */
+    static Edit keepingTheFirst(String field) {
+        return (code, element) -> {
+            if (!(element instanceof FieldInstruction write)
+                    || write.opcode() != Opcode.PUTFIELD
+                    || !write.name().equalsString(field)) {
+                return false;
+            }
+            ClassDesc owner = write.owner().asSymbol();
+            code.swap()
+                    .dup()
+                    .getfield(owner, field, write.typeSymbol())
+                    .ifThenElse(
+                            Opcode.IFNULL,
+                            isFirst -> isFirst.swap().putfield(owner, field, write.typeSymbol()),
+                            CodeBuilder::pop2);
+            return true;
+        };
+    }
+
     /** The call does not happen; its caller sees its only argument, an int, as the answer. */
     static Edit withArgumentAsAnswer(String method) {
         return (code, element) -> {
@@ -72,19 +120,6 @@ interface Edit {
                 return false;
             }
             code.swap().pop().newarray(TypeKind.LONG);
-            return true;
-        };
-    }
-
-    /** A field, an int or a boolean, keeps its value. */
-    static Edit withoutWrite(String field) {
-        return (code, element) -> {
-            if (!(element instanceof FieldInstruction access)
-                    || access.opcode() != Opcode.PUTFIELD
-                    || !access.name().equalsString(field)) {
-                return false;
-            }
-            code.pop2();
             return true;
         };
     }

@@ -147,8 +147,8 @@ class EngineEndingsTest {
     private static boolean waitsForTellers(Thread thread) {
         StackTraceElement[] frames = thread.getStackTrace();
         return IntStream.range(1, frames.length)
-                .anyMatch(i -> frames[i].getMethodName().equals("close")
-                        && frames[i].getClassName().endsWith("SchedulerManager")
+                .anyMatch(i -> frames[i].getMethodName().equals("awaitEndings")
+                        && frames[i].getClassName().endsWith("InFlight")
                         && frames[i - 1].getMethodName().equals("parkNanos"));
     }
 
@@ -359,7 +359,7 @@ class EngineEndingsTest {
         manager.reserve();
         for (int round = 1; round <= rounds; round++) {
             begun.set(round);
-            manager.unreserve();
+            manager.inFlight().unreserve();
             boolean got = tryReserve(manager);
             while (Math.abs(othersOutcome.get()) < round) {
                 Thread.onSpinWait();
@@ -404,7 +404,6 @@ class EngineEndingsTest {
         manager.reserve();
         LiveRequest live = new LiveRequest(id, request, 0, Models.CONTEXT, Optional.empty());
         int[] prompt = ((Prompt.Tokens) request.prompt()).own();
-        assertThat(live.route()).isTrue();
         live.tokenized(prompt.length, 0);
         manager.submit(live, prompt);
         Completion unused = new RequestStream(live, Optional.empty(), Clock.system(), () -> {}).completion();

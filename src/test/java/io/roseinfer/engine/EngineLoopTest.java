@@ -12,7 +12,6 @@ import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,15 +26,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The loop turned by hand: no thread, no waiting, a clock that ticks once per reading. */
 class EngineLoopTest {
     private final EngineOptions options = Models.options();
-    private int endings;
     private long nextId;
 
-    private EngineLoop loop(EngineOptions engineOptions, SimOptions sim) {
+    private LoneLoop loop(EngineOptions engineOptions, SimOptions sim) {
         SimRunner runner = Models.runner(engineOptions, sim);
-        return new EngineLoop(runner, runner.kv(), engineOptions, Models.ticking(), Observers.NONE, () -> endings++);
+        return new LoneLoop(runner, engineOptions, Models.ticking(), Observers.NONE);
     }
 
-    private LiveRequest submit(EngineLoop loop, GenerationRequest request) {
+    private LiveRequest submit(LoneLoop loop, GenerationRequest request) {
         LiveRequest live = new LiveRequest(nextId++, request, 0, Models.CONTEXT, Optional.empty());
         int[] prompt = ((Prompt.Tokens) request.prompt()).own();
         live.tokenized(prompt.length, 0);
@@ -43,7 +41,7 @@ class EngineLoopTest {
         return live;
     }
 
-    private static void run(EngineLoop loop) {
+    private static void run(LoneLoop loop) {
         int guard = 0;
         while (loop.hasWork()) {
             loop.doWork();
@@ -57,7 +55,7 @@ class EngineLoopTest {
     }
 
     private int[] alone(GenerationRequest request) {
-        EngineLoop loop = loop(options, SimOptions.defaults());
+        LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest live = submit(loop, request);
         run(loop);
         return completion(live).ids();
@@ -65,7 +63,7 @@ class EngineLoopTest {
 
     @Test
     void blocks_that_are_held_while_nothing_runs_are_a_bug() {
-        EngineLoop loop = loop(options, SimOptions.defaults());
+        LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest ended = submit(loop, Models.request(5, 1, 2));
         run(loop);
         loop.checkIdle();
@@ -75,57 +73,10 @@ class EngineLoopTest {
                 .hasMessage("bug in roseinfer: 1 of 200 KV blocks are held though nothing waits or runs");
     }
 
-    /** Prefills only in every fourth step, so that a request that was taken waits. */
-    private static StepPolicy late() {
-        return (step, state) -> {
-            step.decode();
-            if (state % 4 == 3 || step.isEmpty()) {
-                step.prefill(step.prefillMaxTokens());
-            }
-            return state + 1;
-        };
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void request_that_was_taken_and_waits_goes_back_only_if_another_engine_sleeps(boolean sleeps) {
-        EngineOptions lateOptions =
-                options.withScheduler(SchedulerOptions.builder().step(late()).build());
-        SharedQueue shared = new SharedQueue(request -> {});
-        shared.takersChanged(1);
-        SimRunner runner = Models.runner(lateOptions, SimOptions.defaults());
-        EngineLoop loop = new EngineLoop(
-                0, runner, runner.kv(), lateOptions, Models.ticking(), Observers.NONE, shared, new EngineLoop.Owner() {
-                    @Override
-                    public void countOut() {}
-
-                    @Override
-                    public void takeBack(LiveRequest request) {
-                        assertThat(request.giveBack()).isTrue();
-                        shared.addBack(request);
-                    }
-                });
-        submit(loop, Models.request(40, 1));
-        loop.doWork();
-        LiveRequest waits = new LiveRequest(nextId++, Models.request(4, 2), 0, Models.CONTEXT, Optional.empty());
-        assertThat(waits.route()).isTrue();
-        waits.attach(loop.sequenceOf(waits, new int[] {2}));
-        shared.add(waits);
-        loop.doWork();
-        assertThat(shared.isEmpty()).isTrue();
-        shared.sleepersChanged(sleeps ? 1 : 0);
-        loop.doWork();
-        assertThat(shared.size()).isEqualTo(sleeps ? 1 : 0);
-        shared.sleepersChanged(sleeps ? -1 : 0);
-        run(loop);
-        assertThat(completion(waits).ids()).hasSize(4);
-        assertThat(loop.load().requests()).isZero();
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void a_request_yields_the_same_tokens_alone_and_in_any_company(int maxInFlight) {
-        EngineLoop loop = loop(
+        LoneLoop loop = loop(
                 options.withScheduler(SchedulerOptions.builder().maxBatchSize(3).build()),
                 SimOptions.defaults().withMaxInFlight(maxInFlight));
         List<GenerationRequest> requests = IntStream.range(0, 20)
@@ -137,12 +88,12 @@ class EngineLoopTest {
         for (int i = 0; i < requests.size(); i++) {
             assertThat(completion(live.get(i)).ids()).as("request %d", i).isEqualTo(alone(requests.get(i)));
         }
-        assertThat(endings).isGreaterThanOrEqualTo(requests.size());
+        assertThat(loop.endings()).isGreaterThanOrEqualTo(requests.size());
     }
 
     @Test
     void every_stamp_comes_after_the_one_before_it() {
-        EngineLoop loop = loop(options, SimOptions.defaults());
+        LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest live = submit(loop, Models.request(5, 1, 2, 3));
         run(loop);
         RequestTimeline timeline = completion(live).timeline();
@@ -156,7 +107,7 @@ class EngineLoopTest {
     void tokens_of_a_step_are_delivered_while_the_next_step_runs() {
         List<Integer> delivered = new ArrayList<>();
         List<LiveRequest> watched = new ArrayList<>();
-        EngineLoop loop = loop(options, SimOptions.defaults().withOnStep(step -> {
+        LoneLoop loop = loop(options, SimOptions.defaults().withOnStep(step -> {
             int count = 0;
             while (watched.getFirst().tokens().isPublished(count)) {
                 count++;
@@ -172,7 +123,7 @@ class EngineLoopTest {
     void a_stream_interval_delivers_the_first_token_at_once_and_then_every_nth() {
         List<Integer> delivered = new ArrayList<>();
         List<LiveRequest> watched = new ArrayList<>();
-        EngineLoop loop =
+        LoneLoop loop =
                 loop(options.withStreamInterval(3), SimOptions.defaults().withOnStep(step -> {
                     int count = 0;
                     while (watched.getFirst().tokens().isPublished(count)) {
@@ -202,7 +153,7 @@ class EngineLoopTest {
     @ParameterizedTest
     @EnumSource(Moment.class)
     void cancelling_at_any_moment_and_twice_returns_all_blocks(Moment moment) {
-        EngineLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(2));
+        LoneLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(2));
         LiveRequest cancelled = submit(loop, Models.request(10, 1, 2, 3, 4, 5));
         LiveRequest other = submit(loop, Models.request(10, 1, 2, 3, 4, 6));
         for (int i = 0; i < moment.turns; i++) {
@@ -214,7 +165,7 @@ class EngineLoopTest {
         loop.cancel(cancelled);
         run(loop);
         assertThat(loop.stats().blocksInUse()).isZero();
-        assertThat(endings).isEqualTo(2);
+        assertThat(loop.endings()).isEqualTo(2);
         assertThat(completion(cancelled).finishReason())
                 .isEqualTo(moment == Moment.AFTER_THE_END ? FinishReason.LENGTH : FinishReason.CANCELLED);
         assertThat(completion(other).ids()).isEqualTo(alone(Models.request(10, 1, 2, 3, 4, 6)));
@@ -224,7 +175,7 @@ class EngineLoopTest {
     @ValueSource(longs = {1, 2, 3, 4})
     void ten_thousand_random_requests_leave_no_block_behind(long seed) {
         Random random = new Random(seed);
-        EngineLoop loop = loop(
+        LoneLoop loop = loop(
                 options.withKvBlocks(40)
                         .withScheduler(SchedulerOptions.builder()
                                 .maxBatchSize(4)
@@ -247,11 +198,10 @@ class EngineLoopTest {
         }
         run(loop);
         assertThat(loop.stats().blocksInUse()).as("seed %d", seed).isZero();
-        assertThat(endings).as("seed %d", seed).isEqualTo(all.size());
+        assertThat(loop.endings()).as("seed %d", seed).isEqualTo(all.size());
         for (LiveRequest live : all) {
             Completion done = completion(live);
             if (done.finishReason() == FinishReason.LENGTH && random.nextInt(20) == 0) {
-                endings = 0;
                 assertThat(done.ids())
                         .as("seed %d, request %d", seed, live.id())
                         .isEqualTo(alone(live.request()));
@@ -266,7 +216,7 @@ class EngineLoopTest {
                 throw new DeviceFailure("step lost", true);
             }
         });
-        EngineLoop loop = loop(
+        LoneLoop loop = loop(
                 options.withScheduler(SchedulerOptions.builder().maxBatchSize(1).build()), failing);
         LiveRequest first = submit(loop, Models.request(3, 1));
         LiveRequest second = submit(loop, Models.request(3, 2));
@@ -276,7 +226,7 @@ class EngineLoopTest {
                 .hasMessage("step lost");
         assertThat(completion(second).ids()).isEqualTo(alone(Models.request(3, 2)));
         assertThat(loop.stats().blocksInUse()).isZero();
-        assertThat(endings).isGreaterThanOrEqualTo(2);
+        assertThat(loop.endings()).isGreaterThanOrEqualTo(2);
     }
 
     @Test
@@ -286,7 +236,7 @@ class EngineLoopTest {
                 throw new DeviceFailure("step lost", true);
             }
         });
-        EngineLoop loop = loop(
+        LoneLoop loop = loop(
                 options.withScheduler(
                         SchedulerOptions.builder().prefillMaxBatchSize(1).build()),
                 failing);
@@ -302,7 +252,7 @@ class EngineLoopTest {
         SimOptions failing = SimOptions.defaults().withMaxInFlight(2).withOnStep(step -> {
             throw new DeviceFailure("step lost", true);
         });
-        EngineLoop loop = loop(
+        LoneLoop loop = loop(
                 options.withScheduler(
                         SchedulerOptions.builder().prefillMaxBatchSize(1).build()),
                 failing);
@@ -317,30 +267,27 @@ class EngineLoopTest {
     }
 
     @Test
-    void a_cancel_that_overtakes_the_admission_is_stamped_after_the_prompt() {
+    void a_cancel_in_the_turn_that_admits_its_request_is_stamped_after_the_admission() {
         List<Runnable> meanwhile = new ArrayList<>();
         AtomicLong now = new AtomicLong();
         SimRunner runner = Models.runner(options, SimOptions.defaults());
-        EngineLoop loop = new EngineLoop(
+        LoneLoop loop = new LoneLoop(
                 runner,
-                runner.kv(),
                 options,
                 () -> {
-                    // The first reading of the second turn is made for a request that was cancelled before it was taken
-                    // in.
                     meanwhile.forEach(Runnable::run);
-                    meanwhile.clear();
                     return now.addAndGet(10);
                 },
-                Observers.NONE,
-                () -> endings++);
+                Observers.NONE);
         submit(loop, Models.request(5, 1));
         loop.doWork();
         LiveRequest overtaken = submit(loop, Models.request(5, 2));
         overtaken.tokenized(1, now.incrementAndGet());
-        LiveRequest early = submit(loop, Models.request(5, 3));
-        loop.cancel(early);
-        meanwhile.add(() -> loop.cancel(overtaken));
+        meanwhile.add(() -> {
+            if (!overtaken.hasEnded() && !overtaken.sequence().orElseThrow().isWaiting()) {
+                loop.cancel(overtaken);
+            }
+        });
         run(loop);
         RequestTimeline timeline = completion(overtaken).timeline();
         assertThat(completion(overtaken).finishReason()).isEqualTo(FinishReason.CANCELLED);
@@ -350,7 +297,7 @@ class EngineLoopTest {
 
     @Test
     void quiescing_delivers_what_the_steps_in_flight_yield() {
-        EngineLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(2));
+        LoneLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(2));
         LiveRequest live = submit(loop, Models.request(2, 1));
         loop.doWork();
         loop.quiesce();
@@ -360,7 +307,7 @@ class EngineLoopTest {
 
     @Test
     void requests_handed_over_while_everything_is_ended_are_ended_too() throws Exception {
-        EngineLoop loop = loop(options, SimOptions.defaults());
+        LoneLoop loop = loop(options, SimOptions.defaults());
         List<LiveRequest> handedOver = new ArrayList<>();
         Thread caller = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < 20_000; i++) {
@@ -368,12 +315,12 @@ class EngineLoopTest {
             }
         });
         while (caller.isAlive()) {
-            loop.endAll(Ending.CANCELLED, () -> {});
+            loop.endAll(Ending.CANCELLED);
         }
         caller.join();
-        loop.endAll(Ending.CANCELLED, () -> {});
+        loop.endAll(Ending.CANCELLED);
         assertThat(handedOver).allMatch(live -> live.tokens().isEnded());
-        assertThat(endings).isEqualTo(handedOver.size());
+        assertThat(loop.endings()).isEqualTo(handedOver.size());
     }
 
     @Test
@@ -384,7 +331,7 @@ class EngineLoopTest {
                 .findFirst()
                 .orElseThrow();
         GenerationRequest request = Models.request(4, prompt % 1000, prompt / 1000);
-        EngineLoop loop = loop(options, SimOptions.defaults());
+        LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest ignoring = submit(loop, request);
         LiveRequest ending = submit(loop, request.withIgnoreEndOfText(false));
         run(loop);
@@ -395,7 +342,7 @@ class EngineLoopTest {
 
     @Test
     void a_full_context_ends_a_completion() {
-        EngineLoop loop = loop(options, SimOptions.defaults());
+        LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest live =
                 submit(loop, Models.request(1000, IntStream.range(0, 60).toArray()));
         run(loop);

@@ -133,7 +133,7 @@ final class EngineSimulation {
         for (int i = 1; i < replicas; i++) {
             devices.add(new Device(i, more, lossChance));
         }
-        this.routing = crowded ? RoutingPolicy.pull() : routing(more);
+        this.routing = crowded ? crowdedRouting(new Dice(seed, "bound")) : routing(more);
         this.expected = new Expected(Tiny.LOADED.spec(), Tiny.LOADED.tokenizer(), seed);
     }
 
@@ -146,6 +146,11 @@ final class EngineSimulation {
                         .prefillMaxBatchSize(1)
                         .admission(AdmissionPolicy.fifo())
                         .build());
+    }
+
+    /** All requests wait for any replica, or for the first that lives. */
+    private static RoutingPolicy crowdedRouting(Dice dice) {
+        return dice.chance(0.3) ? (request, living) -> 0 : RoutingPolicy.pull();
     }
 
     private static RoutingPolicy routing(Dice dice) {

@@ -92,17 +92,15 @@ class ObserversTest {
 
     private final Witness witness = new Witness();
 
-    private EngineLoop loop(SimOptions sim, int newTokens, int... prompts) {
+    private LoneLoop loop(SimOptions sim, int newTokens, int... prompts) {
         SchedulerOptions one = SchedulerOptions.builder().prefillMaxBatchSize(1).build();
         EngineOptions options = Models.options().withScheduler(one);
         SimRunner runner = Models.runner(options, sim);
-        EngineLoop loop = new EngineLoop(
+        LoneLoop loop = new LoneLoop(
                 runner,
-                runner.kv(),
                 EngineOptions.defaults().withScheduler(one),
                 Models.ticking(),
-                Observers.ofRequests(witness).and(Observers.ofSteps(witness)),
-                () -> {});
+                Observers.ofRequests(witness).and(Observers.ofSteps(witness)));
         for (int i = 0; i < prompts.length; i++) {
             GenerationRequest request = Models.request(newTokens, prompts[i]);
             LiveRequest live = new LiveRequest(i, request, 0, Models.CONTEXT, Optional.empty());
@@ -113,14 +111,14 @@ class ObserversTest {
         return loop;
     }
 
-    private List<String> turn(EngineLoop loop) {
+    private List<String> turn(LoneLoop loop) {
         loop.doWork();
         return witness.take();
     }
 
     @Test
     void a_turn_with_one_step_in_flight_tells_of_the_step_from_planning_to_applied() {
-        EngineLoop loop = loop(SimOptions.defaults(), 2, 5);
+        LoneLoop loop = loop(SimOptions.defaults(), 2, 5);
         assertThat(turn(loop))
                 .containsExactly(
                         "turn begins",
@@ -164,7 +162,7 @@ class ObserversTest {
 
     @Test
     void with_two_steps_in_flight_the_second_is_submitted_before_the_first_is_awaited() {
-        EngineLoop loop = loop(SimOptions.defaults().withMaxInFlight(2), 2, 5, 6);
+        LoneLoop loop = loop(SimOptions.defaults().withMaxInFlight(2), 2, 5, 6);
         assertThat(turn(loop))
                 .containsSubsequence(
                         "submitted 0", "planning", "planned 1", "packed 1", "submitted 1", "awaiting 0", "applied 0");
@@ -193,7 +191,7 @@ class ObserversTest {
         SimOptions failing = SimOptions.defaults().withOnStep(step -> {
             throw new DeviceFailure("gone", false);
         });
-        EngineLoop loop = loop(failing, 2, 5);
+        LoneLoop loop = loop(failing, 2, 5);
         assertThatThrownBy(loop::doWork).hasMessage("gone");
         assertThat(witness.take()).endsWith("awaiting 0", "turn ends");
     }

@@ -18,9 +18,9 @@ enum PlantedBug {
 
     PUBLISHED_BEFORE_COMPUTED("scheduler.Sequence", "publish", Edit.readInstead("confirmed", "computed")),
 
-    ENDED_TWICE("engine.EngineLoop", "finish", Edit.withAnswer("claimEnding", 1)),
+    ENDED_TWICE("engine.InFlight", "end", Edit.withAnswer("claimEnding", 1)),
 
-    BUDGET_OVERRUN("scheduler.StepPlanner", "admit", Edit.withAnswer("prefillRow", 0)),
+    BUDGET_OVERRUN("scheduler.StepPlanner", "admitRanked", Edit.withAnswer("prefillRow", 0)),
 
     PREDECESSOR_IGNORED_BY_A_CACHE_HIT("kv.PrefixCache", "matches", Edit.longsAreEqual()),
 
@@ -35,17 +35,17 @@ enum PlantedBug {
 
     PLANNED_ROW_REPLAYED("scheduler.StepPlan", "addRow", Edit.withoutCall("advance")),
 
-    DEADLINE_NOT_NOTED("engine.EngineLoop", "schedule", Edit.withoutCallOf("Deadlines", "add")),
+    DEADLINE_NOT_NOTED("engine.EngineLoop", "take", Edit.withoutCallOf("Deadlines", "add", 0)),
 
     STAMPS_LOST_WHEN_THE_BUFFER_GROWS("engine.TokenBuffer$Columns", "grown", Edit.longsNotCopied()),
 
-    ADMISSION_KEPT_WHEN_GIVEN_BACK("engine.LiveRequest", "giveBack", Edit.withoutWrite("admitted")),
+    ADMISSION_NOT_STAMPED("engine.EngineLoop", "stampAdmissions", Edit.withoutCallOf("LiveRequest", "admitted")),
 
     LOGPROBS_OF_ANOTHER_ROW("engine.EngineLoop", "deliverTokens", Edit.withArgumentAsAnswer("sample")),
 
     CANCEL_DOES_NOTHING("engine.SchedulerManager", "cancel", Edit.withoutCallOf("EngineLoop", "cancel")),
 
-    DEADLINE_IGNORED("engine.EngineLoop", "expire", Edit.withoutCall("end")),
+    DEADLINE_IGNORED("engine.EngineLoop", "turn", Edit.withoutCallOf("Deadlines", "expireUntil")),
 
     DISCARDED_AND_ANNOUNCED("scheduler.Scheduler", "discard", Edit.withoutCall("remove")),
 
@@ -59,15 +59,15 @@ enum PlantedBug {
 
     LONG_GRACE_OVERFLOWS("engine.SchedulerManager", "drain", Edit.nanosUnbounded()),
 
-    CUT_REQUESTS_COUNT_AS_WORKED_OFF("engine.SchedulerManager", "hasWorkedOffAll", Edit.readAs("hasCut", 0)),
+    CUT_REQUESTS_COUNT_AS_WORKED_OFF("engine.SchedulerManager", "hasWorkedOffAll", Edit.withAnswer("hasCut", 0)),
 
     DEAD_ENGINE_COUNTS_AS_DRAINED("engine.SchedulerManager", "hasWorkedOffAll", Edit.readAsNull("death")),
 
-    PLACE_COUNTED_BEFORE_IT_IS_GIVEN("engine.SchedulerManager", "reserve", Edit.countedMeanwhile("get"), 2),
+    PLACE_COUNTED_BEFORE_IT_IS_GIVEN("engine.InFlight", "reserve", Edit.countedMeanwhile("get"), 2),
 
     FLIGHT_REUSED_TOO_EARLY("engine.Pipeline", "flight", Edit.readInstead("size", "depth")),
 
-    WORKER_NOT_WOKEN("engine.Replica", "submit", Edit.withoutCall("wake")),
+    WORKER_NOT_WOKEN("engine.SchedulerManager", "submit", Edit.withoutCall("wake")),
 
     NOBODY_WOKEN_FOR_THE_SHARED_QUEUE("engine.SchedulerManager", "submit", Edit.withoutCall("wakeOne")),
 
@@ -75,29 +75,25 @@ enum PlantedBug {
 
     DEAD_REPLICA_WAS_THE_ONE_THAT_WAS_WOKEN("engine.SchedulerManager", "leave", Edit.withoutCall("wakeOne")),
 
-    LAST_REPLICA_FORGETS_THE_SHARED_QUEUE("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("endAll")),
+    LAST_REPLICA_FORGETS_WHAT_WAITS("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("cutWaiting")),
 
     LAST_REPLICA_DIES_WITHOUT_A_WORD("engine.SchedulerManager", "ownEnding", Edit.readAsNull("death")),
 
-    SERVED_AGAIN_AFTER_ITS_FIRST_TOKEN("engine.EngineLoop", "endAll", Edit.withAnswer("isUntouched", 1)),
+    SERVED_AGAIN_AFTER_ITS_FIRST_TOKEN("engine.EngineLoop", "giveBackUntouched", Edit.withAnswer("isUntouched", 1)),
 
-    GIVEN_BACK_TO_NOBODY("engine.Replica", "takesBack", Edit.withAnswer("hasLiving", 0)),
+    GIVEN_BACK_TO_NOBODY("engine.Replica", "endLeftovers", Edit.withAnswer("hasLiving", 0)),
 
-    GIVEN_BACK_AS_THE_DEAD_REPLICA_LEFT_IT("engine.EngineLoop", "endAll", Edit.withoutCall("attach")),
+    GIVEN_BACK_AS_THE_DEAD_REPLICA_LEFT_IT("engine.LiveRequest", "readyAgain", Edit.withReceiverAsAnswer("again")),
 
-    BLOCKS_OF_ANOTHER_REPLICA("engine.EngineLoop", "hasRoomFor", Edit.withoutCall("moveTo")),
+    BLOCKS_OF_ANOTHER_REPLICA("kv.BlockTable", "use", Edit.keepingTheFirst("pool")),
 
-    LOAD_OF_AN_ENDED_REQUEST_KEPT("engine.EngineLoop", "discharge", Edit.withoutCall("remove")),
+    LOAD_OF_AN_ENDED_REQUEST_KEPT("engine.LiveRequest", "discharge", Edit.withoutCall("remove")),
 
-    CANCEL_LOST_WITH_THE_REPLICA("engine.EngineLoop", "schedule", Edit.withAnswer("isCancelled", 0)),
+    CANCEL_LOST_WITH_THE_REPLICA("engine.SchedulerManager", "takeBack", Edit.withAnswer("isCancelled", 0)),
 
-    GIVEN_BACK_TO_THE_END_OF_THE_QUEUE("engine.SharedQueue", "sort", Edit.callInstead("addFirst", "addLast")),
+    GIVEN_BACK_TO_THE_END_OF_THE_QUEUE("scheduler.WaitingRoom", "addAgain", Edit.withNullAsLastArgument("insert")),
 
-    BOUND_TO_A_REPLICA_WITHOUT_ROOM(
-            "engine.EngineLoop",
-            "hasRoomFor|takeShared",
-            Edit.withAnswer("hasRoomFor", 1).or(Edit.withoutCall("giveUnadmittedBack")),
-            2);
+    BOUND_TO_A_REPLICA_WITHOUT_ROOM("engine.SchedulerManager", "submit", Edit.withAnswer("choose", 0));
 
     private final String className;
     private final String method;

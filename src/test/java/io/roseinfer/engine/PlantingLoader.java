@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeTransform;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongFunction;
@@ -35,14 +36,15 @@ final class PlantingLoader extends ChangingLoader {
     }
 
     @Override
-    Optional<ClassTransform> change(String className) {
-        Optional<ClassTransform> planting =
-                bug.filter(wanted -> wanted.className().equals(className)).map(this::plant);
-        if (!isWoven(className)) {
-            return planting;
+    List<ClassTransform> changes(String className) {
+        List<ClassTransform> changes = new ArrayList<>();
+        bug.filter(wanted -> wanted.className().equals(className))
+                .map(this::plant)
+                .ifPresent(changes::add);
+        if (isWoven(className)) {
+            changes.add(Weaving.transform());
         }
-        ClassTransform weaving = Weaving.transform();
-        return Optional.of(planting.map(first -> first.andThen(weaving)).orElse(weaving));
+        return changes;
     }
 
     /** Whether several threads meet in a class, or the engine's allocates in it. */

@@ -72,7 +72,7 @@ final class PullCheck {
             List<String> idle =
                     replicas().filter(this::isIdle).mapToObj(PullCheck::thread).toList();
             Optional<Call> waiting = calls.stream().filter(this::waits).findFirst();
-            if (waiting.isEmpty() || idle.isEmpty() || !idle.stream().allMatch(weaver::isBlocked)) {
+            if (waiting.isEmpty() || idle.isEmpty() || !idle.stream().allMatch(weaver::isParked)) {
                 Arrays.fill(steps, 0);
                 return;
             }

@@ -58,7 +58,7 @@ final class RandomLoad {
     private final List<Template> templates = new ArrayList<>();
     private final List<Running> running = new ArrayList<>();
     private final boolean[] readable;
-    private EngineLoop loop;
+    private LoneLoop loop;
     private KvBlockPool pool;
     private int requests;
     private int completed;
@@ -99,14 +99,8 @@ final class RandomLoad {
     }
 
     private void open(SchedulerOptions scheduler) {
-        loop = new EngineLoop(
-                runner,
-                runner.kv(),
-                EngineOptions.defaults().withScheduler(scheduler),
-                Clock.system(),
-                Observers.NONE,
-                () -> {});
-        pool = SimulatedEngine.schedulerOf(loop).pool();
+        loop = new LoneLoop(runner, EngineOptions.defaults().withScheduler(scheduler), Clock.system(), Observers.NONE);
+        pool = SimulatedEngine.schedulerOf(loop.loop()).pool();
     }
 
     private Template template(Dice kinds, long seed) {

@@ -2,18 +2,28 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
+import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.engine.VirtualReplicas.Arrival;
 import io.roseinfer.engine.VirtualReplicas.Latencies;
 import io.roseinfer.engine.VirtualReplicas.Outcome;
+import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.kv.PublishedPrefixes;
+import io.roseinfer.observe.Observers;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Policies held against each other on virtual time, where nothing depends on the machine. */
 class RoutingTest {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
     private static final long SEED = 18;
     private static final int REPLICAS = 4;
 
@@ -142,5 +152,46 @@ class RoutingTest {
                 latencies.itlP99Nanos() / 1e6,
                 latencies.itlMaxNanos() / 1e6);
         return latencies;
+    }
+
+    @Test
+    void a_policy_that_chooses_allocates_nothing() {
+        int choices = 100_000;
+        List<ReplicaLoad> loads = IntStream.range(0, 8)
+                .mapToObj(i -> new LoneLoop(
+                        Models.runner(Models.options(), SimOptions.defaults()),
+                        Models.options(),
+                        Models.ticking(),
+                        Observers.NONE))
+                .map(loop -> loop.loop().load())
+                .toList();
+        LiveRequest request = new LiveRequest(0, Models.request(4, 1, 2, 3), 0, Models.CONTEXT, Optional.empty());
+        request.tokenized(3, 0);
+        request.prefixes(PublishedPrefixes.of(new int[2048], 16));
+        for (RoutingPolicy policy : List.of(
+                RoutingPolicy.pull(),
+                RoutingPolicy.roundRobin(),
+                RoutingPolicy.leastTokens(),
+                RoutingPolicy.prefix(),
+                RoutingPolicy.vllm(),
+                RoutingPolicy.dynamo())) {
+            assertThat(LongStream.range(0, 5)
+                            .map(run -> bytes(choices, policy, request, loads))
+                            .min())
+                    .as("bytes of %s, once all is loaded", policy)
+                    .hasValue(0);
+        }
+    }
+
+    private static long bytes(int choices, RoutingPolicy policy, LiveRequest request, List<ReplicaLoad> loads) {
+        long start = System.nanoTime();
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        int sum = 0;
+        for (int i = 0; i < choices; i++) {
+            sum += policy.choose(request, loads);
+        }
+        long bytes = THREADS.getCurrentThreadAllocatedBytes() - before;
+        System.out.printf(Locale.ROOT, "%s: %d ns a choice (%d)%n", policy, (System.nanoTime() - start) / choices, sum);
+        return bytes;
     }
 }

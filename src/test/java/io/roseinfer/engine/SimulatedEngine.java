@@ -27,7 +27,7 @@ final class SimulatedEngine implements AutoCloseable {
     private final SimulationSettings settings;
     private final Trace trace;
     private final WatchedRunner runner;
-    private final EngineLoop loop;
+    private final LoneLoop loop;
     private final Clock clock;
     private final Scheduler scheduler;
     private final List<WatchedRequest> requests = new ArrayList<>();
@@ -39,7 +39,6 @@ final class SimulatedEngine implements AutoCloseable {
     private FinishReason endWith = FinishReason.STOP;
     private long nanos;
     private int turn;
-    private int endings;
     private Runnable meanwhile = () -> {};
     private boolean turning;
     private boolean stopped;
@@ -49,14 +48,8 @@ final class SimulatedEngine implements AutoCloseable {
         this.trace = trace;
         this.runner = new WatchedRunner(settings, trace);
         this.clock = () -> nanos += settings.clockTickNanos();
-        this.loop = new EngineLoop(
-                runner,
-                EngineLimits.pool(runner, settings.engine()),
-                settings.engine(),
-                clock,
-                Observers.NONE,
-                () -> endings++);
-        this.scheduler = schedulerOf(loop);
+        this.loop = new LoneLoop(runner, settings.engine(), clock, Observers.NONE);
+        this.scheduler = schedulerOf(loop.loop());
         this.tokens = new int[settings.contextLength()];
         this.found = new int[settings.contextLength()];
         runner.watch(scheduler.pool(), this::checkPasses, () -> {
@@ -273,9 +266,9 @@ final class SimulatedEngine implements AutoCloseable {
             unended += request.hasEnded() ? 0 : 1;
         }
         Require.that(
-                endings == requests.size() - unended,
+                loop.endings() == requests.size() - unended,
                 "%d endings of %d requests that have ended",
-                endings,
+                loop.endings(),
                 requests.size() - unended);
         running.removeIf(request -> request.isOver(turn));
     }
@@ -301,7 +294,7 @@ final class SimulatedEngine implements AutoCloseable {
     private void stop(FinishReason reason) {
         stopped = true;
         endWith = reason;
-        loop.endAll(death.map(Ending::failed).orElse(Ending.CANCELLED), () -> {});
+        loop.endAll(death.map(Ending::failed).orElse(Ending.CANCELLED));
     }
 
     /**
@@ -320,6 +313,7 @@ final class SimulatedEngine implements AutoCloseable {
                 throw new AssertionError("no token in " + idle + " turns: " + describeUnended());
             }
         }
+        checkRequests();
         Require.that(running.stream().allMatch(WatchedRequest::hasEnded), "never ended: %s", describeUnended());
         if (!stopped) {
             loop.check();

@@ -60,8 +60,7 @@ class StepAllocationTest {
                 new StepLog(64),
                 new JfrRecorder()));
         for (int i = 0; i < 4 * ROWS; i++) {
-            scheduler.add(
-                    new Sequence(i, this, new int[] {i, 1, 2}, CONTEXT, SamplingParams.greedy(), 0, new int[0], pool));
+            scheduler.add(new Sequence(i, this, new int[] {i, 1, 2}, CONTEXT, SamplingParams.greedy(), 0, new int[0]));
         }
     }
 

@@ -34,9 +34,9 @@ class StepRecordsTest {
     private int newTokens = NEW_TOKENS;
     private final StepLog log = new StepLog(1000);
 
-    private EngineLoop loop(EngineOptions options, SimOptions sim) {
+    private LoneLoop loop(EngineOptions options, SimOptions sim) {
         SimRunner runner = Models.runner(options, sim);
-        return new EngineLoop(runner, runner.kv(), options, Models.ticking(), Observers.ofSteps(log), () -> {});
+        return new LoneLoop(runner, options, Models.ticking(), Observers.ofSteps(log));
     }
 
     /** Prompts that share their first eight tokens: two blocks. */
@@ -47,7 +47,7 @@ class StepRecordsTest {
     }
 
     private List<StepRecord> run(EngineOptions options, SimOptions sim) {
-        EngineLoop loop = loop(options, sim);
+        LoneLoop loop = loop(options, sim);
         for (int i = 0; i < REQUESTS; i++) {
             GenerationRequest request = request(i);
             LiveRequest live = new LiveRequest(i, request, 0, Models.CONTEXT, Optional.empty());

@@ -15,6 +15,8 @@ import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.WaitingRoom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -44,23 +46,21 @@ final class VirtualReplicas {
     record Arrival(long nanos, int[] prompt, int newTokens) {}
 
     /** One replica and its clock. */
-    private static final class Lane implements EngineLoop.Owner {
+    private static final class Lane {
         private final EngineLoop loop;
-        private final SharedQueue shared;
-        private final boolean publishes;
+        private final InFlight inFlight;
         private final Set<LiveRequest> givenBack = new HashSet<>();
         private long nanos;
         private long stepNanos;
         private long deathNanos = Long.MAX_VALUE;
         private boolean dead;
 
-        Lane(int index, EngineOptions options, SharedQueue shared, boolean publishes) {
-            this.shared = shared;
-            this.publishes = publishes;
+        Lane(int index, EngineOptions options, InFlight inFlight, boolean publishes) {
+            this.inFlight = inFlight;
             SimOptions sim = SimOptions.defaults().withReadBack(false).withOnStep(this::onStep);
             SimRunner runner = new SimRunner(spec(), EngineLimits.runnerLimits(options, spec()), sim);
             this.loop = new EngineLoop(
-                    index, runner, runner.kv(), options, () -> nanos, Observers.ofSteps(this::onEvent), shared, this);
+                    index, runner, options, () -> nanos, Observers.ofSteps(this::onEvent), publishes, inFlight);
         }
 
         private void onStep(long step) {
@@ -73,22 +73,12 @@ final class VirtualReplicas {
         /** As a replica ends whose loop has failed. */
         private void die() {
             dead = true;
-            shared.takersChanged(-1);
-            loop.endAll(Ending.failed(new ReplicaStopped("engine " + loop.load().index() + " stopped")), () -> {});
-        }
-
-        @Override
-        public boolean takesBack() {
-            return dead;
-        }
-
-        @Override
-        public void takeBack(LiveRequest request) {
-            Require.that(request.giveBack(), "a request that nobody knows has ended");
-            if (dead) {
+            inFlight.leave(loop.load().index());
+            loop.giveBackUntouched(request -> {
                 givenBack.add(request);
-            }
-            shared.addBack(request);
+                inFlight.enterAgain(request);
+            });
+            loop.endAll(Ending.failed(new ReplicaStopped("engine " + loop.load().index() + " stopped")));
         }
 
         private void onEvent(StepEvent event, StepRecord step) {
@@ -96,18 +86,10 @@ final class VirtualReplicas {
                 stepNanos = STEP_NANOS + step.get(Fact.TOKENS) * TOKEN_NANOS;
             }
         }
-
-        @Override
-        public void countOut() {}
-
-        @Override
-        public boolean publishesPrefixes() {
-            return publishes;
-        }
     }
 
     private final RoutingPolicy routing;
-    private final SharedQueue shared = new SharedQueue(request -> {});
+    private final InFlight inFlight;
     private final List<Lane> lanes = new ArrayList<>();
     private List<ReplicaLoad> loads;
     private final List<LiveRequest> requests = new ArrayList<>();
@@ -123,10 +105,16 @@ final class VirtualReplicas {
                         .chunkedPrefill(true)
                         .prefillMaxTokens(2048)
                         .build());
+        inFlight = new InFlight(
+                Integer.MAX_VALUE,
+                () -> 0,
+                Observers.NONE.requests(),
+                new WaitingRoom(replicas),
+                new TokenizeWorkers(0, request -> {}),
+                () -> {});
         for (int i = 0; i < replicas; i++) {
-            lanes.add(new Lane(i, options, shared, routing.looksAtPrefixes()));
+            lanes.add(new Lane(i, options, inFlight, routing.looksAtPrefixes()));
         }
-        shared.takersChanged(replicas);
         loads = lanes.stream().map(lane -> lane.loop.load()).toList();
     }
 
@@ -167,7 +155,13 @@ final class VirtualReplicas {
 
     private void turn(Lane lane) {
         try {
-            lane.loop.doWork();
+            boolean leaves =
+                    lane.loop.isBusy() && lanes.stream().anyMatch(other -> !other.dead && !other.loop.isBusy());
+            lane.loop.doWork(
+                    leaves
+                            ? 0
+                            : SchedulerManager.share(
+                                    lane.loop.load(), loads, inFlight.room().shared()));
         } catch (DeviceFailure failure) {
             lane.die();
             loads = loads.stream().filter(load -> load != lane.loop.load()).toList();
@@ -201,21 +195,21 @@ final class VirtualReplicas {
                 .withIgnoreEndOfText(true);
         LiveRequest live = new LiveRequest(requests.size(), wanted, 0, CONTEXT, Optional.empty());
         live.submitted(arrival.nanos());
-        Require.that(live.route(), "a request that nobody knows has ended");
         live.tokenized(arrival.prompt().length, arrival.nanos());
         if (routing.looksAtPrefixes()) {
             live.prefixes(PublishedPrefixes.of(arrival.prompt(), BLOCK));
         }
         requests.add(live);
         int chosen = routing.choose(live, loads);
-        if (chosen == RoutingPolicy.SHARED_QUEUE) {
-            live.attach(lanes.getFirst().loop.sequenceOf(live, arrival.prompt()));
-            shared.add(live);
-        } else {
-            EngineLoop loop = lanes.get(chosen).loop;
-            Require.that(live.handOver(loop), "a request that nobody knows has ended");
-            loop.submit(live, arrival.prompt());
+        Sequence sequence = live.newSequence(arrival.prompt(), spec());
+        int engine = chosen == RoutingPolicy.SHARED_QUEUE
+                ? WaitingRoom.ANY
+                : loads.get(chosen).index();
+        if (engine != WaitingRoom.ANY) {
+            live.charge(loads.get(chosen), sequence);
         }
+        inFlight.reserve();
+        Require.that(inFlight.enter(live, sequence, engine), "a request that nobody knows has ended");
     }
 
     private Outcome outcome(List<Arrival> arrivals) {

@@ -34,6 +34,8 @@ final class Weaver {
         /** What {@link LockSupport} calls a permit. */
         boolean hasPermit;
 
+        boolean isParked;
+
         Task(String name, Runnable work) {
             this.name = name;
             this.thread = Thread.ofVirtual().name(name).unstarted(work);
@@ -103,14 +105,9 @@ final class Weaver {
         }
     }
 
-    /** Whether a thread waits for what is not so yet. */
-    boolean isBlocked(String name) {
-        muted++;
-        try {
-            return named(name).filter(task -> !task.ready.getAsBoolean()).isPresent();
-        } finally {
-            muted--;
-        }
+    /** Whether a thread is parked and has not been woken. */
+    boolean isParked(String name) {
+        return named(name).filter(task -> task.isParked && !task.hasPermit).isPresent();
     }
 
     /** Whether a thread has come to its end. */

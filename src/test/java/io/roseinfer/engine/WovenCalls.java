@@ -56,7 +56,9 @@ public final class WovenCalls {
     }
 
     private static void park(Task self, boolean isTimed) {
+        self.isParked = true;
         Weaver.active().block(self, () -> self.hasPermit, isTimed);
+        self.isParked = false;
         self.hasPermit = false;
     }
 

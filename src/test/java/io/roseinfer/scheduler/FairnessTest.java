@@ -109,7 +109,7 @@ class FairnessTest {
             Arrays.fill(prompt, random.nextInt(3));
             prompt[random.nextInt(promptLength)] = random.nextInt(1000);
             Sequence sequence = new Sequence(
-                    nextId++, this, prompt, prompt.length + maxNewTokens, SamplingParams.greedy(), 0, new int[0], pool);
+                    nextId++, this, prompt, prompt.length + maxNewTokens, SamplingParams.greedy(), 0, new int[0]);
             scheduler.add(sequence);
             waiting.add(sequence);
             return sequence;

@@ -28,14 +28,7 @@ class PoliciesTest {
 
     private Sequence add(Scheduler scheduler, int[] prompt, int maxNewTokens, int priority) {
         Sequence sequence = new Sequence(
-                nextId++,
-                this,
-                prompt,
-                prompt.length + maxNewTokens,
-                SamplingParams.greedy(),
-                0,
-                new int[0],
-                scheduler.pool());
+                nextId++, this, prompt, prompt.length + maxNewTokens, SamplingParams.greedy(), 0, new int[0]);
         scheduler.add(sequence.marked(priority, Optional.of("tag " + sequence.id())));
         return sequence;
     }

@@ -29,7 +29,7 @@ class SchedulerTest {
         return new Scheduler(options.prefixCache(false).build(), pool, 1000);
     }
 
-    private Sequence sequence(Scheduler scheduler, int promptLength, int maxNewTokens) {
+    private Sequence sequence(int promptLength, int maxNewTokens) {
         return new Sequence(
                 nextId++,
                 this,
@@ -37,12 +37,11 @@ class SchedulerTest {
                 promptLength + maxNewTokens,
                 SamplingParams.greedy(),
                 0,
-                new int[] {END},
-                scheduler.pool());
+                new int[] {END});
     }
 
     private Sequence add(Scheduler scheduler, int promptLength, int maxNewTokens) {
-        Sequence sequence = sequence(scheduler, promptLength, maxNewTokens);
+        Sequence sequence = sequence(promptLength, maxNewTokens);
         scheduler.add(sequence);
         return sequence;
     }
@@ -186,8 +185,8 @@ class SchedulerTest {
                 new Scheduler(SchedulerOptions.builder().maxBatchSize(8).build(), pool, 1000);
         Sequence first = add(scheduler, 10, 3);
         Sequence second = add(scheduler, 11, 3);
-        Sequence unrelated = new Sequence(
-                nextId++, this, new int[] {5, 5, 5, 5, 5, 5}, 9, SamplingParams.greedy(), 0, new int[0], pool);
+        Sequence unrelated =
+                new Sequence(nextId++, this, new int[] {5, 5, 5, 5, 5, 5}, 9, SamplingParams.greedy(), 0, new int[0]);
         scheduler.add(unrelated);
         assertThat(step(scheduler)).isEqualTo("0:10 2:6");
         step(scheduler);

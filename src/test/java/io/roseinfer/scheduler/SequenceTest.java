@@ -14,7 +14,7 @@ class SequenceTest {
     private final KvBlockPool pool = new KvBlockPool(2000, 4, false);
 
     private Sequence sequence(int maxLength) {
-        return new Sequence(0, this, new int[] {7, 8, 9}, maxLength, SamplingParams.greedy(), 0, new int[0], pool);
+        return new Sequence(0, this, new int[] {7, 8, 9}, maxLength, SamplingParams.greedy(), 0, new int[0]);
     }
 
     @Test

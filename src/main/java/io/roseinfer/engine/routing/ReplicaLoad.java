@@ -53,7 +53,7 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
     private void publish() {
         held = scheduler.pool().held();
         cached = scheduler.pool().cached();
-        queued = scheduler.waiting();
+        queued = scheduler.restarting();
         active = scheduler.active();
         steps = scheduler.steps();
         preemptions = scheduler.preemptions();
@@ -149,7 +149,7 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
         return cached;
     }
 
-    /** Requests that the scheduler has and has not admitted. */
+    /** Requests that gave their blocks back and wait to be admitted again. */
     public int queued() {
         return queued;
     }

@@ -3,15 +3,15 @@ package io.roseinfer.engine.routing;
 import java.util.List;
 
 /**
- * Which of several engines serves a request. A policy either names one, for good, or leaves the request in the queue that all
- * engines share, from which the first that has room takes it.
+ * Which of several engines serves a request. A policy either names one, for good, or leaves the request to any: then an engine that has
+ * a free place ranks it with all others that it may admit.
  *
  * <p>This is the place for routing research: implement it and hand it to the engine. It is asked on the threads that submit, several
  * at a time, so what state it has must bear that; it must not wait, and must give an answer for any request. An engine that dies is
- * not offered any more. Requests that it had and that have no token yet are taken by the others from the shared queue.
+ * not offered any more. Requests that it had and that have no token yet wait for any of the others.
  */
 public interface RoutingPolicy {
-    /** The answer of {@link #choose} that leaves a request in the shared queue. */
+    /** The answer of {@link #choose} that leaves a request to any engine. */
     int SHARED_QUEUE = -1;
 
     /**
@@ -28,7 +28,7 @@ public interface RoutingPolicy {
         return false;
     }
 
-    /** Leaves every request in the shared queue: no engine is idle while a request waits, and none is bound to an engine too early. */
+    /** Leaves every request to any engine: no engine is idle while a request waits, and none is bound to an engine too early. */
     static RoutingPolicy pull() {
         return new Pull();
     }

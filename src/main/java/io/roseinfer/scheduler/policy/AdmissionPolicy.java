@@ -3,17 +3,17 @@ package io.roseinfer.scheduler.policy;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
- * Which waiting requests an iteration admits first. An iteration looks at the {@link #lookahead} requests that have waited
- * longest, offers them in ascending {@link #rank}, oldest first on a tie, and admits each that fits what is left of the token
+ * Which waiting requests an iteration admits first. An iteration of an engine looks at the {@link #lookahead} requests that have waited
+ * longest, of all that no engine has admitted and that the routing has not bound to another, offers them in ascending {@link #rank}, oldest first on a tie, and admits each that fits what is left of the token
  * budget and the KV pool.
  *
  * <p>Nobody starves, whatever a policy says. A request is passed over when an iteration admits one that came later and leaves it
  * waiting; that happens to no request more than {@value #MAX_PASSES} times. Then it holds the line, as one that starts over does:
  * it is offered before all that have no such right, the oldest first, and until it is admitted nobody is who comes after it.
  *
- * <p>This is the place for scheduling research: implement it, hand it to {@code SchedulerOptions}. It is called on the
- * scheduler's thread, once per request in sight and iteration; it must answer the same for the same arguments and allocate
- * nothing.
+ * <p>This is the place for scheduling research: implement it, hand it to {@code SchedulerOptions}. It is called once per
+ * request in sight and iteration, by one thread at a time, also if several engines share it; it must answer the same for the same
+ * arguments and allocate nothing.
  */
 public interface AdmissionPolicy {
     /** How often a request may be passed over. */

@@ -5,7 +5,8 @@ package io.roseinfer.scheduler.policy;
  *
  * <p>Somebody always advances, whatever a policy says. The candidates are the request that needs the block and all others that are
  * part of no step; the oldest is never one of them, and neither is a request that has started over as often as it may while there
- * is another. Called on the scheduler's thread; must answer the same for the same arguments and allocate nothing.
+ * is another. Called by one thread at a
+ * time, also if several engines share it; must answer the same for the same arguments and allocate nothing.
  */
 public interface PreemptionPolicy {
     /** The one of two that is to give its blocks back; of all candidates the one that is left is the victim. */

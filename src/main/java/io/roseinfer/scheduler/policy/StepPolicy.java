@@ -4,7 +4,7 @@ package io.roseinfer.scheduler.policy;
  * In which order decode rows and prompts make up steps.
  *
  * <p>A policy has no state of its own: what it has to remember from step to step is a number that the scheduler keeps for it, so one
- * policy can serve many schedulers. It must not leave a step empty if {@link StepBuilder#decode} or
+ * policy can serve many schedulers, each on a thread of its own. It must not leave a step empty if {@link StepBuilder#decode} or
  * {@link StepBuilder#prefill} would add to it, and must allocate nothing. A policy that leaves 100 steps in a row empty, while requests
  * wait or run and no step is in flight, ends the engine with an error that names it.
  */

@@ -7,7 +7,7 @@ public interface WaitingRequest {
 
     long id();
 
-    /** Place in the order of arrival, counted from zero. */
+    /** Place in the order of arrival at all engines together, counted from zero. */
     long arrival();
 
     /** Steps that had been planned when it arrived; {@link QueueView#step} minus this is its age in steps. */
@@ -22,7 +22,7 @@ public interface WaitingRequest {
     /** Tokens of the prompt. */
     int promptLength();
 
-    /** Leading tokens that the prefix cache holds now. Looked up when asked, in time proportional to the prompt. */
+    /** Leading tokens that the prefix cache of the engine that ranks holds now. Looked up when asked, in time proportional to the prompt. */
     int cachedLength();
 
     /** Tokens to compute before the request yields its next token; of a restarted request the completion so far counts too. */
@@ -31,7 +31,7 @@ public interface WaitingRequest {
     /** Most tokens it may still generate. */
     int remainingNewTokens();
 
-    /** Iterations that admitted a request that came later, and not this one; at most {@link AdmissionPolicy#MAX_PASSES}. */
+    /** Iterations, of any engine, that admitted a request that came later, and not this one; at most {@link AdmissionPolicy#MAX_PASSES}. */
     int timesPassedOver();
 
     /** Whether it ran before and had to give its blocks back. */

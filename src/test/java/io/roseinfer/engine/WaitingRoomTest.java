@@ -1,0 +1,352 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.WaitingRoom;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** All requests wait in one room, and the engine that has a place ranks all that it may admit. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WaitingRoomTest {
+    private static final int PLAIN = 20;
+    private static final int URGENT = 4;
+
+    /** Ranks by priority, looks at all, and writes down what it sees. */
+    private static final class Watching implements AdmissionPolicy {
+        private final AtomicInteger most = new AtomicInteger();
+        private final AtomicInteger ranked = new AtomicInteger();
+        private final AtomicBoolean inside = new AtomicBoolean();
+        private final AtomicBoolean overlapped = new AtomicBoolean();
+        /** That of the engine which has ranked last; each has its own. */
+        private @Nullable QueueView view;
+
+        private long iteration;
+        private int inIteration;
+
+        @Override
+        public int lookahead() {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            overlapped.compareAndSet(false, !inside.compareAndSet(false, true));
+            inIteration = queue.equals(view) && queue.iteration() == iteration ? inIteration + 1 : 1;
+            iteration = queue.iteration();
+            view = queue;
+            ranked.accumulateAndGet(inIteration, Math::max);
+            most.accumulateAndGet(queue.waiting(), Math::max);
+            inside.set(false);
+            return -request.priority();
+        }
+    }
+
+    private final Watching policy = new Watching();
+    private final EngineOptions oneActive = Models.options()
+            .withScheduler(SchedulerOptions.builder()
+                    .maxActiveRequests(1)
+                    .admission(policy)
+                    .build());
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Occupies the one place of each of two engines, has {@value #PLAIN} requests wait, then {@value #URGENT} urgent ones, and lets the
+     * devices go on. Returns the completions in the order of admission.
+     */
+    private List<Completion> serve(RoutingPolicy routing) {
+        CountDownLatch open = new CountDownLatch(1);
+        SimOptions held = SimOptions.defaults().withOnStep(step -> await(open));
+        List<SimRunner> runners =
+                Stream.of(held, held).map(sim -> Models.runner(oneActive, sim)).toList();
+        try (Engine engine =
+                Engine.open(runners, Optional.empty(), oneActive, routing, Models.ticking(), Observers.NONE)) {
+            List<TokenStream> first = List.of(engine.submit(Models.request(2, 1)), engine.submit(Models.request(2, 2)));
+            while (engine.loads().stream().anyMatch(load -> load.running() == 0)) {
+                Thread.onSpinWait();
+            }
+            List<TokenStream> streams = new ArrayList<>();
+            for (int i = 0; i < PLAIN + URGENT; i++) {
+                int priority = i < PLAIN ? 0 : 9;
+                streams.add(engine.submit(
+                        Models.request(2, 3 + i).withPriority(priority).withTag(priority)));
+            }
+            open.countDown();
+            first.forEach(TokenStream::completion);
+            return streams.stream()
+                    .map(TokenStream::completion)
+                    .sorted(Comparator.comparingLong(done -> done.timeline().admittedNanos()))
+                    .toList();
+        }
+    }
+
+    private static List<Object> tags(List<Completion> completions) {
+        return completions.stream().map(done -> done.tag().orElseThrow()).toList();
+    }
+
+    @Test
+    void a_policy_of_two_engines_that_pull_ranks_all_that_wait_and_its_choice_comes_first() {
+        List<Completion> served = serve(RoutingPolicy.pull());
+        assertThat(policy.most).hasValue(PLAIN + URGENT);
+        assertThat(policy.ranked).hasValue(PLAIN + URGENT);
+        assertThat(tags(served).subList(0, URGENT)).containsOnly(9);
+        assertThat(tags(served).subList(URGENT, served.size())).containsOnly(0);
+    }
+
+    @Test
+    void a_policy_of_two_engines_ranks_all_that_wait_for_the_engine_that_the_routing_has_named() {
+        List<Completion> served = serve(RoutingPolicy.roundRobin());
+        assertThat(policy.ranked).hasValue((PLAIN + URGENT) / 2);
+        for (int engine : new int[] {0, 1}) {
+            List<Object> tags = tags(served.stream()
+                    .filter(done -> done.timeline().engine() == engine)
+                    .toList());
+            assertThat(tags.subList(0, URGENT / 2)).containsOnly(9);
+            assertThat(tags.subList(URGENT / 2, tags.size())).hasSize(PLAIN / 2).containsOnly(0);
+        }
+    }
+
+    @Test
+    void a_policy_that_engines_share_is_called_by_one_thread_at_a_time() {
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder()
+                        .maxActiveRequests(2)
+                        .admission(policy)
+                        .build());
+        List<SimRunner> runners = IntStream.range(0, 4)
+                .mapToObj(i -> Models.runner(options, SimOptions.defaults()))
+                .toList();
+        try (Engine engine = Engine.open(
+                runners, Optional.empty(), options, RoutingPolicy.pull(), Models.ticking(), Observers.NONE)) {
+            List<TokenStream> streams = IntStream.range(0, 2000)
+                    .mapToObj(i -> engine.submit(Models.request(1 + i % 3, i % 100)))
+                    .toList();
+            streams.forEach(TokenStream::completion);
+        }
+        assertThat(policy.overlapped).isFalse();
+    }
+
+    /** Loops over one room, turned by hand. */
+    private static final class Loops {
+        private final List<EngineLoop> all = new ArrayList<>();
+        private final InFlight inFlight;
+        private long nextId;
+
+        Loops(EngineOptions... options) {
+            inFlight = new InFlight(
+                    Integer.MAX_VALUE,
+                    Models.ticking(),
+                    Observers.NONE.requests(),
+                    new WaitingRoom(options.length),
+                    new TokenizeWorkers(0, request -> {}),
+                    () -> {});
+            for (int i = 0; i < options.length; i++) {
+                SimRunner runner = Models.runner(options[i], SimOptions.defaults());
+                all.add(new EngineLoop(i, runner, options[i], Models.ticking(), Observers.NONE, false, inFlight));
+            }
+        }
+
+        LiveRequest submit(GenerationRequest wanted, int engine) {
+            inFlight.reserve();
+            LiveRequest live = new LiveRequest(nextId++, wanted, 0, Models.CONTEXT, Optional.empty());
+            int[] prompt = ((Prompt.Tokens) wanted.prompt()).own();
+            live.tokenized(prompt.length, 0);
+            inFlight.watch(live);
+            assertThat(inFlight.enter(live, live.newSequence(prompt, Models.spec()), engine))
+                    .isTrue();
+            return live;
+        }
+
+        LiveRequest submit() {
+            return submit(Models.request(4, 1, 2, 3), WaitingRoom.ANY);
+        }
+
+        void turn(int engine) {
+            List<ReplicaLoad> loads = all.stream().map(EngineLoop::load).toList();
+            all.get(engine)
+                    .doWork(SchedulerManager.share(
+                            loads.get(engine), loads, inFlight.room().shared()));
+        }
+
+        void run() {
+            while (inFlight.count() > 0) {
+                IntStream.range(0, all.size()).forEach(this::turn);
+            }
+        }
+    }
+
+    @Test
+    void each_engine_takes_its_share_in_the_order_of_arrival() {
+        Loops loops = new Loops(Models.options(), Models.options());
+        List<LiveRequest> requests = Stream.generate(loops::submit).limit(4).toList();
+        loops.turn(0);
+        loops.turn(1);
+        assertThat(requests).extracting(LiveRequest::engine).containsExactly(0, 0, 1, 1);
+    }
+
+    @Test
+    void an_engine_that_is_far_ahead_leaves_what_waits_to_the_others() {
+        Loops loops = new Loops(Models.options(), Models.options());
+        for (int i = 0; i < 20; i++) {
+            LiveRequest own = loops.submit(Models.request(4, 1, 2, 3), 0);
+            own.charge(loops.all.getFirst().load(), own.sequence().orElseThrow());
+        }
+        LiveRequest waits = loops.submit();
+        loops.turn(0);
+        assertThat(waits.engine()).isEqualTo(WaitingRoom.ANY);
+        loops.turn(1);
+        assertThat(waits.engine()).isEqualTo(1);
+    }
+
+    /** A prompt of three tokens takes a block, and each that is admitted needs another to grow into. */
+    @Test
+    void an_engine_takes_no_more_than_its_blocks_can_admit() {
+        Loops loops = new Loops(Models.options().withKvBlocks(3), Models.options());
+        List<LiveRequest> requests = Stream.generate(loops::submit).limit(6).toList();
+        loops.turn(0);
+        // A step of prompts, one of decode rows, and one of prompts.
+        loops.turn(1);
+        loops.turn(1);
+        loops.turn(1);
+        assertThat(requests).extracting(LiveRequest::engine).containsExactly(0, 0, 1, 1, 1, 1);
+    }
+
+    @Test
+    void what_an_engine_gives_back_comes_first_in_its_old_order() {
+        Loops loops = new Loops(Models.options(), Models.options().withKvBlocks(3));
+        List<LiveRequest> back = List.of(loops.submit(), loops.submit());
+        LiveRequest bound = loops.submit(Models.request(4, 1, 2, 3), 0);
+        loops.all.getFirst().doWork(2);
+        LiveRequest later = loops.submit();
+        loops.inFlight.leave(0);
+        loops.all.getFirst().giveBackUntouched(loops.inFlight::enterAgain);
+        loops.all.get(1).doWork(Integer.MAX_VALUE);
+        assertThat(back).extracting(LiveRequest::engine).containsOnly(1);
+        assertThat(bound.sequence().orElseThrow().isWaiting() || bound.engine() == 0)
+                .isTrue();
+        assertThat(later.engine()).isEqualTo(WaitingRoom.ANY);
+        assertThat(loops.all.getFirst().load().requests()).isZero();
+    }
+
+    @Test
+    void a_request_whose_caller_has_ended_it_leaves_at_once() {
+        Loops loops = new Loops(Models.options(), Models.options());
+        LiveRequest ended = loops.submit();
+        LiveRequest bound = loops.submit(Models.request(4, 1), 1);
+        LiveRequest goesOn = loops.submit();
+        assertThat(loops.inFlight.endEarly(ended, Ending.CANCELLED)).isTrue();
+        assertThat(loops.inFlight.endEarly(bound, Ending.CANCELLED)).isTrue();
+        assertThat(loops.inFlight.room().shared()).isEqualTo(1);
+        assertThat(loops.inFlight.room().bound(1)).isZero();
+        loops.turn(0);
+        assertThat(goesOn.engine()).isZero();
+        assertThat(loops.inFlight.endEarly(goesOn, Ending.CANCELLED)).isFalse();
+        loops.run();
+    }
+
+    @Test
+    void a_request_that_waits_ends_at_its_deadline() {
+        Loops loops = new Loops(Models.options(), Models.options());
+        LiveRequest due = loops.submit(Models.request(4, 1).withDeadline(10), WaitingRoom.ANY);
+        LiveRequest later = loops.submit(Models.request(4, 1).withDeadline(20), 1);
+        assertThat(loops.inFlight.nextDeadlineNanos()).isEqualTo(10);
+        loops.inFlight.expireUntil(10);
+        assertThat(due.ending()).map(Ending::reason).contains(FinishReason.DEADLINE);
+        assertThat(loops.inFlight.nextDeadlineNanos()).isEqualTo(20);
+        assertThat(later.hasEnded()).isFalse();
+    }
+
+    /** Newest first, of all that wait. */
+    private static AdmissionPolicy newestFirst() {
+        return new AdmissionPolicy() {
+            @Override
+            public int lookahead() {
+                return Integer.MAX_VALUE;
+            }
+
+            @Override
+            public long rank(WaitingRequest request, QueueView queue) {
+                return -request.arrival();
+            }
+        };
+    }
+
+    @Test
+    void a_request_is_passed_over_by_all_engines_together_no_more_often_than_it_may_be() {
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(1)
+                        .maxActiveRequests(1)
+                        .admission(newestFirst())
+                        .build());
+        Loops loops = new Loops(options, options);
+        LiveRequest oldest = loops.submit(Models.request(1, 7), WaitingRoom.ANY);
+        List<LiveRequest> newer = new ArrayList<>();
+        while (!oldest.hasEnded()) {
+            newer.add(loops.submit(Models.request(1, 8), WaitingRoom.ANY));
+            loops.turn(newer.size() % 2);
+        }
+        assertThat(newer.stream().filter(LiveRequest::hasEnded).count())
+                .isBetween((long) AdmissionPolicy.MAX_PASSES - 2, (long) AdmissionPolicy.MAX_PASSES + 2);
+    }
+
+    @Test
+    void an_engine_ranks_with_what_its_own_cache_holds() {
+        List<Integer> cached = Collections.synchronizedList(new ArrayList<>());
+        AdmissionPolicy looking = new AdmissionPolicy() {
+            @Override
+            public int lookahead() {
+                return 1;
+            }
+
+            @Override
+            public long rank(WaitingRequest request, QueueView queue) {
+                cached.add(request.cachedLength());
+                return 0;
+            }
+        };
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder()
+                        .prefillMaxBatchSize(1)
+                        .admission(looking)
+                        .build());
+        Loops loops = new Loops(options, options);
+        int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+        loops.submit(Models.request(1, prompt), 0);
+        loops.run();
+        cached.clear();
+        loops.submit(Models.request(1, prompt), WaitingRoom.ANY);
+        loops.submit(Models.request(1, prompt), WaitingRoom.ANY);
+        loops.turn(0);
+        loops.turn(1);
+        assertThat(cached).containsExactly(8, 0);
+    }
+}
