@@ -73,8 +73,7 @@ public class AdmissionBenchmark {
     /** Prompts differ in length, so that a policy has a choice. */
     private void queue() {
         int[] prompt = new int[PROMPT_TOKENS - next % 48];
-        scheduler.add(
-                new Sequence(next++, this, prompt, PROMPT_TOKENS + 1, SamplingParams.greedy(), 0, new int[0], pool));
+        scheduler.add(new Sequence(next++, this, prompt, PROMPT_TOKENS + 1, SamplingParams.greedy(), 0, new int[0]));
     }
 
     @Benchmark

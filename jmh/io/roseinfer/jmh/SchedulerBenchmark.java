@@ -86,16 +86,16 @@ public class SchedulerBenchmark {
         scheduler = new Scheduler(options, pool, 1 << 20);
         plan = scheduler.newPlan();
         for (int i = 0; i < rows; i++) {
-            scheduler.add(sequence(i, length, pool));
+            scheduler.add(sequence(i, length));
         }
         step();
         for (int i = 0; i < waiting; i++) {
-            scheduler.add(sequence(rows + i, BLOCK_SIZE, pool));
+            scheduler.add(sequence(rows + i, BLOCK_SIZE));
         }
     }
 
-    private Sequence sequence(int id, int length, KvBlockPool pool) {
-        return new Sequence(id, this, new int[] {1}, length, SamplingParams.greedy(), 0, new int[0], pool);
+    private Sequence sequence(int id, int length) {
+        return new Sequence(id, this, new int[] {1}, length, SamplingParams.greedy(), 0, new int[0]);
     }
 
     @Benchmark

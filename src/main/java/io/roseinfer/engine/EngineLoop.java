@@ -51,6 +51,8 @@ final class EngineLoop {
     private final List<LiveRequest> admitted = new ArrayList<>();
 
     private final Deadlines deadlines = new Deadlines();
+
+    @SuppressWarnings("UnnecessaryLambda") // a method reference would be made anew in each turn
     private final Consumer<LiveRequest> onDue = due -> end(due, FinishReason.DEADLINE);
 
     /** How many requests that any engine may admit this one may still admit in this turn. */

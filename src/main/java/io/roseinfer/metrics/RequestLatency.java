@@ -37,6 +37,8 @@ public enum RequestLatency {
 
     private final String label;
     private final String unit;
+
+    @SuppressWarnings("ImmutableEnumChecker") // a lambda without state
     private final Function<RequestStamps, DoubleStream> nanos;
 
     RequestLatency(String label, String unit, Function<RequestStamps, DoubleStream> nanos) {
@@ -46,7 +48,7 @@ public enum RequestLatency {
     }
 
     private static DoubleStream of(long nanos) {
-        return DoubleStream.of(nanos);
+        return DoubleStream.of((double) nanos);
     }
 
     /** Returns the name that is printed, such as {@code Queue wait (post-tok)}. */

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,16 +22,16 @@ class SeedWatchTest {
     /** A trace whose run computes at its fifth event until it has been named. */
     private Trace hanging(SeedWatch watch) {
         AtomicInteger events = new AtomicInteger();
-        AtomicReference<Trace> self = new AtomicReference<>();
-        self.set(Trace.printing(line -> {
+        Trace[] self = new Trace[1];
+        self[0] = Trace.printing(line -> {
             if (events.incrementAndGet() == HANGS_AT_EVENT) {
-                watch.begin(SEED, self.get());
+                watch.begin(SEED, self[0]);
                 while (named.getCount() > 0) {
                     Thread.onSpinWait();
                 }
             }
-        }));
-        return self.get();
+        });
+        return self[0];
     }
 
     @Test

@@ -74,7 +74,9 @@ class UnexpectedFailureTest {
             assertThat(answer.body())
                     .contains("unexpected IllegalStateException")
                     .doesNotContain("secret");
-            assertThat(logged).filteredOn(entry -> entry.getThrown() == defect).hasSize(1);
+            assertThat(logged)
+                    .filteredOn(entry -> defect.equals(entry.getThrown()))
+                    .hasSize(1);
             while (server.log.isEmpty()) {
                 Thread.onSpinWait();
             }

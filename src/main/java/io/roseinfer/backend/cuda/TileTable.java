@@ -43,7 +43,10 @@ record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
                 .forEach(cells -> plans.computeIfAbsent(cells[0], plan -> new LinkedHashMap<>())
                         .computeIfAbsent(cells[1], layer -> new ArrayList<>())
                         .add(line(cells)));
-        return new TileTable(sizes(plans.get("fastest")), sizes(plans.get("int8")), sizes(plans.get("invariant")));
+        return new TileTable(
+                sizes(plans.getOrDefault("fastest", Map.of())),
+                sizes(plans.getOrDefault("int8", Map.of())),
+                sizes(plans.getOrDefault("invariant", Map.of())));
     }
 
     private static List<Size> sizes(Map<String, List<Line>> plan) {

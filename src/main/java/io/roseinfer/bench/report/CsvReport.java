@@ -41,11 +41,11 @@ public final class CsvReport {
 
     /** Adds the columns of a request's times, in nanoseconds since the start. */
     static void times(Map<String, String> row, long sentNanos, long endNanos, TokenTimes tokens) {
-        row.put("sent_ms", millis(sentNanos));
-        row.put("end_ms", millis(endNanos));
+        row.put("sent_ms", millis((double) sentNanos));
+        row.put("end_ms", millis((double) endNanos));
         row.put("ttft_ms", millis(tokens.ttftNanos(sentNanos)));
         row.put("tpot_ms", millis(tokens.tpotNanos()));
-        row.put("e2el_ms", tokens.nanos().length > 0 ? millis(endNanos - sentNanos) : "");
+        row.put("e2el_ms", tokens.nanos().length > 0 ? millis((double) (endNanos - sentNanos)) : "");
     }
 
     static String millis(double nanos) {

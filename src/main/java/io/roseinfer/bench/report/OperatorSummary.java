@@ -94,8 +94,8 @@ record OperatorSummary(
                 parts.stream().mapToLong(Part::calls).sum() / (double) steps.size(),
                 micros(parts, Part::nanos),
                 ratio(nanos, allNanos),
-                rate(parts.stream().mapToLong(Part::bytes).sum(), nanos),
-                rate(parts.stream().mapToLong(Part::flops).sum(), nanos)));
+                rate((double) parts.stream().mapToLong(Part::bytes).sum(), nanos),
+                rate((double) parts.stream().mapToLong(Part::flops).sum(), nanos)));
     }
 
     private static <T> Summary micros(List<T> timed, ToDoubleFunction<T> nanos) {

@@ -48,9 +48,10 @@ public final class SchedulerReport {
         numbers.put("decode_tok_s", run -> perSecond(run.decodedTokens(), run.decodeNanos()));
         numbers.put("completion_tok_s", run -> perSecond(run.completionTokens(), run.totalNanos()));
         numbers.put("total_tok_s", run -> perSecond(run.totalTokens(), run.totalNanos()));
-        numbers.put("ttft_ms", run -> medianMillis(run, request -> OptionalDouble.of(request.ttftNanos())));
+        numbers.put("ttft_ms", run -> medianMillis(run, request -> OptionalDouble.of((double) request.ttftNanos())));
         numbers.put("tpot_ms", run -> medianMillis(run, RequestTimes::tpotNanos));
-        numbers.put("latency_ms", run -> medianMillis(run, request -> OptionalDouble.of(request.latencyNanos())));
+        numbers.put(
+                "latency_ms", run -> medianMillis(run, request -> OptionalDouble.of((double) request.latencyNanos())));
         return numbers;
     }
 

@@ -48,8 +48,8 @@ public record SchedulerResult(
                 row.put("run", Integer.toString(run + 1));
                 row.put("prompt_tokens", Integer.toString(request.promptTokens()));
                 row.put("tokens", Integer.toString(request.completionTokens()));
-                row.put("ttft_ms", CsvReport.millis(request.ttftNanos()));
-                row.put("latency_ms", CsvReport.millis(request.latencyNanos()));
+                row.put("ttft_ms", CsvReport.millis((double) request.ttftNanos()));
+                row.put("latency_ms", CsvReport.millis((double) request.latencyNanos()));
                 table.add(row);
             }
         }

@@ -511,7 +511,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                         request.eventTokens().isEmpty()
                                 ? request.usage(1)
                                 : call.arrivals().sum()));
-        row.put("due_ms", CsvReport.millis(request.dueNanos()));
+        row.put("due_ms", CsvReport.millis((double) request.dueNanos()));
         CsvReport.times(row, request.sentNanos(), request.lastChoiceNanos(), call.tokenTimes());
         row.put("error", request.error().orElse(""));
         return row;

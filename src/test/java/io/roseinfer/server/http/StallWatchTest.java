@@ -20,6 +20,7 @@ class StallWatchTest {
     private static final int WRITTEN = 1 << 16;
 
     /** A channel whose socket takes bytes only when the client does. */
+    @SuppressWarnings("FutureReturnValueIgnored") // they complete at once
     private static final class Client extends EmbeddedChannel {
         private final StallWatch watch = new StallWatch(this, LIMIT);
 
@@ -69,6 +70,7 @@ class StallWatchTest {
     }
 
     @Test
+    @SuppressWarnings("FutureReturnValueIgnored") // it completes at once
     void time_begins_again_with_what_is_written_next() {
         Client client = new Client();
         client.pass(8);

@@ -1,7 +1,6 @@
 package io.roseinfer.bench.report.html;
 
 import io.roseinfer.bench.report.html.Block.Figure;
-import io.roseinfer.bench.report.html.Block.Key;
 import io.roseinfer.bench.report.html.Svg.Anchor;
 import io.roseinfer.bench.report.html.Svg.Point;
 import java.util.ArrayList;
@@ -118,10 +117,10 @@ final class Chart {
                                 .toList()));
         marks.stream().filter(mark -> !mark.hollow()).forEach(mark -> mark(svg, mark, x, y));
         marks.stream().filter(Mark::hollow).forEach(mark -> mark(svg, mark, x, y));
-        List<Key> legend = series.size() < 2
+        List<Block.Key> legend = series.size() < 2
                 ? List.of()
                 : series.stream()
-                        .map(line -> new Key("k" + line.style(), line.name()))
+                        .map(line -> new Block.Key("k" + line.style(), line.name()))
                         .toList();
         return new Figure(title, HEIGHT, svg, legend, List.of());
     }

@@ -46,8 +46,8 @@ final class KvCourse {
         double slice = Math.max(end, 1e3) / SLICES;
         double[] held = new double[SLICES];
         for (StepRecord step : steps) {
-            int last = slice(step.endNanos(), slice);
-            for (int i = slice(step.get(Fact.START_NANOS), slice); i <= last; i++) {
+            int last = slice((double) step.endNanos(), slice);
+            for (int i = slice((double) step.get(Fact.START_NANOS), slice); i <= last; i++) {
                 held[i] = Math.max(held[i], (double) kvBlocks - step.get(Fact.FREE_BLOCKS));
             }
         }

@@ -44,7 +44,7 @@ final class StepSection {
                 .map(point -> List.of(
                         point.kind(),
                         Markup.number(point.rows()),
-                        Markup.number(point.tokens()),
+                        Markup.number((double) point.tokens()),
                         Markup.number(point.stepMillis().median()),
                         Markup.number(point.stepMillis().min()),
                         Markup.number(point.stepMillis().max()),
