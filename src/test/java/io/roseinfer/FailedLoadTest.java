@@ -28,7 +28,7 @@ class FailedLoadTest {
 
         @Override
         public String name() {
-            return "full";
+            return "cpu";
         }
 
         @Override

@@ -340,11 +340,16 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return Optional.ofNullable(sequence);
     }
 
-    /** Notes that a loop has admitted it, and how much of its prompt the prefix cache had by then. */
+    /**
+     * Notes that a loop has admitted it.
+     *
+     * @param nanos the beginning of the loop's turn, within which it may have been tokenized
+     * @param fromCache how much of its prompt the prefix cache had by then
+     */
     void admitted(long nanos, int fromCache) {
         admitted = true;
         cachedTokens = fromCache;
-        admittedNanos = nanos;
+        admittedNanos = Math.max(nanos, tokenizedNanos);
     }
 
     /** How its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */

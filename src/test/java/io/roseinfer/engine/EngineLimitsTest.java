@@ -240,6 +240,6 @@ class EngineLimitsTest {
         assertThatThrownBy(() -> EngineLimits.runnerLimits(options, spec))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("a step of 8000 rows of up to 1000000 KV blocks lists 8000000000 blocks; 2147483639 are"
-                        + " possible, so use a larger --block-size or a smaller --max-batch-size");
+                        + " possible; use a larger block_size or a smaller max_batch_size");
     }
 }

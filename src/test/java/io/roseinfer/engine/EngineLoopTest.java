@@ -267,6 +267,30 @@ class EngineLoopTest {
     }
 
     @Test
+    void request_that_is_tokenized_within_a_turn_is_not_admitted_before() {
+        List<LiveRequest> late = new ArrayList<>();
+        List<LoneLoop> loops = new ArrayList<>();
+        AtomicLong now = new AtomicLong();
+        LoneLoop loop = new LoneLoop(
+                Models.runner(options, SimOptions.defaults()),
+                options,
+                () -> {
+                    long begun = now.addAndGet(10);
+                    if (late.isEmpty() && !loops.isEmpty()) {
+                        late.add(submit(loops.getFirst(), Models.request(5, 1)));
+                        late.getFirst().tokenized(1, begun + 5);
+                    }
+                    return begun;
+                },
+                Observers.NONE);
+        loops.add(loop);
+        submit(loop, Models.request(5, 2));
+        run(loop);
+        RequestTimeline timeline = completion(late.getFirst()).timeline();
+        assertThat(timeline.admittedNanos()).isGreaterThanOrEqualTo(timeline.tokenizedNanos());
+    }
+
+    @Test
     void a_cancel_in_the_turn_that_admits_its_request_is_stamped_after_the_admission() {
         List<Runnable> meanwhile = new ArrayList<>();
         AtomicLong now = new AtomicLong();

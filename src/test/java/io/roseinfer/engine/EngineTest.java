@@ -559,7 +559,7 @@ class EngineTest {
         assertThatThrownBy(engine::close)
                 .isInstanceOf(EngineStopped.class)
                 .hasMessageContaining("has not ended within 150 s")
-                .hasMessageContaining("roseinfer-engine is in io.roseinfer.engine.EngineTest$Gate.awaitQuietly");
+                .hasMessageContaining("roseinfer-engine is in io.roseinfer.engine.EngineTest$Gate.");
         assertThatThrownBy(() -> engine.close(Duration.ofMillis(1))).isInstanceOf(EngineStopped.class);
         assertThat(freed).hasValue(0);
         closing.set(false);

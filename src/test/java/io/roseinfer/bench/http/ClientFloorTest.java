@@ -3,6 +3,7 @@ package io.roseinfer.bench.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -17,6 +18,8 @@ class ClientFloorTest {
     /** Measures, in a JVM of its own. */
     static final class Measurement {
         public static void main(String[] args) {
+            // Its classes are loaded from a folder, which takes a descriptor each.
+            System.out.println(new BadInput("no failure", Remedy.of("none for %s", "nothing")).getMessage());
             try {
                 System.out.println(ClientFloor.measure(1, Clock.system()));
             } catch (BadInput refused) {
