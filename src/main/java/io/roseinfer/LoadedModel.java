@@ -262,7 +262,7 @@ public final class LoadedModel implements AutoCloseable {
         return serve(options, clock, Observers.NONE);
     }
 
-    /** As {@link #serve(EngineOptions, Clock)}, with observers besides the engine's own. */
+    /** Serves like {@link #serve(EngineOptions, Clock)}, with observers besides the engine's own. */
     public Engine serve(EngineOptions options, Clock clock, Observers observers) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(clock, "clock");

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * What to do about a failure. A remedy can name settings, which each user writes in its own way: {@code kv_blocks} in the library,
+ * A way to avoid a failure. It can name settings, which the library and the command line spell differently: {@code kv_blocks} in the library,
  * {@code --kv-blocks} on the command line.
  *
  * @param words the text, with {@code %s} for each setting

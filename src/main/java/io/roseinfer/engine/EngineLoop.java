@@ -52,7 +52,7 @@ final class EngineLoop {
 
     private final Deadlines deadlines = new Deadlines();
 
-    @SuppressWarnings("UnnecessaryLambda") // a method reference would be made anew in each turn
+    @SuppressWarnings("UnnecessaryLambda") // a method reference would be allocated in each turn
     private final Consumer<LiveRequest> onDue = due -> end(due, FinishReason.DEADLINE);
 
     /** How many requests that any engine may admit this one may still admit in this turn. */
@@ -131,7 +131,7 @@ final class EngineLoop {
         return isBusy() || room.shared() > 0;
     }
 
-    /** One turn, in which it may admit so many of the requests that any engine may admit. */
+    /** Runs one turn, which admits at most {@code mostShared} of the requests that any engine may admit. */
     void doWork(int mostShared) {
         steps.on(StepEvent.TURN_BEGINS, noStep);
         try {

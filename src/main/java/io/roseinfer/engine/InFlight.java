@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 /**
  * The requests that were accepted and have not ended: counts them, has them wait, and ends them. Any thread.
  *
- * <p>Each has one ending, by whoever claims it: while its prompt is tokenized anyone may, while it waits the thread that takes it out of
+ * <p>Each has one ending, by whoever claims it: while its prompt is tokenized any thread, while it waits the thread that takes it out of
  * the {@link WaitingRoom}, and afterwards the loop that admitted it.
  */
 final class InFlight {
@@ -238,7 +238,7 @@ final class InFlight {
         }
     }
 
-    /** Forgets a request that nobody reads. */
+    /** Forgets a request without a reader. */
     void discard(LiveRequest request) {
         synchronized (room) {
             boolean unused = request.sequence().filter(room::remove).isPresent();

@@ -66,7 +66,7 @@ final class Pipeline {
         return plan(Integer.MAX_VALUE);
     }
 
-    /** As {@link #plan()}, with so many admissions at most of those that any scheduler may admit. */
+    /** Plans like {@link #plan()}, with a limit on admissions of shared requests. */
     Flight plan(int maxShared) {
         Flight flight = next();
         on(StepEvent.PLANNING, flight);

@@ -118,12 +118,12 @@ final class Admission implements QueueView {
         return roster.restarting.size() + room.bound(number) + room.shared();
     }
 
-    /** Whether there are requests to look at, if so many may be taken of those that any scheduler may admit. */
+    /** Returns whether there are requests to consider, given how many of the shared ones may be taken. */
     boolean hasWaiting(int maxShared) {
         return !roster.restarting.isEmpty() || room.bound(number) > 0 || (maxShared > 0 && room.shared() > 0);
     }
 
-    /** Starts an iteration, which may take so many of the requests that any scheduler may admit. */
+    /** Starts an iteration with a limit on the shared requests that it takes. */
     void begin(int maxShared) {
         step = room.steps();
         sharedLeft = maxShared;

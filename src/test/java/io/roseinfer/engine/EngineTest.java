@@ -54,10 +54,14 @@ class EngineTest {
         SimOptions atStep(int wanted) {
             return SimOptions.defaults().withOnStep(step -> {
                 if (step == wanted) {
-                    reached.countDown();
-                    awaitQuietly(open);
+                    awaitQuietly(reached, open);
                 }
             });
+        }
+
+        private static void awaitQuietly(CountDownLatch reached, CountDownLatch open) {
+            reached.countDown();
+            awaitQuietly(open);
         }
 
         private static void awaitQuietly(CountDownLatch latch) {
@@ -559,7 +563,7 @@ class EngineTest {
         assertThatThrownBy(engine::close)
                 .isInstanceOf(EngineStopped.class)
                 .hasMessageContaining("has not ended within 150 s")
-                .hasMessageContaining("roseinfer-engine is in io.roseinfer.engine.EngineTest$Gate.");
+                .hasMessageContaining("roseinfer-engine is in io.roseinfer.engine.EngineTest$Gate.awaitQuietly");
         assertThatThrownBy(() -> engine.close(Duration.ofMillis(1))).isInstanceOf(EngineStopped.class);
         assertThat(freed).hasValue(0);
         closing.set(false);

@@ -54,7 +54,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     private static final double NANOS_PER_MILLI = 1e6;
 
     /**
-     * What the file says beside the run itself.
+     * The description of the run: everything but its measurements.
      *
      * @param head the first keys, by name
      * @param command the arguments of the command

@@ -16,7 +16,7 @@ sealed interface Block {
     /** A paragraph. */
     record Paragraph(String text) implements Block {}
 
-    /** How a verdict is colored. */
+    /** The color of a verdict. */
     enum Tone {
         GOOD,
         WARN,

@@ -21,7 +21,7 @@ final class ComparisonSection {
     private static final double RIGHT = Svg.WIDTH - 20;
     private static final double ROW = 22;
     private static final double TOP = 12;
-    /** What the axis shows on either side of 0 %, at least. */
+    /** The least extent of the axis on either side of 0 %. */
     private static final double LEAST_PERCENT = 1;
 
     /** Styles of the page. */
@@ -42,7 +42,7 @@ final class ComparisonSection {
         return new ComparisonSection(name, result).blocks();
     }
 
-    /** What the runs of a study were measured on, in a line; empty if the file does not say. */
+    /** The machine of a study's runs, in a line; empty if the file does not name it. */
     static String machines(Study study) {
         return study.environments().stream()
                 .map(machine -> String.join(", ", ResultJson.flat(machine).values()))

@@ -195,6 +195,6 @@ final class Waterfall {
                 which
                         + (run.engine().steps().isEmpty()
                                 ? ""
-                                : " On top, the share of time in steps with prompt tokens (the colour of prefill) and in steps without."));
+                                : " On top, the share of time in steps with prompt tokens (the color of prefill) and in steps without."));
     }
 }
