@@ -10,11 +10,14 @@ import io.roseinfer.engine.TokenStream;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /** An engine in this process. Tokens are stamped by the thread that reads their stream, where a client would have them. */
@@ -22,15 +25,30 @@ public final class EngineTarget implements Target {
     private final Engine engine;
     private final Endpoint.Ask ask;
     private final Clock clock;
+    private final Executor readers;
     private final Set<TokenStream> streams = ConcurrentHashMap.newKeySet();
+    private final AtomicReference<Optional<Throwable>> failure = new AtomicReference<>(Optional.empty());
     private List<GenerationRequest> requests = List.of();
     private volatile long lastNanos;
+    private volatile String aborted = "";
 
     /** The engine is closed by who opened it. */
     public EngineTarget(Engine engine, Endpoint.Ask ask, Clock clock) {
+        this(
+                engine,
+                ask,
+                clock,
+                read -> Thread.ofVirtual().name("roseinfer-bench-stream").start(read));
+    }
+
+    /**
+     * @param readers runs what reads a stream, each on a thread of its own
+     */
+    EngineTarget(Engine engine, Endpoint.Ask ask, Clock clock, Executor readers) {
         this.engine = engine;
         this.ask = ask;
         this.clock = clock;
+        this.readers = readers;
         this.lastNanos = clock.nanos();
     }
 
@@ -54,7 +72,9 @@ public final class EngineTarget implements Target {
         call.sentNanos = clock.nanos();
         try {
             TokenStream stream = engine.submit(requests.get(call.id));
-            Thread unused = Thread.ofVirtual().name("roseinfer-bench-stream").start(() -> read(stream, call, ended));
+            // Before its reader starts: a stream is given up whether or not a thread reads it.
+            streams.add(stream);
+            readers.execute(() -> read(stream, call, ended));
         } catch (RoseException refused) {
             call.fail(refused.getMessage());
             call.endNanos = clock.nanos();
@@ -63,7 +83,6 @@ public final class EngineTarget implements Target {
     }
 
     private void read(TokenStream stream, Call call, Consumer<Call> ended) {
-        streams.add(stream);
         try (stream) {
             while (stream.hasNext()) {
                 int unused = stream.next().id();
@@ -77,8 +96,14 @@ public final class EngineTarget implements Target {
             call.totalTokens = call.promptTokens + call.completionTokens;
             call.server = Optional.of(stamps(completion));
             call.lastChoiceNanos = call.events == 0 ? clock.nanos() : call.lastChoiceNanos;
+            if (completion.finishReason() == FinishReason.CANCELLED) {
+                call.fail(aborted);
+            }
         } catch (RoseException failed) {
             call.fail(failed.getMessage());
+        } catch (RuntimeException | Error broken) {
+            call.fail("its reader failed: " + broken);
+            failure.compareAndSet(Optional.empty(), Optional.of(broken));
         } finally {
             streams.remove(stream);
             call.endNanos = clock.nanos();
@@ -110,7 +135,18 @@ public final class EngineTarget implements Target {
     }
 
     @Override
+    public boolean isAnswered() {
+        return streams.stream().allMatch(stream -> stream.finishReason().isPresent());
+    }
+
+    @Override
+    public Optional<Throwable> failure() {
+        return failure.get();
+    }
+
+    @Override
     public void abort(String why) {
+        aborted = why;
         streams.forEach(TokenStream::close);
     }
 

@@ -12,6 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -217,6 +218,11 @@ public final class HttpTarget implements Target {
     @Override
     public long lastArrivalNanos() {
         return readers.stream().mapToLong(Reader::lastNanos).max().orElseThrow();
+    }
+
+    @Override
+    public Optional<Throwable> failure() {
+        return readers.stream().flatMap(reader -> reader.failure().stream()).findFirst();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.bench.Pacer;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
@@ -19,6 +20,9 @@ public final class LoadRun {
     /** No bound on requests in flight. */
     public static final int UNBOUNDED = Integer.MAX_VALUE;
 
+    /** How long nothing happens, although no answer is owed any more, before the threads that read are given up. */
+    private static final long LOST_NANOS = 10_000_000_000L;
+
     private static final long LOOK_MILLIS = 100;
     private static final long LOOK_NANOS = 1_000_000 * LOOK_MILLIS;
 
@@ -28,6 +32,7 @@ public final class LoadRun {
     private final Clock clock;
     private final Pacer pacer;
     private final Semaphore slots;
+    private volatile long lastEndNanos;
 
     /**
      * A run that can be made once or more often, one after the other.
@@ -47,6 +52,9 @@ public final class LoadRun {
     /**
      * Offers the load and returns when every request has ended. An interrupt ends the run: requests in flight fail, and the result has those
      * that were sent; the thread stays interrupted.
+     *
+     * @throws InsufficientMemory if answers are complete and the threads that read them do not run any more
+     * @throws RuntimeException what {@link Target#failure} has
      */
     public LoadResult run(OfferedLoad load) {
         return run(load, () -> {});
@@ -64,22 +72,40 @@ public final class LoadRun {
         for (int id = 0; id < requests.size(); id++) {
             calls.add(new Call(id, requests.get(id)));
         }
-        CountDownLatch running = new CountDownLatch(calls.size());
-        AtomicLong open = new AtomicLong(calls.size());
-        Consumer<Call> ended = call -> {
-            open.decrementAndGet();
-            slots.release();
-            afterEach.run();
-            running.countDown();
-        };
         // What a warm-up and preparing have left, garbage and hot code: otherwise it is copied and compiled in the run,
         // and requests that are due wait for that.
         System.gc();
         Compilers.awaitStill(clock);
-        ClientCost before = ClientCost.now();
         Heartbeat heartbeat = Heartbeat.start(clock);
+        boolean isOver = false;
+        try {
+            LoadResult result = run(calls, load.isScheduled(), afterEach, heartbeat);
+            isOver = true;
+            return result;
+        } finally {
+            if (!isOver) {
+                target.abort("the run failed");
+            }
+            long unused = heartbeat.stop();
+        }
+    }
+
+    private LoadResult run(List<Call> calls, boolean scheduled, Runnable afterEach, Heartbeat heartbeat) {
+        CountDownLatch running = new CountDownLatch(calls.size());
+        AtomicLong open = new AtomicLong(calls.size());
+        Consumer<Call> ended = call -> {
+            lastEndNanos = clock.nanos();
+            open.decrementAndGet();
+            slots.release();
+            try {
+                afterEach.run();
+            } finally {
+                running.countDown();
+            }
+        };
+        ClientCost before = ClientCost.now();
         long startNanos = clock.nanos();
-        int sent = sendAll(calls, load.isScheduled(), startNanos, ended);
+        int sent = sendAll(calls, scheduled, startNanos, ended);
         long unanswered = awaitAll(running, calls.size() - sent, open);
         long endNanos = clock.nanos();
         ClientCost cost = ClientCost.now().since(before, heartbeat.stop());
@@ -92,7 +118,7 @@ public final class LoadRun {
         return new LoadResult(
                 startNanos,
                 endNanos,
-                load.isScheduled(),
+                scheduled,
                 calls.stream().map(CallResult::of).toList(),
                 cost,
                 Oddities.of(calls, target.openedLate(), unanswered),
@@ -111,9 +137,10 @@ public final class LoadRun {
                         startNanos + call.request.dueNanos());
             }
             if (!Thread.currentThread().isInterrupted() && !slots.tryAcquire()) {
-                awaitSlot();
+                await(() -> slots.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS), false);
                 heldUntilNanos = clock.nanos();
             }
+            target.failure().ifPresent(LoadRun::raise);
             if (Thread.currentThread().isInterrupted()) {
                 return call.id;
             }
@@ -130,11 +157,8 @@ public final class LoadRun {
         while (until < dueNanos && !Thread.currentThread().isInterrupted()) {
             until = Math.min(dueNanos, until + LOOK_NANOS);
             pacer.awaitUntil(until);
+            target.failure().ifPresent(LoadRun::raise);
         }
-    }
-
-    private void awaitSlot() {
-        await(() -> slots.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS));
     }
 
     /** Returns how many requests were not sent or still running when the thread was interrupted. */
@@ -142,13 +166,13 @@ public final class LoadRun {
         for (int i = 0; i < unsent; i++) {
             running.countDown();
         }
-        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS));
+        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS), false);
         if (!Thread.interrupted()) {
             return 0;
         }
         long unanswered = open.get();
         target.abort("interrupted");
-        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS));
+        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS), true);
         Thread.currentThread().interrupt();
         return unanswered;
     }
@@ -159,17 +183,41 @@ public final class LoadRun {
         boolean look() throws InterruptedException;
     }
 
-    private void await(Look look) {
-        long startNanos = clock.nanos();
+    /**
+     * Waits for something that ends of requests bring about.
+     *
+     * @param givenUp whether the requests in flight have been given up
+     */
+    private void await(Look look, boolean givenUp) {
+        boolean owed = !givenUp;
+        long fromNanos = clock.nanos();
         try {
             while (!look.look()) {
-                long quietNanos = clock.nanos() - Math.max(startNanos, target.lastArrivalNanos());
-                if (quietNanos > silence.toNanos()) {
+                target.failure().ifPresent(LoadRun::raise);
+                owed &= !target.isAnswered();
+                long quietNanos =
+                        clock.nanos() - Math.max(fromNanos, Math.max(lastEndNanos, target.lastArrivalNanos()));
+                if (!owed && quietNanos > LOST_NANOS) {
+                    throw new InsufficientMemory(
+                            "answers are complete and the threads that read them do not run any more; give the JVM more"
+                                    + " memory (-Xmx), or send less");
+                }
+                if (owed && quietNanos > silence.toNanos()) {
                     target.abort("nothing came for " + silence.toSeconds() + " s");
+                    owed = false;
+                    fromNanos = clock.nanos();
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void raise(Throwable failure) {
+        switch (failure) {
+            case RuntimeException unchecked -> throw unchecked;
+            case Error error -> throw error;
+            default -> throw new IllegalStateException("answers cannot be read", failure);
         }
     }
 }

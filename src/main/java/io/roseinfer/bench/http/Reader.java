@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
@@ -24,6 +25,7 @@ final class Reader implements AutoCloseable {
     private volatile long lastNanos;
     private volatile boolean open = true;
     private volatile String abort = "";
+    private volatile Optional<Throwable> failure = Optional.empty();
 
     /**
      * Starts the thread.
@@ -48,6 +50,11 @@ final class Reader implements AutoCloseable {
     /** When it last read something. */
     long lastNanos() {
         return lastNanos;
+    }
+
+    /** Returns why the thread has ended before it was closed; empty while it reads. */
+    Optional<Throwable> failure() {
+        return failure;
     }
 
     /** Reads another connection from now on. */
@@ -79,8 +86,8 @@ final class Reader implements AutoCloseable {
                 }
             }
             each(Connection::close);
-        } catch (IOException e) {
-            each(connection -> connection.abort("reading failed: " + e.getMessage(), clock.nanos()));
+        } catch (IOException | RuntimeException | Error e) {
+            failure = Optional.of(e);
         }
     }
 

@@ -3,6 +3,7 @@ package io.roseinfer.bench.http;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.metrics.StepRecord;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Somewhere requests are answered. */
@@ -21,7 +22,15 @@ public sealed interface Target extends AutoCloseable permits HttpTarget, EngineT
     /** When something last came from the other side, by the clock of the run; only looked at by who waits for long. */
     long lastArrivalNanos();
 
-    /** Gives up every call that has not ended. */
+    /** Returns whether every answer is complete, so that calls that have not ended wait for the threads that read them; false if unknown. */
+    default boolean isAnswered() {
+        return false;
+    }
+
+    /** Returns what no run can go on after, such as the death of a thread that reads answers; empty while there is none. */
+    Optional<Throwable> failure();
+
+    /** Gives up every call that has not ended: it ends with an error. Does not wait for that. */
     void abort(String why);
 
     /** Completes calls that have ended by what the other side tells afterwards. */

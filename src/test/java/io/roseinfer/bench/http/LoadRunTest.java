@@ -276,6 +276,20 @@ class LoadRunTest {
         }
     }
 
+    /** What is called at the end of a request runs on the thread that reads, which dies of what it throws. */
+    @Test
+    void a_reading_thread_that_dies_ends_the_run_with_its_reason() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5));
+                HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
+            LoadRun run = new LoadRun(target, 1, Duration.ofDays(1), CLOCK, AT_ONCE);
+            assertThatThrownBy(() -> run.run(load(3, 7, 5), () -> {
+                        throw new IllegalStateException("the reader dies");
+                    }))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("the reader dies");
+        }
+    }
+
     @Test
     void a_server_that_is_not_there_is_told_at_once() throws IOException {
         FakeServer gone = new FakeServer(FakeServer.tokens(1, 1, 1));
