@@ -343,8 +343,7 @@ public final class Engine implements AutoCloseable {
 
     /** The engine's counters as of its last step. */
     public EngineStats stats() {
-        EngineStats stats = manager.stats();
-        return stats.withRequests(counters.snapshot(stats.cachedTokens()));
+        return manager.stats(counters.snapshot());
     }
 
     /** How many replicas it was opened with. */

@@ -90,7 +90,7 @@ final class EngineLoop {
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), room, index, this::take);
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
         this.requests = observers.requests();
-        this.steps = StepObserver.all(List.of(new StepTimer(index, clock, scheduler), load, observers.steps(index)));
+        this.steps = StepObserver.all(List.of(new StepTimer(index, clock), load, observers.steps(index)));
         this.pipeline = new Pipeline(runner, scheduler, steps);
     }
 

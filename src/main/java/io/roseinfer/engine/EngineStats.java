@@ -2,17 +2,24 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 
 /**
  * A snapshot of an engine's counters.
  *
  * @param kv the KV pool
  * @param blocksInUse blocks held by requests
- * @param blocksCached blocks nobody holds that the prefix cache keeps
+ * @param blocksCached unreferenced blocks that the prefix cache keeps
  * @param waiting requests accepted and not admitted
  * @param active requests that hold KV blocks
  * @param steps steps run so far
- * @param preemptions requests that had to give their blocks back and start over
+ * @param totals sums over those steps, of all {@link Fact#counts}
  * @param requests requests and their tokens since the engine was opened
  */
 public record EngineStats(
@@ -22,16 +29,20 @@ public record EngineStats(
         int waiting,
         int active,
         long steps,
-        long preemptions,
+        Map<Fact, Long> totals,
         RequestCounts requests) {
 
-    /** Prompt tokens that were found in the prefix cache instead of computed. */
-    public long cachedTokens() {
-        return requests.cachedTokens();
+    public EngineStats {
+        totals = Map.copyOf(totals);
+    }
+
+    /** Returns the sum of a fact over all steps, such as {@link Fact#PREEMPTIONS}; 0 of a fact that does not count. */
+    public long total(Fact fact) {
+        return totals.getOrDefault(fact, 0L);
     }
 
     /**
-     * The figures of one engine, without those of requests.
+     * The counters of one replica, without those of requests.
      *
      * @param waiting requests that wait for it to admit them first
      */
@@ -43,28 +54,34 @@ public record EngineStats(
                 load.queued() + waiting,
                 load.running(),
                 load.steps(),
-                load.preemptions(),
-                RequestCounts.none(load.cachedTokens()));
+                totals(load::total),
+                RequestCounts.NONE);
     }
 
-    /** The figures of two engines together, without those of requests; their blocks are of one size. */
-    EngineStats plus(EngineStats other) {
+    /**
+     * The counters of all replicas together; their blocks are of one size.
+     *
+     * @param waiting requests that wait for any of them
+     */
+    static EngineStats together(List<EngineStats> replicas, int waiting, RequestCounts requests) {
+        KvGeometry one = replicas.getFirst().kv();
         return new EngineStats(
-                new KvGeometry(kv.blockSize(), kv.blocks() + other.kv.blocks(), kv.bytesPerBlock()),
-                blocksInUse + other.blocksInUse,
-                blocksCached + other.blocksCached,
-                waiting + other.waiting,
-                active + other.active,
-                steps + other.steps,
-                preemptions + other.preemptions,
-                RequestCounts.none(cachedTokens() + other.cachedTokens()));
+                new KvGeometry(one.blockSize(), sum(replicas, each -> each.kv().blocks()), one.bytesPerBlock()),
+                sum(replicas, EngineStats::blocksInUse),
+                sum(replicas, EngineStats::blocksCached),
+                sum(replicas, EngineStats::waiting) + waiting,
+                sum(replicas, EngineStats::active),
+                replicas.stream().mapToLong(EngineStats::steps).sum(),
+                totals(count ->
+                        replicas.stream().mapToLong(each -> each.total(count)).sum()),
+                requests);
     }
 
-    EngineStats plusWaiting(int more) {
-        return new EngineStats(kv, blocksInUse, blocksCached, waiting + more, active, steps, preemptions, requests);
+    private static int sum(List<EngineStats> replicas, ToIntFunction<EngineStats> figure) {
+        return replicas.stream().mapToInt(figure).sum();
     }
 
-    EngineStats withRequests(RequestCounts counts) {
-        return new EngineStats(kv, blocksInUse, blocksCached, waiting, active, steps, preemptions, counts);
+    private static Map<Fact, Long> totals(ToLongFunction<Fact> total) {
+        return Fact.counts().stream().collect(Collectors.toMap(Function.identity(), total::applyAsLong));
     }
 }

@@ -3,7 +3,6 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.metrics.StepRecord;
-import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.StepPlan;
 
 /**
@@ -15,17 +14,5 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
     /** Whether nothing was planned, so that there is nothing to launch. */
     public boolean isEmpty() {
         return plan.isEmpty();
-    }
-
-    /** Copies from the plan what the step computes. */
-    public void recordPlan() {
-        record.set(Fact.STEP, plan.step());
-        record.set(Fact.ROWS, plan.rows());
-        record.set(Fact.TOKENS, plan.tokens());
-        record.set(Fact.PREFILL_TOKENS, plan.prefillTokens());
-        record.set(Fact.DECODE_ROWS, plan.decodeRows());
-        record.set(Fact.ATTENDED, plan.attended());
-        record.set(Fact.RECOMPUTED_TOKENS, plan.recomputedTokens());
-        record.set(Fact.FORCED_ADMISSIONS, plan.forcedAdmissions());
     }
 }

@@ -104,7 +104,7 @@ public final class OnlineScheduler {
                 runner,
                 scheduler,
                 StepObserver.all(
-                        List.of(new StepTimer(0, clock, scheduler), log, new JfrRecorder(), observers.steps(0))));
+                        List.of(new StepTimer(0, clock), log, new JfrRecorder(), observers.steps(0))));
     }
 
     /**

@@ -86,7 +86,7 @@ final class Pipeline {
         if (flight.isEmpty()) {
             on(StepEvent.IDLE, flight);
         } else {
-            flight.recordPlan();
+            scheduler.record(flight.plan(), flight.record());
             on(StepEvent.PLANNED, flight);
         }
         return flight;

@@ -39,12 +39,11 @@ final class RequestCounters implements RequestObserver {
         ended.incrementAndGet(reason.ordinal());
     }
 
-    RequestCounts snapshot(long cachedTokens) {
+    RequestCounts snapshot() {
         Map<FinishReason, Long> byReason = new EnumMap<>(FinishReason.class);
         for (FinishReason reason : REASONS) {
             byReason.put(reason, ended.get(reason.ordinal()));
         }
-        return new RequestCounts(
-                submitted.get(), refused.get(), byReason, promptTokens.get(), generatedTokens.get(), cachedTokens);
+        return new RequestCounts(submitted.get(), refused.get(), byReason, promptTokens.get(), generatedTokens.get());
     }
 }

@@ -11,22 +11,14 @@ import java.util.Map;
  * @param ended accepted requests that have ended, by reason; every reason is there
  * @param promptTokens tokens of the prompts that were tokenized
  * @param generatedTokens tokens delivered to requests that have ended
- * @param cachedTokens prompt tokens that were found in the prefix cache instead of computed
  */
 public record RequestCounts(
-        long accepted,
-        long refused,
-        Map<FinishReason, Long> ended,
-        long promptTokens,
-        long generatedTokens,
-        long cachedTokens) {
+        long accepted, long refused, Map<FinishReason, Long> ended, long promptTokens, long generatedTokens) {
+
+    /** None counted. */
+    static final RequestCounts NONE = new RequestCounts(0, 0, Map.of(), 0, 0);
 
     public RequestCounts {
         ended = Map.copyOf(ended);
-    }
-
-    /** Counts of a loop without an engine around it, which counts no requests. */
-    static RequestCounts none(long cachedTokens) {
-        return new RequestCounts(0, 0, Map.of(), 0, 0, cachedTokens);
     }
 }

@@ -280,10 +280,9 @@ final class SchedulerManager implements AutoCloseable {
         return ending == null ? Ending.CANCELLED : ending;
     }
 
-    /** The figures of all replicas together. */
-    EngineStats stats() {
-        EngineStats all = replicaStats().stream().reduce(EngineStats::plus).orElseThrow();
-        return all.plusWaiting(room.shared() + tokenizers.size());
+    /** The counters of all replicas together, and of requests. */
+    EngineStats stats(RequestCounts requests) {
+        return EngineStats.together(replicaStats(), room.shared() + tokenizers.size(), requests);
     }
 
     /** The figures of each replica; what waits for any is in none. */

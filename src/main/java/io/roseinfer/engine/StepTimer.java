@@ -5,29 +5,24 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
-import io.roseinfer.scheduler.Scheduler;
 
 /**
- * Fills in the records of steps: times, by seven readings of the clock a step, and the scheduler's figures. It is told first, so the
- * other instruments find the record filled in.
+ * Fills in the times of the records of steps, by seven readings of the clock a step. It is called first, so the other observers find the
+ * record filled in.
  */
 final class StepTimer implements StepObserver {
     private final int engine;
     private final Clock clock;
-    private final Scheduler scheduler;
     private long awaitingNanos;
-    private long cachedTokens;
-    private long preemptions;
 
     /**
      * A timer of one engine's steps.
      *
      * @param engine its number among those that serve together
      */
-    public StepTimer(int engine, Clock clock, Scheduler scheduler) {
+    public StepTimer(int engine, Clock clock) {
         this.engine = engine;
         this.clock = clock;
-        this.scheduler = scheduler;
     }
 
     @Override
@@ -37,7 +32,7 @@ final class StepTimer implements StepObserver {
                 step.set(Fact.START_NANOS, clock.nanos());
                 step.set(Fact.ENGINE, engine);
             }
-            case PLANNED -> planned(step);
+            case PLANNED -> step.set(Fact.PLAN_NANOS, clock.nanos() - step.get(Fact.START_NANOS));
             case PACKED -> step.set(Fact.PACK_NANOS, clock.nanos() - step.plannedNanos());
             case SUBMITTED -> step.set(Fact.SUBMIT_NANOS, clock.nanos() - step.packedNanos());
             case AWAITING -> awaitingNanos = clock.nanos();
@@ -49,16 +44,5 @@ final class StepTimer implements StepObserver {
             case APPLIED -> step.set(Fact.APPLY_NANOS, clock.nanos() - step.awaitedNanos());
             default -> {}
         }
-    }
-
-    private void planned(StepRecord step) {
-        step.set(Fact.PLAN_NANOS, clock.nanos() - step.get(Fact.START_NANOS));
-        step.set(Fact.WAITING, scheduler.waiting());
-        step.set(Fact.ACTIVE, scheduler.active());
-        step.set(Fact.FREE_BLOCKS, scheduler.pool().available());
-        step.set(Fact.CACHED_TOKENS, scheduler.cachedTokens() - cachedTokens);
-        step.set(Fact.PREEMPTIONS, scheduler.preemptions() - preemptions);
-        cachedTokens = scheduler.cachedTokens();
-        preemptions = scheduler.preemptions();
     }
 }

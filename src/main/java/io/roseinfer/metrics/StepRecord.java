@@ -1,6 +1,7 @@
 package io.roseinfer.metrics;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -15,52 +16,63 @@ public final class StepRecord {
     /** The facts of a step. The order is that of {@link #copyOf}. */
     public enum Fact {
         /** The step's number, counted from zero. */
-        STEP("Step"),
+        STEP(Kind.STATE, "Step"),
         /** When its planning began, of the engine's clock. */
-        START_NANOS("Start"),
+        START_NANOS(Kind.STATE, "Start"),
         /** Deciding what it computes, admissions included. */
-        PLAN_NANOS("Plan"),
+        PLAN_NANOS(Kind.DURATION, "Plan"),
         /** Writing that into the device's arrays. */
-        PACK_NANOS("Pack"),
+        PACK_NANOS(Kind.DURATION, "Pack"),
         /** From handing it to the device until its results were there. */
-        DEVICE_NANOS("Device"),
+        DEVICE_NANOS(Kind.DURATION, "Device"),
         /** Taking the results in. */
-        APPLY_NANOS("Apply"),
+        APPLY_NANOS(Kind.DURATION, "Apply"),
         /** The call that handed the step over, as part of the device's time. */
-        SUBMIT_NANOS("Submit"),
+        SUBMIT_NANOS(Kind.DURATION, "Submit"),
         /** As part of the device's time, waiting for it and doing nothing else. */
-        WAIT_NANOS("Wait"),
+        WAIT_NANOS(Kind.DURATION, "Wait"),
         /** Rows, one for each sequence that it computed tokens of. */
-        ROWS("Rows"),
+        ROWS(Kind.COUNT, "Rows"),
         /** Tokens that it computed, those that a preempted sequence had to compute again included. */
-        TOKENS("Tokens"),
+        TOKENS(Kind.COUNT, "Tokens"),
         /** Prompt tokens it computed. */
-        PREFILL_TOKENS("Prefill Tokens"),
+        PREFILL_TOKENS(Kind.COUNT, "Prefill Tokens"),
         /** Rows that computed one generated token. */
-        DECODE_ROWS("Decode Rows"),
+        DECODE_ROWS(Kind.COUNT, "Decode Rows"),
         /** Positions that its tokens attend to, of one layer: a token at position p, counted from zero, attends to p + 1. */
-        ATTENDED("Attended Positions"),
+        ATTENDED(Kind.COUNT, "Attended Positions"),
         /** Requests waiting when it was planned, those it admitted left out. */
-        WAITING("Waiting Requests"),
+        WAITING(Kind.STATE, "Waiting Requests"),
         /** Requests that held KV blocks when it was planned. */
-        ACTIVE("Active Requests"),
+        ACTIVE(Kind.STATE, "Active Requests"),
         /** KV blocks that could still be given out when it was planned, cached ones included. */
-        FREE_BLOCKS("Free KV Blocks"),
+        FREE_BLOCKS(Kind.STATE, "Free KV Blocks"),
         /** Prompt tokens that the requests it admitted found in the prefix cache. */
-        CACHED_TOKENS("Cached Tokens"),
+        CACHED_TOKENS(Kind.COUNT, "Cached Tokens"),
         /** Requests that gave their blocks back so that it could be planned. */
-        PREEMPTIONS("Preemptions"),
+        PREEMPTIONS(Kind.COUNT, "Preemptions"),
         /** Tokens that preempted requests had computed before and that it computed again. */
-        RECOMPUTED_TOKENS("Recomputed Tokens"),
+        RECOMPUTED_TOKENS(Kind.COUNT, "Recomputed Tokens"),
         /** Requests it admitted that had been skipped as often as a request may be, so that the policy's rank no longer applied. */
-        FORCED_ADMISSIONS("Forced Admissions"),
+        FORCED_ADMISSIONS(Kind.COUNT, "Forced Admissions"),
         /** Which of several engines took it, counted from zero; each numbers its own steps. */
-        ENGINE("Engine");
+        ENGINE(Kind.STATE, "Engine");
 
+        private enum Kind {
+            /** Identifies the step, or describes the engine at its planning. */
+            STATE,
+            /** A length of time. */
+            DURATION,
+            /** An amount that the step did; the engine has the sum over all steps, too. */
+            COUNT
+        }
+
+        private final Kind kind;
         private final String label;
         private final String key;
 
-        Fact(String label) {
+        Fact(Kind kind, String label) {
+            this.kind = kind;
             this.label = label;
             this.key = name().toLowerCase(Locale.ROOT);
         }
@@ -77,7 +89,14 @@ public final class StepRecord {
 
         /** Whether it is a length of time, in nanoseconds. */
         public boolean isDuration() {
-            return this != START_NANOS && key.endsWith("_nanos");
+            return kind == Kind.DURATION;
+        }
+
+        /** The facts that count what a step did, of which an engine has the sums over its steps. */
+        public static List<Fact> counts() {
+            return Arrays.stream(values())
+                    .filter(fact -> fact.kind == Kind.COUNT)
+                    .toList();
         }
     }
 
@@ -104,6 +123,10 @@ public final class StepRecord {
 
     public void set(Fact fact, long value) {
         values[fact.ordinal()] = value;
+    }
+
+    public void add(Fact fact, long value) {
+        values[fact.ordinal()] += value;
     }
 
     /** When it had been planned, and packing began. */

@@ -1,6 +1,8 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.kv.BlockTable;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import org.jspecify.annotations.Nullable;
@@ -13,16 +15,13 @@ final class BlockSupply {
     private final Roster roster;
     private final PreemptionPolicy policy;
     private final WaitingRoom room;
-    private long preemptions;
+    private final StepRecord totals;
 
-    BlockSupply(Roster roster, PreemptionPolicy policy, WaitingRoom room) {
+    BlockSupply(Roster roster, PreemptionPolicy policy, WaitingRoom room, StepRecord totals) {
         this.roster = roster;
         this.policy = policy;
         this.room = room;
-    }
-
-    long preemptions() {
-        return preemptions;
+        this.totals = totals;
     }
 
     /** Gives the next token of an active sequence a slot of its own; false if it was preempted or has to sit this step out. */
@@ -136,7 +135,7 @@ final class BlockSupply {
         sequence.computed = 0;
         sequence.confirmed = 0;
         sequence.preemptions++;
-        preemptions++;
+        totals.add(Fact.PREEMPTIONS, 1);
     }
 
     /**

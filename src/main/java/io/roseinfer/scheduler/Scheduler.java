@@ -3,6 +3,8 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +27,8 @@ public final class Scheduler {
     /** How often a sequence starts over before it is given everything it can need. */
     public static final int MAX_RESTARTS = 3;
 
+    private static final Fact[] COUNTS = Fact.counts().toArray(Fact[]::new);
+
     /** Maximum empty plans in a row while requests wait and no step is in flight. */
     private static final int MAX_EMPTY_PLANS = 100;
 
@@ -37,11 +41,16 @@ public final class Scheduler {
     private final StepPlanner planner;
     private final SequenceList finished = new SequenceList();
 
+    /** What all steps did so far. */
+    private final StepRecord totals = new StepRecord();
+
+    /** The part of the totals that {@link #record} has attributed to a step. */
+    private final StepRecord attributed = new StepRecord();
+
     private long stepState;
     private long steps;
     private int inFlight;
     private int emptyPlans;
-    private long cachedTokens;
 
     /**
      * A scheduler without work that shares no waiting room.
@@ -74,7 +83,7 @@ public final class Scheduler {
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
-        this.planner = new StepPlanner(options, pool, maxStepTokens, roster, room, number, onFirstAdmission);
+        this.planner = new StepPlanner(options, pool, maxStepTokens, roster, room, number, totals, onFirstAdmission);
     }
 
     /** A plan with room for the largest step, to be filled by {@link #plan} as often as one likes. */
@@ -203,7 +212,7 @@ public final class Scheduler {
     }
 
     private void commit(StepPlan plan) {
-        cachedTokens += plan.fromCache();
+        plan.addTo(totals);
         if (!plan.isEmpty()) {
             steps++;
             inFlight++;
@@ -310,13 +319,25 @@ public final class Scheduler {
         return steps;
     }
 
-    public long preemptions() {
-        return planner.preemptions();
+    /** Returns what all steps planned so far did, of a fact that counts. */
+    public long total(Fact fact) {
+        return totals.get(fact);
     }
 
-    /** Prompt tokens found in the prefix cache so far. */
-    public long cachedTokens() {
-        return cachedTokens;
+    /**
+     * Fills in the scheduler's facts of a step, which was planned last and is not empty: its counts are what was counted since the step
+     * before, by empty plans, too.
+     */
+    public void record(StepPlan plan, StepRecord step) {
+        step.set(Fact.STEP, plan.step());
+        step.set(Fact.WAITING, waiting());
+        step.set(Fact.ACTIVE, active());
+        step.set(Fact.FREE_BLOCKS, pool.available());
+        for (Fact count : COUNTS) {
+            long total = totals.get(count);
+            step.set(count, total - attributed.get(count));
+            attributed.set(count, total);
+        }
     }
 
     public SchedulerOptions options() {

@@ -1,6 +1,8 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -96,19 +98,16 @@ public final class StepPlan {
         return sequence.plannedStep == step;
     }
 
-    /** Tokens of prompts found in the prefix cache, of the rows that are the first there ever were of their sequences. */
-    long fromCache() {
-        return fromCache;
-    }
-
-    /** Tokens that their sequences had computed before they were preempted. */
-    public long recomputedTokens() {
-        return recomputed;
-    }
-
-    /** Rows whose sequences were admitted because they had been skipped as often as a sequence may be. */
-    public int forcedAdmissions() {
-        return forcedAdmissions;
+    /** Adds what its rows come to. */
+    void addTo(StepRecord totals) {
+        totals.add(Fact.ROWS, rows);
+        totals.add(Fact.TOKENS, tokens);
+        totals.add(Fact.PREFILL_TOKENS, prefillTokens);
+        totals.add(Fact.DECODE_ROWS, decodeRows);
+        totals.add(Fact.ATTENDED, attended);
+        totals.add(Fact.CACHED_TOKENS, fromCache);
+        totals.add(Fact.RECOMPUTED_TOKENS, recomputed);
+        totals.add(Fact.FORCED_ADMISSIONS, forcedAdmissions);
     }
 
     void setYielded(int row, int token) {
@@ -132,21 +131,6 @@ public final class StepPlan {
     /** Tokens of all rows. */
     public int tokens() {
         return tokens;
-    }
-
-    /** Tokens that belong to prompts. */
-    public int prefillTokens() {
-        return prefillTokens;
-    }
-
-    /** Rows of one generated token each. */
-    public int decodeRows() {
-        return decodeRows;
-    }
-
-    /** Positions that the tokens attend to: a token at position p, counted from zero, attends to p + 1. */
-    public long attended() {
-        return attended;
     }
 
     public Sequence sequence(int row) {

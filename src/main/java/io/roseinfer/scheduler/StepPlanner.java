@@ -2,6 +2,7 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.policy.StepBuilder;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -33,6 +34,7 @@ final class StepPlanner implements StepBuilder {
      * A planner without a plan.
      *
      * @param number the scheduler's in the room
+     * @param totals counts what happens while steps are planned
      * @param onFirstAdmission is given each sequence that is admitted for the first time, under the room's lock
      */
     StepPlanner(
@@ -42,6 +44,7 @@ final class StepPlanner implements StepBuilder {
             Roster roster,
             WaitingRoom room,
             int number,
+            StepRecord totals,
             Consumer<Sequence> onFirstAdmission) {
         this.room = room;
         this.number = number;
@@ -50,17 +53,13 @@ final class StepPlanner implements StepBuilder {
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
         this.roster = roster;
-        this.blocks = new BlockSupply(roster, options.policies().preemption(), room);
+        this.blocks = new BlockSupply(roster, options.policies().preemption(), room, totals);
         this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, room, number, pool);
     }
 
     void onAdmission(Runnable begins, Runnable ends) {
         admissionBegins = begins;
         admissionEnds = ends;
-    }
-
-    long preemptions() {
-        return blocks.preemptions();
     }
 
     /** Starts an empty plan, for which so many sequences that any scheduler may admit can be admitted. */

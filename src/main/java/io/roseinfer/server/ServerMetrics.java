@@ -165,7 +165,7 @@ public final class ServerMetrics {
                 "Share of the KV blocks that requests hold, 0 to 1.",
                 engine,
                 stats -> (double) stats.blocksInUse() / stats.kv().blocks());
-        replicaCounter("vllm:num_preemptions", "Requests that had to start over.", engine, EngineStats::preemptions);
+        replicaCounter("vllm:num_preemptions", "Requests that had to start over.", engine, Fact.PREEMPTIONS);
         counter(
                 "vllm:prompt_tokens",
                 "Tokens of prompts.",
@@ -176,7 +176,7 @@ public final class ServerMetrics {
                 "Prompt tokens looked for in the prefix cache.",
                 engine,
                 stats -> stats.requests().promptTokens());
-        replicaCounter("vllm:prefix_cache_hits", "Prompt tokens found there.", engine, EngineStats::cachedTokens);
+        replicaCounter("vllm:prefix_cache_hits", "Prompt tokens found there.", engine, Fact.CACHED_TOKENS);
         counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> inFlight.generatedTokens());
         counter(
                 "vllm:http_requests_client_disconnected",
@@ -264,12 +264,13 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
-    private void replicaCounter(String name, String help, Engine engine, ToDoubleFunction<EngineStats> value) {
+    /** Adds a counter, for each replica, of what its steps did. */
+    private void replicaCounter(String name, String help, Engine engine, Fact count) {
         CounterWithCallback.builder()
                 .name(name)
                 .help(help)
                 .labelNames(MODEL, ENGINE)
-                .callback(to -> eachReplica(engine, value, to::call))
+                .callback(to -> eachReplica(engine, stats -> stats.total(count), to::call))
                 .register(registry);
     }
 

@@ -4,6 +4,7 @@ import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineStats;
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
@@ -76,7 +77,7 @@ public final class RoseinferPlugin implements SparkPlugin {
     private static void publish(MetricRegistry registry) {
         gauge(registry, "promptTokens", stats -> stats.requests().promptTokens());
         gauge(registry, "generatedTokens", stats -> stats.requests().generatedTokens());
-        gauge(registry, "cachedTokens", EngineStats::cachedTokens);
+        gauge(registry, "cachedTokens", stats -> stats.total(Fact.CACHED_TOKENS));
         gauge(registry, "active", EngineStats::active);
         gauge(registry, "waiting", EngineStats::waiting);
         gauge(registry, "blocksInUse", EngineStats::blocksInUse);

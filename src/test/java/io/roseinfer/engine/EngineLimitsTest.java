@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.observe.Observers;
@@ -58,7 +59,7 @@ class EngineLimitsTest {
                     .toList();
             allSubmitted.countDown();
             streams.forEach(stream -> assertThat(stream.completion().ids()).hasSize(14));
-            assertThat(engine.stats().preemptions()).isPositive();
+            assertThat(engine.stats().total(Fact.PREEMPTIONS)).isPositive();
         }
     }
 

@@ -4,6 +4,7 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.KvProbe;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
@@ -227,8 +228,8 @@ final class RandomLoad {
                 cancelled,
                 tokens,
                 stats.steps(),
-                stats.preemptions(),
-                stats.cachedTokens(),
+                stats.total(Fact.PREEMPTIONS),
+                stats.total(Fact.CACHED_TOKENS),
                 poisoned);
     }
 }

@@ -7,6 +7,7 @@ import io.roseinfer.engine.Trace.Event;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.KvProbe;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
@@ -224,10 +225,10 @@ final class SimulatedEngine implements AutoCloseable {
         long preemptions =
                 requests.stream().mapToLong(WatchedRequest::preemptions).sum();
         Require.that(
-                preemptions == scheduler.preemptions(),
+                preemptions == scheduler.total(Fact.PREEMPTIONS),
                 "%d preemptions of requests, %d counted",
                 preemptions,
-                scheduler.preemptions());
+                scheduler.total(Fact.PREEMPTIONS));
         int most = settings.engine().scheduler().maxActiveRequests();
         Require.that(scheduler.active() <= most, "%d active requests of at most %d", scheduler.active(), most);
         Require.that(

@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.List;
@@ -90,9 +91,9 @@ final class Simulation {
                 requests.size(),
                 engine.scheduler().steps(),
                 engine.lostSteps(),
-                engine.scheduler().preemptions(),
+                engine.scheduler().total(Fact.PREEMPTIONS),
                 requests.stream().mapToInt(WatchedRequest::preemptions).max().orElse(0),
-                engine.scheduler().cachedTokens(),
+                engine.scheduler().total(Fact.CACHED_TOKENS),
                 requests.stream().mapToInt(WatchedRequest::passes).max().orElse(0),
                 requests.stream()
                         .filter(r -> r.endedWith(FinishReason.CANCELLED))

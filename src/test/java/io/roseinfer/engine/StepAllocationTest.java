@@ -9,6 +9,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.JfrRecorder;
 import io.roseinfer.observe.StepEvent;
@@ -55,7 +56,7 @@ class StepAllocationTest {
         scheduler = new Scheduler(options, pool, 1 << 16);
         plan = scheduler.newPlan();
         observer = StepObserver.all(List.of(
-                new StepTimer(0, Clock.system(), scheduler),
+                new StepTimer(0, Clock.system()),
                 new ReplicaLoad(0, new KvGeometry(BLOCK_SIZE, blocks, 1), scheduler, null),
                 new StepLog(64),
                 new JfrRecorder()));
@@ -68,6 +69,7 @@ class StepAllocationTest {
         observer.on(StepEvent.TURN_BEGINS, record);
         observer.on(StepEvent.PLANNING, record);
         scheduler.plan(plan);
+        scheduler.record(plan, record);
         observer.on(StepEvent.PLANNED, record);
         StepPacker.pack(plan, inputs);
         observer.on(StepEvent.PACKED, record);

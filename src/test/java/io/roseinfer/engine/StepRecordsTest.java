@@ -171,7 +171,7 @@ class StepRecordsTest {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
             assertThat(engine.generate(request(0)).cachedTokens()).isZero();
             assertThat(engine.generate(request(1)).cachedTokens()).isEqualTo(8);
-            assertThat(engine.stats().cachedTokens()).isEqualTo(8);
+            assertThat(engine.stats().total(Fact.CACHED_TOKENS)).isEqualTo(8);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.example.ShortestJobFirst;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -90,7 +91,6 @@ class FairnessTest {
         private final List<Sequence> waiting = new ArrayList<>();
         private final Map<Sequence, Integer> passedOver = new HashMap<>();
         private long nextId;
-        private int forcedAdmissions;
 
         Load(Setup setup, int blocks, long seed) {
             random = new Random(seed);
@@ -128,7 +128,6 @@ class FairnessTest {
                 }
             }
             waiting.removeIf(sequence -> !sequence.isWaiting());
-            forcedAdmissions += plan.forcedAdmissions();
             if (!plan.isEmpty()) {
                 scheduler.apply(plan, sample -> 1);
             }
@@ -136,6 +135,10 @@ class FairnessTest {
             while (ended.isPresent()) {
                 ended = scheduler.pollFinished();
             }
+        }
+
+        long forcedAdmissions() {
+            return scheduler.total(Fact.FORCED_ADMISSIONS);
         }
 
         long admittedAtTheBound() {
@@ -168,7 +171,7 @@ class FairnessTest {
             load.step();
         }
         assertThat(load.mostPassedOver()).as("seed %d", seed).isLessThanOrEqualTo(AdmissionPolicy.MAX_PASSES);
-        assertThat(load.forcedAdmissions).as("seed %d", seed).isEqualTo(load.admittedAtTheBound());
+        assertThat(load.forcedAdmissions()).as("seed %d", seed).isEqualTo(load.admittedAtTheBound());
     }
 
     @Test
@@ -178,7 +181,7 @@ class FairnessTest {
             for (int step = 0; step < STEPS; step++) {
                 keepBusy(load);
             }
-            assertThat(load.forcedAdmissions > 0).as("%s", policy).isEqualTo(policy instanceof NewestFirst);
+            assertThat(load.forcedAdmissions() > 0).as("%s", policy).isEqualTo(policy instanceof NewestFirst);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
@@ -105,7 +106,7 @@ class PoliciesTest {
         List<Sequence> sequences = IntStream.of(priorities)
                 .mapToObj(priority -> add(scheduler, new int[BLOCK_SIZE], 4 * BLOCK_SIZE, priority))
                 .toList();
-        while (scheduler.preemptions() == 0) {
+        while (scheduler.total(Fact.PREEMPTIONS) == 0) {
             step(scheduler);
         }
         return sequences.stream().filter(s -> s.preemptions() > 0).findFirst().orElseThrow();
@@ -146,11 +147,12 @@ class PoliciesTest {
                 scheduler(SchedulerOptions.builder().prefillMaxBatchSize(1).step(new Patient(3)), 100);
         add(scheduler, new int[3], 20, 0);
         add(scheduler, new int[3], 20, 0);
-        List<Integer> prefillTokens = new ArrayList<>();
+        List<Long> prefillTokens = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
-            prefillTokens.add(step(scheduler).prefillTokens());
+            step(scheduler);
+            prefillTokens.add(scheduler.total(Fact.PREFILL_TOKENS));
         }
-        assertThat(prefillTokens).containsExactly(3, 0, 0, 0, 3, 0, 0, 0);
+        assertThat(prefillTokens).containsExactly(3L, 3L, 3L, 3L, 6L, 6L, 6L, 6L);
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.roseinfer.bench.RunResult;
 import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
 import io.roseinfer.metrics.TokenTimes;
 import java.util.ArrayList;
@@ -96,7 +97,7 @@ public record StreamingResult(
                             .toList(),
                     run.rejected(),
                     run.cachedTokens(),
-                    run.after().preemptions(),
+                    run.after().total(Fact.PREEMPTIONS),
                     new Kv(run.after().kv().blocks(), run.blocksInUseAfter()),
                     OperatorSummary.of(run.profile()));
         }

@@ -3,11 +3,13 @@ package io.roseinfer.engine.routing;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.Scheduler;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * learns of a token or an ending finds it counted; submissions and endings add to and subtract from the rest.
  */
 public final class ReplicaLoad implements StepObserver, ReplicaView {
+    private static final Fact[] COUNTS = Fact.counts().toArray(Fact[]::new);
+
     private final int index;
     private final KvGeometry kv;
     private final Scheduler scheduler;
@@ -22,13 +26,12 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicLong outstandingTokens = new AtomicLong();
     private final AtomicLong uncomputedPromptTokens = new AtomicLong();
+    private final AtomicLongArray totals = new AtomicLongArray(StepRecord.FACTS);
     private volatile int held;
     private volatile int cached;
     private volatile int queued;
     private volatile int active;
     private volatile long steps;
-    private volatile long preemptions;
-    private volatile long cachedTokens;
 
     /**
      * The load of an engine that has nothing to do.
@@ -56,8 +59,9 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
         queued = scheduler.restarting();
         active = scheduler.active();
         steps = scheduler.steps();
-        preemptions = scheduler.preemptions();
-        cachedTokens = scheduler.cachedTokens();
+        for (Fact count : COUNTS) {
+            totals.lazySet(count.ordinal(), scheduler.total(count));
+        }
     }
 
     /** The engine has ended everything, and nothing is held any more. */
@@ -159,12 +163,8 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
         return steps;
     }
 
-    public long preemptions() {
-        return preemptions;
-    }
-
-    /** Prompt tokens found in the prefix cache so far. */
-    public long cachedTokens() {
-        return cachedTokens;
+    /** Returns what all steps did so far, of a fact that counts. */
+    public long total(Fact count) {
+        return totals.get(count.ordinal());
     }
 }

@@ -12,6 +12,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
@@ -130,7 +131,7 @@ class BatchInvarianceTest {
                 options(SchedulerOptions.builder().maxBatchSize(24)).withKvBlocks(40);
         assertThat(run(model, scarce, engine -> {
                     List<Yield> yields = together(engine, reported);
-                    assertThat(engine.stats().preemptions()).isPositive();
+                    assertThat(engine.stats().total(Fact.PREEMPTIONS)).isPositive();
                     return yields;
                 }))
                 .as("so few blocks that requests start over")

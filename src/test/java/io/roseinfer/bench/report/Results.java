@@ -7,6 +7,7 @@ import io.roseinfer.engine.EngineStats;
 import io.roseinfer.engine.RequestCounts;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +43,14 @@ final class Results {
 
     static RunResult run(List<RequestResult> requests, int rejected, long submitWallUs, Long... lagUs) {
         EngineStats after = new EngineStats(
-                new KvGeometry(16, 128, 4096), 0, 3, 0, 0, 40, 2, new RequestCounts(0, 0, Map.of(), 0, 0, 0));
+                new KvGeometry(16, 128, 4096),
+                0,
+                3,
+                0,
+                0,
+                40,
+                Map.of(Fact.PREEMPTIONS, 2L),
+                new RequestCounts(0, 0, Map.of(), 0, 0));
         return new RunResult(
                 START_NANOS,
                 requests,
