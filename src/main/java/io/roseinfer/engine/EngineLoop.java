@@ -90,8 +90,8 @@ final class EngineLoop {
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), room, index, this::take);
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
         this.requests = observers.requests();
-        this.steps = StepObserver.all(List.of(new StepTimer(index, clock), load, observers.steps(index)));
-        this.pipeline = new Pipeline(runner, scheduler, steps);
+        this.steps = StepObserver.all(List.of(load, observers.steps(index)));
+        this.pipeline = new Pipeline(index, runner, scheduler, clock, steps);
     }
 
     /** Takes in a request that is being admitted; under the waiting room's lock. */

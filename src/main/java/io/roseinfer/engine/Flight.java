@@ -3,16 +3,39 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 
 /**
- * One step on its way: what it computes, as rows of sequences and as the device's arrays, what it yields, and what is known of it.
- * A {@link Pipeline} allocates a few and reuses them.
+ * One step: what it computes, as rows of sequences and as the device's arrays, what it yields, and its facts. A {@link Pipeline}
+ * allocates a few and reuses them.
  */
 record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord record) {
 
     /** Whether nothing was planned, so that there is nothing to launch. */
-    public boolean isEmpty() {
+    boolean isEmpty() {
         return plan.isEmpty();
+    }
+
+    /** Writes the plan into the device's arrays, which held another step before. */
+    void pack() {
+        inputs.clear();
+        for (int row = 0; row < plan.rows(); row++) {
+            packRow(row);
+        }
+    }
+
+    private void packRow(int row) {
+        Sequence sequence = plan.sequence(row);
+        int end = plan.start(row) + plan.count(row);
+        inputs.beginRow(plan.start(row), sequence.table().idsFor(end));
+        for (int position = plan.start(row); position < end; position++) {
+            boolean onDevice = position == end - 1 && plan.pendingSample(row) != StepPlan.KNOWN;
+            inputs.addToken(onDevice ? ~plan.pendingSample(row) : sequence.token(position));
+        }
+        inputs.endRow();
+        if (plan.sample(row) != StepPlan.NO_SAMPLE) {
+            inputs.sampleLastRow(sequence.sampling());
+        }
     }
 }

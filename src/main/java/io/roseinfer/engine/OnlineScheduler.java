@@ -101,10 +101,7 @@ public final class OnlineScheduler {
         this.launched = scheduler.newPlan();
         this.log = new StepLog(stepHistory);
         this.pipeline = new Pipeline(
-                runner,
-                scheduler,
-                StepObserver.all(
-                        List.of(new StepTimer(0, clock), log, new JfrRecorder(), observers.steps(0))));
+                0, runner, scheduler, clock, StepObserver.all(List.of(log, new JfrRecorder(), observers.steps(0))));
     }
 
     /**

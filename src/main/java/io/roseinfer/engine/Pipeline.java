@@ -4,19 +4,23 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.base.Check;
+import io.roseinfer.base.Clock;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.Scheduler;
 
 /**
- * The steps in flight, in a ring: plans them, carries them to a runner and takes their results in, in order, as many at a time as
- * the runner takes. A flight is used again one turn of the ring later: the one completed last stays readable until as many as may
- * be in flight have been launched behind it and another is planned.
+ * The way of a step: planned by the scheduler, packed, computed by the runner, applied, with its times and facts recorded and observers
+ * notified at each {@link StepEvent}. The steps in flight are in a ring, as many as the runner takes, and complete in order. The flight
+ * completed last stays readable until its place in the ring is planned again.
  */
 final class Pipeline {
+    private final int engine;
     private final ModelRunner runner;
     private final Scheduler scheduler;
+    private final Clock clock;
     private final StepObserver observer;
     private final int vocabularySize;
     private final int depth;
@@ -26,13 +30,18 @@ final class Pipeline {
     private StepOutputs applied;
     private long launched;
     private long completed;
+    private long awaitingNanos;
 
     /**
      * A pipeline with nothing in flight.
      *
-     * @param observer is told of every step
+     * @param engine its number among those that serve together
+     * @param clock read seven times per step
+     * @param observer called at every event of a step
      */
-    public Pipeline(ModelRunner runner, Scheduler scheduler, StepObserver observer) {
+    Pipeline(int engine, ModelRunner runner, Scheduler scheduler, Clock clock, StepObserver observer) {
+        this.engine = engine;
+        this.clock = clock;
         this.runner = runner;
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
@@ -52,34 +61,44 @@ final class Pipeline {
         observer.on(event, flight.record());
     }
 
-    public int inFlight() {
+    private void stamp(Flight flight, Fact duration, long startNanos) {
+        flight.record().set(duration, clock.nanos() - startNanos);
+    }
+
+    int inFlight() {
         return (int) (launched - completed);
     }
 
     /** Whether the runner takes another step before the oldest is awaited. */
-    public boolean hasRoom() {
+    boolean hasRoom() {
         return inFlight() < depth;
     }
 
     /** Plans the next step; it is empty if there is nothing to do. */
-    public Flight plan() {
+    Flight plan() {
         return plan(Integer.MAX_VALUE);
     }
 
     /** Plans like {@link #plan()}, with a limit on admissions of shared requests. */
     Flight plan(int maxShared) {
-        Flight flight = next();
-        on(StepEvent.PLANNING, flight);
+        Flight flight = begin();
         scheduler.plan(flight.plan(), maxShared);
         return planned(flight);
     }
 
     /** Plans a step that only prefills what may be admitted now. */
-    public Flight planPrefillOnly() {
-        Flight flight = next();
-        on(StepEvent.PLANNING, flight);
+    Flight planPrefillOnly() {
+        Flight flight = begin();
         scheduler.planPrefillOnly(flight.plan());
         return planned(flight);
+    }
+
+    private Flight begin() {
+        Flight flight = next();
+        flight.record().set(Fact.START_NANOS, clock.nanos());
+        flight.record().set(Fact.ENGINE, engine);
+        on(StepEvent.PLANNING, flight);
+        return flight;
     }
 
     private Flight planned(Flight flight) {
@@ -87,6 +106,7 @@ final class Pipeline {
             on(StepEvent.IDLE, flight);
         } else {
             scheduler.record(flight.plan(), flight.record());
+            stamp(flight, Fact.PLAN_NANOS, flight.record().get(Fact.START_NANOS));
             on(StepEvent.PLANNED, flight);
         }
         return flight;
@@ -102,41 +122,54 @@ final class Pipeline {
     }
 
     /** Packs and submits the flight that was planned last, which must not be empty. */
-    public void launch() {
+    void launch() {
         Flight flight = next();
         Check.that(!flight.isEmpty(), "an empty step is launched");
-        StepPacker.pack(flight.plan(), flight.inputs());
+        flight.pack();
+        stamp(flight, Fact.PACK_NANOS, flight.record().plannedNanos());
         on(StepEvent.PACKED, flight);
         runner.submit(flight.inputs(), flight.outputs());
+        stamp(flight, Fact.SUBMIT_NANOS, flight.record().packedNanos());
         on(StepEvent.SUBMITTED, flight);
         launched++;
     }
 
     /** Waits for the oldest step in flight and applies it; its plan then tells what each row yielded. */
-    public Flight complete() {
+    Flight complete() {
         Flight flight = oldest();
+        awaitingNanos = clock.nanos();
         on(StepEvent.AWAITING, flight);
         runner.await();
-        on(StepEvent.AWAITED, flight);
-        completed++;
+        awaited(flight);
         applied = flight.outputs();
         scheduler.apply(flight.plan(), sampledTokens);
-        on(StepEvent.APPLIED, flight);
-        return flight;
+        return applied(flight);
     }
 
     /** Gives up the oldest step in flight, which the device has failed. */
-    public Flight abandon() {
+    Flight abandon() {
         Flight flight = oldest();
+        awaited(flight);
+        scheduler.abandon(flight.plan());
+        return applied(flight);
+    }
+
+    private void awaited(Flight flight) {
+        long nanos = clock.nanos();
+        flight.record().set(Fact.WAIT_NANOS, nanos - awaitingNanos);
+        flight.record().set(Fact.DEVICE_NANOS, nanos - flight.record().packedNanos());
         on(StepEvent.AWAITED, flight);
         completed++;
-        scheduler.abandon(flight.plan());
+    }
+
+    private Flight applied(Flight flight) {
+        stamp(flight, Fact.APPLY_NANOS, flight.record().awaitedNanos());
         on(StepEvent.APPLIED, flight);
         return flight;
     }
 
     /** Waits until the device is done with all that is in flight; nothing becomes of the results. */
-    public void forget() {
+    void forget() {
         while (inFlight() > 0) {
             completed++;
             runner.await();

@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.MemoryUse;
+import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.observe.JfrRecorder;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepLog;
@@ -19,10 +23,10 @@ import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
-import io.roseinfer.scheduler.StepPlan;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -36,15 +40,78 @@ class StepAllocationTest {
     private static final int CONTEXT = WARM_STEPS + MEASURED_STEPS + 100;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final Scheduler.SampledTokens SAMPLED = sample -> sample;
-
     private static byte[] sink = {};
 
-    private final Scheduler scheduler;
     private final StepObserver observer;
     private final StepRecord record = new StepRecord();
-    private final StepPlan plan;
+    private final Arena arena = Arena.ofConfined();
+    private final Pipeline pipeline;
     private int rows;
+
+    /** A device that samples at once, and allocates nothing for it. */
+    private static final class Immediate implements ModelRunner {
+        private static final ModelSpec SPEC = SpecBuilder.named("immediate")
+                .vocabulary(1 << 16)
+                .context(CONTEXT)
+                .build();
+        private static final RunnerLimits LIMITS = new RunnerLimits(2 * ROWS, 1 << 16, BLOCK_SIZE, 0);
+
+        private final Arena arena;
+        private final KvGeometry kv;
+
+        Immediate(Arena arena, KvGeometry kv) {
+            this.arena = arena;
+            this.kv = kv;
+        }
+
+        @Override
+        public ModelSpec spec() {
+            return SPEC;
+        }
+
+        @Override
+        public KvGeometry kv() {
+            return kv;
+        }
+
+        @Override
+        public RunnerLimits limits() {
+            return LIMITS;
+        }
+
+        @Override
+        public int maxInFlight() {
+            return 1;
+        }
+
+        @Override
+        public StepInputs newInputs() {
+            return new StepInputs(arena, LIMITS, Math.ceilDiv(CONTEXT, BLOCK_SIZE));
+        }
+
+        @Override
+        public StepOutputs newOutputs() {
+            return new StepOutputs(LIMITS.maxRows());
+        }
+
+        @Override
+        public void submit(StepInputs inputs, StepOutputs outputs) {
+            for (int sample = 0; sample < inputs.samples(); sample++) {
+                outputs.set(sample, 1, StepOutputs.Status.OK);
+            }
+        }
+
+        @Override
+        public void await() {}
+
+        @Override
+        public List<MemoryUse> memory() {
+            return List.of();
+        }
+
+        @Override
+        public void close() {}
+    }
 
     StepAllocationTest() {
         int blocks = ROWS * Math.ceilDiv(CONTEXT, BLOCK_SIZE) + ROWS;
@@ -53,40 +120,34 @@ class StepAllocationTest {
                 .maxBatchSize(ROWS)
                 .maxActiveRequests(ROWS)
                 .build();
-        scheduler = new Scheduler(options, pool, 1 << 16);
-        plan = scheduler.newPlan();
-        observer = StepObserver.all(List.of(
-                new StepTimer(0, Clock.system()),
-                new ReplicaLoad(0, new KvGeometry(BLOCK_SIZE, blocks, 1), scheduler, null),
-                new StepLog(64),
-                new JfrRecorder()));
+        Scheduler scheduler = new Scheduler(options, pool, 1 << 16);
+        KvGeometry kv = new KvGeometry(BLOCK_SIZE, blocks, 1);
+        observer =
+                StepObserver.all(List.of(new ReplicaLoad(0, kv, scheduler, null), new StepLog(64), new JfrRecorder()));
+        pipeline = new Pipeline(0, new Immediate(arena, kv), scheduler, Clock.system(), observer);
         for (int i = 0; i < 4 * ROWS; i++) {
             scheduler.add(new Sequence(i, this, new int[] {i, 1, 2}, CONTEXT, SamplingParams.greedy(), 0, new int[0]));
         }
     }
 
-    private void step(StepInputs inputs) {
-        observer.on(StepEvent.TURN_BEGINS, record);
-        observer.on(StepEvent.PLANNING, record);
-        scheduler.plan(plan);
-        scheduler.record(plan, record);
-        observer.on(StepEvent.PLANNED, record);
-        StepPacker.pack(plan, inputs);
-        observer.on(StepEvent.PACKED, record);
-        observer.on(StepEvent.SUBMITTED, record);
-        observer.on(StepEvent.AWAITING, record);
-        observer.on(StepEvent.AWAITED, record);
-        scheduler.apply(plan, SAMPLED);
-        observer.on(StepEvent.APPLIED, record);
-        observer.on(StepEvent.DELIVERING, record);
-        observer.on(StepEvent.DELIVERED, record);
-        observer.on(StepEvent.TURN_ENDS, record);
-        rows = plan.rows();
+    @AfterEach
+    void freeInputs() {
+        arena.close();
     }
 
-    private void steps(int count, StepInputs inputs, int wasteBytes) {
+    private void step() {
+        observer.on(StepEvent.TURN_BEGINS, record);
+        rows = pipeline.plan().plan().rows();
+        pipeline.launch();
+        observer.on(StepEvent.DELIVERING, record);
+        observer.on(StepEvent.DELIVERED, record);
+        Flight unused = pipeline.complete();
+        observer.on(StepEvent.TURN_ENDS, record);
+    }
+
+    private void steps(int count, int wasteBytes) {
         for (int i = 0; i < count; i++) {
-            step(inputs);
+            step();
             if (wasteBytes > 0) {
                 sink = new byte[wasteBytes];
             }
@@ -97,21 +158,17 @@ class StepAllocationTest {
     @ParameterizedTest
     @CsvSource({"0, 0", "16, 32"})
     void step_of256_rows_with_others_waiting_allocates_nothing(int wasteBytes, long bytesPerStep) {
-        try (Arena arena = Arena.ofConfined()) {
-            RunnerLimits limits = new RunnerLimits(2 * ROWS, 1 << 16, BLOCK_SIZE, 0);
-            StepInputs inputs = new StepInputs(arena, limits, Math.ceilDiv(CONTEXT, BLOCK_SIZE));
-            steps(WARM_STEPS, inputs, wasteBytes);
-            assertThat(THREADS.getCurrentThreadAllocatedBytes()).isPositive();
-            // The least of some stretches: in one of them the JVM may link or compile something late.
-            long allocated = Long.MAX_VALUE;
-            for (int stretch = 0; stretch < STRETCHES; stretch++) {
-                long before = THREADS.getCurrentThreadAllocatedBytes();
-                steps(MEASURED_STEPS, inputs, wasteBytes);
-                allocated = Math.min(allocated, THREADS.getCurrentThreadAllocatedBytes() - before);
-            }
-            assertThat(rows).isEqualTo(ROWS);
-            assertThat(allocated).isEqualTo(MEASURED_STEPS * bytesPerStep);
-            assertThat(sink).hasSize(wasteBytes);
+        steps(WARM_STEPS, wasteBytes);
+        assertThat(THREADS.getCurrentThreadAllocatedBytes()).isPositive();
+        // The least of some stretches: in one of them the JVM may link or compile something late.
+        long allocated = Long.MAX_VALUE;
+        for (int stretch = 0; stretch < STRETCHES; stretch++) {
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            steps(MEASURED_STEPS, wasteBytes);
+            allocated = Math.min(allocated, THREADS.getCurrentThreadAllocatedBytes() - before);
         }
+        assertThat(rows).isEqualTo(ROWS);
+        assertThat(allocated).isEqualTo(MEASURED_STEPS * bytesPerStep);
+        assertThat(sink).hasSize(wasteBytes);
     }
 }
