@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.backend.sim.SimOptions;
-import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.scheduler.FinishReason;
@@ -18,6 +17,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,11 +56,12 @@ class TokenizeWorkersTest {
     }
 
     /** A tokenizer that never finishes a prompt that begins with "endless", but stops when it is interrupted. */
-    private static Tokenizer blocking(Tokenizer tokenizer, CountDownLatch interrupts) {
+    private static Tokenizer blocking(Tokenizer tokenizer, Semaphore begun, CountDownLatch interrupts) {
         return (Tokenizer) Proxy.newProxyInstance(
                 Tokenizer.class.getClassLoader(), new Class<?>[] {Tokenizer.class}, (proxy, method, args) -> {
                     if (args != null && args[0].toString().startsWith("endless")) {
                         try {
+                            begun.release();
                             new CountDownLatch(1).await();
                         } catch (InterruptedException e) {
                             interrupts.countDown();
@@ -72,22 +74,28 @@ class TokenizeWorkersTest {
 
     @Test
     void deadline_ends_a_prompt_that_waits_for_a_tokenizer_and_one_that_is_tokenized() throws Exception {
+        Semaphore begun = new Semaphore(0);
         CountDownLatch interrupts = new CountDownLatch(2);
         EngineOptions options = Models.options().withTokenizeWorkers(1);
         Duration soon = Duration.ofMillis(1);
+        AtomicLong now = new AtomicLong();
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 Engine engine = Engine.open(
                         Models.runner(options, SimOptions.defaults()),
-                        Optional.of(blocking(files.tokenizer().orElseThrow(), interrupts)),
+                        Optional.of(blocking(files.tokenizer().orElseThrow(), begun, interrupts)),
                         options,
-                        Clock.system())) {
+                        now::get)) {
             TokenStream blocks = engine.submit(GenerationRequest.of("endless"));
+            begun.acquire();
             TokenStream waits = engine.submit(GenerationRequest.of("fine").withTimeout(soon));
+            now.addAndGet(soon.toNanos());
             assertThat(waits.completion().finishReason()).isEqualTo(FinishReason.DEADLINE);
             assertThat(engine.stats().waiting()).isEqualTo(1);
             blocks.close();
             TokenStream tokenized =
                     engine.submit(GenerationRequest.of("endless").withTimeout(soon));
+            begun.acquire();
+            now.addAndGet(soon.toNanos());
             assertThat(tokenized.completion().finishReason()).isEqualTo(FinishReason.DEADLINE);
             interrupts.await();
             assertThat(engine.generate(GenerationRequest.of("fine").withMaxNewTokens(2))

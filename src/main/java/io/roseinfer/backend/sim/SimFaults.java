@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Faults that prompts ask for: a step that computes the first token of a prompt has the fault of that token's id. A client can so
@@ -75,8 +74,17 @@ public record SimFaults(Map<Integer, Fault> byFirstToken) {
                         fault == Fault.ERROR);
             }
             if (fault == Fault.SLOW) {
-                LockSupport.parkNanos(SLOW_NANOS);
+                delay();
             }
+        }
+    }
+
+    /** Waits in full, even if an engine that wakes its thread has left it a permit to go on. */
+    private static void delay() {
+        try {
+            TimeUnit.NANOSECONDS.sleep(SLOW_NANOS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -3,9 +3,13 @@ package io.roseinfer.backend.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.sim.SimFaults.Fault;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.model.SpecBuilder;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,5 +29,22 @@ class SimFaultsTest {
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("FAULTS is ")
                 .hasMessageContaining("error=11,nan=12");
+    }
+
+    @Test
+    void slow_step_takes_its_second_though_its_thread_has_a_permit_to_go_on() {
+        SimOptions slow = SimOptions.defaults().withFaults(new SimFaults(Map.of(3, Fault.SLOW)));
+        try (SimRunner runner = new SimRunner(
+                SpecBuilder.named("sim").vocabulary(10).context(64).build(), new RunnerLimits(1, 64, 16, 4), slow)) {
+            StepInputs inputs = runner.newInputs();
+            inputs.beginRow(0, new int[1]);
+            inputs.addToken(3);
+            inputs.endRow();
+            LockSupport.unpark(Thread.currentThread());
+            long startNanos = System.nanoTime();
+            runner.submit(inputs, runner.newOutputs());
+            runner.await();
+            assertThat(System.nanoTime() - startNanos).isGreaterThanOrEqualTo(1_000_000_000L);
+        }
     }
 }
