@@ -13,6 +13,7 @@ import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -141,7 +142,7 @@ public final class EngineTarget implements Target {
 
     @Override
     public Optional<Throwable> failure() {
-        return failure.get();
+        return Objects.requireNonNull(failure.get());
     }
 
     @Override
