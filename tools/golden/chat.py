@@ -4,7 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
-import golden as g
+import fixtures
 import numpy as np
 import tiny
 import tokenizers
@@ -30,8 +30,8 @@ def make(builtin: Path, out: Path, command: str):
 
 
 def answered(model, ids, end):
-    """The greedy answer, its last id `end`, with what `golden.greedy` gives besides."""
-    tokens, logprobs, gaps, rows = g.greedy(model, ids, LONGEST)
+    """The greedy answer, its last id `end`, with what `fixtures.greedy` gives besides."""
+    tokens, logprobs, gaps, rows = fixtures.greedy(model, ids, LONGEST)
     count = tokens.index(end) + 1
     return tokens[:count], logprobs[:count], gaps[:count], rows[:count]
 
@@ -42,21 +42,21 @@ def write_goldens(directory: Path, out: Path, command: str):
     model32, model64 = llama.load(directory), llama.double(llama.load(directory))
     config = json.loads((directory / "config.json").read_text())
     tensors, prompts, deviation, difference = {}, [], 0.0, 0.0
-    weights = {name.removeprefix("model."): tensor for name, tensor in g.witness(config, load_file(directory / "model.safetensors")).items()}
+    weights = {name.removeprefix("model."): tensor for name, tensor in fixtures.witness(config, load_file(directory / "model.safetensors")).items()}
     for p, conversation in enumerate(CONVERSATIONS):
         messages = [{"role": role, "content": content} for role, content in conversation]
         text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         tokens, logprobs, gaps, rows = answered(model64, ids, tokenizer.eos_token_id)
         whole = ids + tokens[:-1]
-        expected = g.logits_of(model64, whole)
-        assert min(gaps) > g.SMALLEST_GAP, (text, min(gaps))
-        deviation = max(deviation, (g.logits_of(model32, whole).double() - expected).abs().max().item())
+        expected = fixtures.logits_of(model64, whole)
+        assert min(gaps) > fixtures.SMALLEST_GAP, (text, min(gaps))
+        deviation = max(deviation, (fixtures.logits_of(model32, whole).double() - expected).abs().max().item())
         difference = max(difference, np.abs(expected.numpy() - llama.witness(config, weights, whole)).max())
         tensors |= {f"prompt.{p}.step.{step}.logits": rows[step] for step in (0, len(rows) - 1)}
         prompts.append({"messages": messages, "text": text, "ids": ids, "greedy": tokens, "greedy_text": tokenizer.decode(tokens[:-1]),
                         "logits_of_steps": [0, len(rows) - 1], "greedy_logprobs": logprobs, "smallest_gap": min(gaps)})  # fmt: skip
-    assert difference < g.WITNESS_TOLERANCE, difference
-    versions = g.tools() | {"tokenizers": tokenizers.__version__}
-    g.write(out, {"name": "builtin-chat", "command": command, "tools": versions, "float32_deviation": deviation, "prompts": prompts}, tensors)
+    assert difference < fixtures.WITNESS_TOLERANCE, difference
+    versions = fixtures.tools() | {"tokenizers": tokenizers.__version__}
+    fixtures.write(out, {"name": "builtin-chat", "command": command, "tools": versions, "float32_deviation": deviation, "prompts": prompts}, tensors)
     print("builtin-chat float32 deviation", deviation, "witness", difference, "gaps", [p["smallest_gap"] for p in prompts], [p["greedy_text"] for p in prompts])

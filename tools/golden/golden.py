@@ -10,16 +10,12 @@ exercises must matter: reading it wrongly has to move the logits.
 
 import argparse
 import json
-import platform
-import re
 import shutil
 from pathlib import Path
 
 import numpy as np
-import safetensors
 import safetensors.torch
 import torch
-import transformers
 from transformers import GPT2Config, GPT2LMHeadModel
 
 import chat
@@ -28,10 +24,9 @@ import reference
 import rope
 import tiny
 from families import FAMILIES
+from fixtures import SMALLEST_GAP, WITNESS_TOLERANCE, greedy, logits_of, tools, witness, write
 from shapes import GPT2_124M, SMALL, Golden
 
-SMALLEST_GAP = 1e-3
-WITNESS_TOLERANCE = 1e-9
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 TOP = 16
 SUBSET = 512
@@ -44,32 +39,6 @@ def hugging_face(config: dict, weights: dict[str, torch.Tensor]) -> GPT2LMHeadMo
     assert not unexpected and all("attn.bias" in name or "masked_bias" in name for name in missing), (missing, unexpected)
     model.tie_weights()
     return model
-
-
-def load(directory: Path) -> GPT2LMHeadModel:
-    return FAMILIES["gpt2"].load(directory)
-
-
-@torch.no_grad()
-def logits_of(model, ids: list[int]) -> torch.Tensor:
-    return model(torch.tensor([ids], device=model.device)).logits[0]
-
-
-@torch.no_grad()
-def greedy(model, prompt: list[int], count: int):
-    """(ids, logprobs, gaps between the best two logits, the logits each id was chosen from), by cached decoding."""
-    ids, logprobs, gaps, rows = [], [], [], []
-    cache, feed = None, prompt
-    for _ in range(count):
-        out = model(torch.tensor([feed]), past_key_values=cache, use_cache=True)
-        cache, row = out.past_key_values, out.logits[0, -1]
-        best = row.topk(2)
-        ids.append(best.indices[0].item())
-        logprobs.append(row.log_softmax(0)[ids[-1]].item())
-        gaps.append((best.values[0] - best.values[1]).item())
-        rows.append(row)
-        feed = ids[-1:]
-    return ids, logprobs, gaps, rows
 
 
 @torch.no_grad()
@@ -89,35 +58,6 @@ def hidden_states(model, ids: list[int]) -> dict[str, torch.Tensor]:
     for hook in hooks:
         hook.remove()
     return states
-
-
-def tools() -> dict:
-    return {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-        "numpy": np.__version__,
-        "safetensors": safetensors.__version__,
-    }
-
-
-def witness(config, weights) -> dict:
-    """The same weights as the second implementation wants them."""
-    return {name: tensor.to(torch.float64).numpy() for name, tensor in weights.items()}
-
-
-def write(directory: Path, expected: dict, tensors: dict[str, torch.Tensor]):
-    directory.mkdir(parents=True, exist_ok=True)
-    stored = {name: tensor.to(torch.float32).contiguous().clone() for name, tensor in tensors.items()}
-    safetensors.torch.save_file(stored, directory / "tensors.safetensors")
-    (directory / "tensors.safetensors").chmod(0o644)
-    text = json.dumps(expected, indent=1, ensure_ascii=False)
-    (directory / "expected.json").write_text(compact(text) + "\n", encoding="utf-8")
-
-
-def compact(text: str) -> str:
-    """Number lists on one line."""
-    return re.sub(r"\[\s+([-\d.eE+,\s]+?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m.group(1)) + "]", text)
 
 
 def save_model(directory: Path, golden: Golden, weights: dict[str, torch.Tensor]):

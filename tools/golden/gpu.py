@@ -13,10 +13,12 @@ import functools
 import json
 from pathlib import Path
 
-import golden as g
+import fixtures
+import golden
 import random_weights
 import safetensors.torch
 import torch
+from families import FAMILIES
 from safetensors.torch import load_file
 from shapes import GPT2_124M
 
@@ -30,7 +32,7 @@ def gpt2_weights() -> dict[str, torch.Tensor]:
 
 
 def gpt2_random(dtype):
-    return g.hugging_face(GPT2_124M.config, gpt2_weights()).to(dtype)
+    return golden.hugging_face(GPT2_124M.config, gpt2_weights()).to(dtype)
 
 
 def wanted_rows(name: str, prompt: int, expected: dict, logits: torch.Tensor) -> torch.Tensor:
@@ -47,8 +49,8 @@ def wanted_rows(name: str, prompt: int, expected: dict, logits: torch.Tensor) ->
 @torch.no_grad()
 def run(model, ids):
     """Logits and the residual stream of a whole sequence, on the host in float64."""
-    states = g.hidden_states(model, ids)
-    return g.logits_of(model, ids).double().cpu(), {name: state.double().cpu() for name, state in states.items()}
+    states = golden.hidden_states(model, ids)
+    return fixtures.logits_of(model, ids).double().cpu(), {name: state.double().cpu() for name, state in states.items()}
 
 
 def difference(a, b) -> dict:
@@ -83,7 +85,7 @@ def make(name: str, model_of, goldens: Path, out: Path):
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
     safetensors.torch.save_file(tensors, folder / "gpu.safetensors")
-    about = {"name": name, "command": "python gpu.py --goldens src/test/resources/golden --builtin DIRECTORY", "tools": g.tools(),
+    about = {"name": name, "command": "python gpu.py --goldens src/test/resources/golden --builtin DIRECTORY", "tools": fixtures.tools(),
              "device": torch.cuda.get_device_name(0), "cuda": torch.version.cuda, "from_float64": types}  # fmt: skip
     (folder / "gpu.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
@@ -98,7 +100,7 @@ def main():
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     out = opts.out or opts.goldens
     make("gpt2-random", gpt2_random, opts.goldens, out)
-    make("builtin-tiny", lambda dtype: g.load(opts.builtin).to(dtype), opts.goldens, out)
+    make("builtin-tiny", lambda dtype: FAMILIES["gpt2"].load(opts.builtin).to(dtype), opts.goldens, out)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import torch
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
+from fixtures import compact
+
 LLAMA3 = {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
 CASES = {
@@ -34,6 +36,4 @@ def make(directory: Path, command: str, tools: dict):
                       "cosines": cos[0, :, :half].tolist(), "sines": sin[0, :, :half].tolist()})  # fmt: skip
     directory.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"command": command, "tools": tools, "cases": cases}, indent=1)
-    from golden import compact
-
     (directory / "expected.json").write_text(compact(text) + "\n", encoding="utf-8")

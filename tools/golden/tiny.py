@@ -3,11 +3,12 @@
 import tempfile
 from pathlib import Path
 
-import golden as g
+import fixtures
 import numpy as np
 import reference
 import tokenizers
 import zstandard
+from families import FAMILIES
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
@@ -44,20 +45,20 @@ def make(builtin: Path, out: Path, command: str):
 
 def write_goldens(directory: Path, out: Path, command: str):
     tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
-    model32, model64 = g.load(directory), g.load(directory).double()
-    weights = g.witness({}, load_file(directory / "model.safetensors"))
+    model32, model64 = FAMILIES["gpt2"].load(directory), FAMILIES["gpt2"].load(directory).double()
+    weights = fixtures.witness({}, load_file(directory / "model.safetensors"))
     config = model64.config.to_dict()
     end = config["eos_token_id"]
     tensors, prompts, deviation, difference = {}, [], 0.0, 0.0
     for text in CANDIDATES:
         ids = tokenizer.encode(text).ids
-        tokens, logprobs, gaps, rows = g.greedy(model64, ids, GREEDY)
-        if min(gaps) <= g.SMALLEST_GAP:
+        tokens, logprobs, gaps, rows = fixtures.greedy(model64, ids, GREEDY)
+        if min(gaps) <= fixtures.SMALLEST_GAP:
             print("builtin-tiny: near tie, left out:", repr(text), min(gaps))
             continue
         whole = ids + tokens[:-1]
-        deviation = max(deviation, (g.logits_of(model32, whole).double() - g.logits_of(model64, whole)).abs().max().item())
-        difference = max(difference, np.abs(g.logits_of(model64, whole).numpy() - reference.logits(config, weights, whole)).max())
+        deviation = max(deviation, (fixtures.logits_of(model32, whole).double() - fixtures.logits_of(model64, whole)).abs().max().item())
+        difference = max(difference, np.abs(fixtures.logits_of(model64, whole).numpy() - reference.logits(config, weights, whole)).max())
         p = len(prompts)
         tensors |= {f"prompt.{p}.step.{step}.logits": rows[step] for step in STEPS}
         prompts.append({"text": text, "ids": ids, "greedy": tokens, "greedy_text": tokenizer.decode(tokens, skip_special_tokens=False),
@@ -65,10 +66,10 @@ def write_goldens(directory: Path, out: Path, command: str):
         if len(prompts) == PROMPTS_WANTED:
             break
     assert len(prompts) == PROMPTS_WANTED, "too few prompts without near ties"
-    assert difference < g.WITNESS_TOLERANCE, difference
+    assert difference < fixtures.WITNESS_TOLERANCE, difference
     cases = [{"text": text, "ids": tokenizer.encode(text).ids} for text in TEXTS]
     assert all(tokenizer.decode(case["ids"], skip_special_tokens=False) == case["text"] for case in cases), "byte-level BPE must round-trip"
-    expected = {"name": "builtin-tiny", "command": command, "tools": g.tools() | {"tokenizers": tokenizers.__version__}, "float32_deviation": deviation,
+    expected = {"name": "builtin-tiny", "command": command, "tools": fixtures.tools() | {"tokenizers": tokenizers.__version__}, "float32_deviation": deviation,
                 "logits_of_steps": list(STEPS), "prompts": prompts, "tokenizer": cases}  # fmt: skip
-    g.write(out, expected, tensors)
+    fixtures.write(out, expected, tensors)
     print("builtin-tiny float32 deviation", deviation, "witness", difference, "gaps", [p["smallest_gap"] for p in prompts], [p["text"] for p in prompts])
