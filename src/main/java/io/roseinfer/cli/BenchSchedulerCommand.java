@@ -28,6 +28,7 @@ import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SamplingDefaults;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -164,7 +165,8 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
 
     private void runModes(CommandSpec command, EngineOptions options, Optional<ResultFile> results, Terminal terminal) {
         SchedulerBenchmark.Mode drive = mode.orElse(SchedulerBenchmark.Mode.ONLINE);
-        Function<ModelSpec, Workload> requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
+        Function<ModelSpec, Workload> requests =
+                workload.workload(maxNewTokens, sampling.params(SamplingDefaults.NONE, command, terminal), command);
         try (LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
             Map<String, @Nullable Object> settings = new SettingsInForce(loaded, options).all(command, model);

@@ -34,6 +34,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;
@@ -232,7 +233,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         SubmitSchedule schedule = timed
                 ? SubmitSchedule.at(arrivals.arrivals(sampling.seed()).dueNanos(workload.numRequests()))
                 : new SubmitSchedule(submitSchedule, submitIntervalMillis);
-        Function<ModelSpec, Workload> requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
+        Function<ModelSpec, Workload> requests =
+                workload.workload(maxNewTokens, sampling.params(SamplingDefaults.NONE, command, terminal), command);
         return spec -> new OfferedWorkload(requests.apply(spec), schedule);
     }
 
@@ -243,7 +245,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
         IntFunction<DatasetFlags.Requests> read =
                 dataset.read(workload.numRequests(), sampling.seed(), arrivals.burstiness());
-        GenerationRequest template = workload.template(maxNewTokens, sampling.params(terminal));
+        GenerationRequest template =
+                workload.template(maxNewTokens, sampling.params(SamplingDefaults.NONE, command, terminal));
         return spec -> {
             DatasetFlags.Requests data = read.apply(spec.contextLength());
             if (!data.changes().isEmpty()) {

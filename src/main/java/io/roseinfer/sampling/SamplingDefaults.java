@@ -1,5 +1,7 @@
 package io.roseinfer.sampling;
 
+import io.roseinfer.sampling.SamplingParams.Parameter;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.OptionalInt;
 
@@ -24,6 +26,7 @@ public record SamplingDefaults(SamplingParams params, OptionalInt maxNewTokens, 
     public boolean draws() {
         return doSample
                 && !params.isGreedy()
-                && !params.withRepetitionPenalty(1).equals(SamplingParams.random());
+                && Arrays.stream(Parameter.values())
+                        .anyMatch(each -> each.needsDraw() && each.of(params) != each.of(SamplingParams.random()));
     }
 }

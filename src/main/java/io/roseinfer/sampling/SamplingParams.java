@@ -1,6 +1,11 @@
 package io.roseinfer.sampling;
 
 import io.roseinfer.base.RoseException.BadInput;
+import java.util.Collections;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * How the next token is chosen. Names, defaults and meaning follow vLLM's {@code SamplingParams}; everything is validated here,
@@ -40,6 +45,13 @@ public record SamplingParams(
 
     /** Maximum alternatives reported per token, as in the OpenAI API. */
     public static final int MAX_LOGPROBS = 20;
+
+    /**
+     * Parameters of transformers and vLLM that are not supported, as requests and {@code generation_config.json} spell them, with the
+     * value that switches each off.
+     */
+    public static final SortedMap<String, Integer> UNSUPPORTED = Collections.unmodifiableSortedMap(
+            new TreeMap<>(Map.of("guidance_scale", 1, "no_repeat_ngram_size", 0, "num_beams", 1, "typical_p", 1)));
 
     private static final SamplingParams GREEDY = new SamplingParams(0, 0, 1, 0, 1, 0, 0, -1);
 
@@ -86,6 +98,85 @@ public record SamplingParams(
     /** Whether the logits depend on tokens seen before. */
     public boolean hasPenalties() {
         return repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
+    }
+
+    /**
+     * A parameter that requests, flags and {@code generation_config.json} give by its name. Their readers take the names from here.
+     */
+    public enum Parameter {
+        TEMPERATURE(true, true),
+        TOP_K(true, true),
+        TOP_P(true, true),
+        MIN_P(true, true),
+        REPETITION_PENALTY(false, true),
+        PRESENCE_PENALTY(false, false),
+        FREQUENCY_PENALTY(false, false);
+
+        private final boolean needsDraw;
+        private final boolean isRecommended;
+
+        /**
+         * Declares a parameter.
+         *
+         * @param needsDraw whether greedy requests ignore it
+         * @param isRecommended whether {@code generation_config.json} can have it
+         */
+        Parameter(boolean needsDraw, boolean isRecommended) {
+            this.needsDraw = needsDraw;
+            this.isRecommended = isRecommended;
+        }
+
+        /** Returns the name in JSON, such as {@code top_k}. */
+        public String field() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        /** Returns the flag, such as {@code --top-k}. */
+        public String flag() {
+            return "--" + field().replace('_', '-');
+        }
+
+        /** Returns whether greedy requests ignore the parameter. */
+        public boolean needsDraw() {
+            return needsDraw;
+        }
+
+        /** Returns whether {@code generation_config.json} can have the parameter. */
+        public boolean isRecommended() {
+            return isRecommended;
+        }
+
+        /** Returns whether requests give a whole number. */
+        public boolean isWhole() {
+            return this == TOP_K;
+        }
+
+        /** Returns the value in {@code params}. */
+        public double of(SamplingParams params) {
+            return switch (this) {
+                case TEMPERATURE -> params.temperature;
+                case TOP_K -> params.topK;
+                case TOP_P -> params.topP;
+                case MIN_P -> params.minP;
+                case REPETITION_PENALTY -> params.repetitionPenalty;
+                case PRESENCE_PENALTY -> params.presencePenalty;
+                case FREQUENCY_PENALTY -> params.frequencyPenalty;
+            };
+        }
+
+        /** Returns {@code params} with another value; a top-k is rounded, and -1 is off. */
+        public SamplingParams set(SamplingParams params, double value) {
+            float single = (float) value;
+            return switch (this) {
+                case TEMPERATURE -> params.withTemperature(single);
+                case TOP_K -> params.withTopK(value == -1 ? 0 : (int) Math.floor(value + 0.5));
+                case TOP_P -> params.withTopP(single);
+                case MIN_P -> params.withMinP(single);
+                case REPETITION_PENALTY -> params.withRepetitionPenalty(single);
+                case PRESENCE_PENALTY -> params.withPresencePenalty(single);
+                case FREQUENCY_PENALTY -> params.withFrequencyPenalty(single);
+            };
+        }
     }
 
     public SamplingParams withTemperature(float value) {

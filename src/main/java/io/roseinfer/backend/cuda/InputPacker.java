@@ -18,7 +18,6 @@ import java.lang.foreign.ValueLayout;
  */
 final class InputPacker {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
     private static final SampleRequest PADDING = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
 
@@ -48,21 +47,22 @@ final class InputPacker {
             int row = in.sampleRow(sample);
             SampleRequest request = in.sampling(sample);
             long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * sample;
-            request(request, in.contextLength(row), to, at);
+            Request.write(request, in.contextLength(row), to, at);
             if (request.params().hasPenalties()) {
                 int start = layout.historyIndex(blocks) + historyTokens;
                 int length = in.contextLength(row);
-                history(to, at, start, length, Math.min(request.history().promptLength(), length));
+                Request.writeHistory(
+                        to, at, start, length, Math.min(request.history().promptLength(), length));
                 tokensOf(in, row, request.history(), to, history + 4L * historyTokens);
                 historyTokens += length;
             } else {
-                history(to, at, 0, 0, 0);
+                Request.writeHistory(to, at, 0, 0, 0);
             }
         }
         for (int sample = in.samples(); sample < layout.samples(); sample++) {
             set(to, layout.sampleRows(), sample, sample);
-            request(PADDING, 0, to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample);
-            history(to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample, 0, 0, 0);
+            Request.write(PADDING, 0, to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample);
+            Request.writeHistory(to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample, 0, 0, 0);
         }
         return historyTokens;
     }
@@ -92,27 +92,6 @@ final class InputPacker {
             set(to, layout.rowStarts(), row + 1, in.tokens() + row + 1 - in.rows());
             set(to, layout.blockStarts(), row + 1, blocks);
         }
-    }
-
-    /** The struct {@link Request}, but for its history. */
-    private static void request(SampleRequest request, int contextLength, MemorySegment to, long at) {
-        SamplingParams params = request.params();
-        to.set(ValueLayout.JAVA_LONG, at + Request.SEED, request.seed());
-        to.set(FLOAT, at + Request.TEMPERATURE, params.temperature());
-        to.set(INT, at + Request.TOP_K, params.topK());
-        to.set(FLOAT, at + Request.TOP_P, params.topP());
-        to.set(FLOAT, at + Request.MIN_P, params.minP());
-        to.set(FLOAT, at + Request.REPETITION_PENALTY, params.repetitionPenalty());
-        to.set(FLOAT, at + Request.PRESENCE_PENALTY, params.presencePenalty());
-        to.set(FLOAT, at + Request.FREQUENCY_PENALTY, params.frequencyPenalty());
-        to.set(INT, at + Request.POSITION, contextLength);
-        to.set(INT, at + Request.LOGPROBS, params.logprobs());
-    }
-
-    private static void history(MemorySegment to, long at, int start, int length, int promptLength) {
-        to.set(INT, at + Request.HISTORY_START, start);
-        to.set(INT, at + Request.HISTORY_LENGTH, length);
-        to.set(INT, at + Request.PROMPT_LENGTH, promptLength);
     }
 
     private static void set(MemorySegment to, long array, int index, int value) {

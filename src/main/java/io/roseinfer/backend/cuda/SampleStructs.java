@@ -1,8 +1,10 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -12,8 +14,8 @@ import java.util.List;
  * are in bytes. A test compares them with {@code structs.def}, against which the kernels' compiler checks the structs.
  */
 final class SampleStructs {
-    private static final ValueLayout INT = ValueLayout.JAVA_INT;
-    private static final ValueLayout FLOAT = ValueLayout.JAVA_FLOAT;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
     private SampleStructs() {}
 
@@ -37,21 +39,43 @@ final class SampleStructs {
                 .withName("SampleRequest");
 
         public static final int BYTES = (int) LAYOUT.byteSize();
-        public static final long SEED = offset(LAYOUT, "seed");
-        public static final long TEMPERATURE = offset(LAYOUT, "temperature");
-        public static final long TOP_K = offset(LAYOUT, "topK");
-        public static final long TOP_P = offset(LAYOUT, "topP");
-        public static final long MIN_P = offset(LAYOUT, "minP");
-        public static final long REPETITION_PENALTY = offset(LAYOUT, "repetitionPenalty");
-        public static final long PRESENCE_PENALTY = offset(LAYOUT, "presencePenalty");
-        public static final long FREQUENCY_PENALTY = offset(LAYOUT, "frequencyPenalty");
-        public static final long POSITION = offset(LAYOUT, "position");
-        public static final long HISTORY_START = offset(LAYOUT, "historyStart");
-        public static final long HISTORY_LENGTH = offset(LAYOUT, "historyLength");
-        public static final long PROMPT_LENGTH = offset(LAYOUT, "promptLength");
-        public static final long LOGPROBS = offset(LAYOUT, "logprobs");
+        private static final long SEED = offset(LAYOUT, "seed");
+        private static final long TEMPERATURE = offset(LAYOUT, "temperature");
+        private static final long TOP_K = offset(LAYOUT, "topK");
+        private static final long TOP_P = offset(LAYOUT, "topP");
+        private static final long MIN_P = offset(LAYOUT, "minP");
+        private static final long REPETITION_PENALTY = offset(LAYOUT, "repetitionPenalty");
+        private static final long PRESENCE_PENALTY = offset(LAYOUT, "presencePenalty");
+        private static final long FREQUENCY_PENALTY = offset(LAYOUT, "frequencyPenalty");
+        private static final long POSITION = offset(LAYOUT, "position");
+        private static final long HISTORY_START = offset(LAYOUT, "historyStart");
+        private static final long HISTORY_LENGTH = offset(LAYOUT, "historyLength");
+        private static final long PROMPT_LENGTH = offset(LAYOUT, "promptLength");
+        private static final long LOGPROBS = offset(LAYOUT, "logprobs");
 
         private Request() {}
+
+        /** Writes a request without its history. */
+        static void write(SampleRequest request, int contextLength, MemorySegment to, long at) {
+            SamplingParams params = request.params();
+            to.set(ValueLayout.JAVA_LONG, at + SEED, request.seed());
+            to.set(FLOAT, at + TEMPERATURE, params.temperature());
+            to.set(INT, at + TOP_K, params.topK());
+            to.set(FLOAT, at + TOP_P, params.topP());
+            to.set(FLOAT, at + MIN_P, params.minP());
+            to.set(FLOAT, at + REPETITION_PENALTY, params.repetitionPenalty());
+            to.set(FLOAT, at + PRESENCE_PENALTY, params.presencePenalty());
+            to.set(FLOAT, at + FREQUENCY_PENALTY, params.frequencyPenalty());
+            to.set(INT, at + POSITION, contextLength);
+            to.set(INT, at + LOGPROBS, params.logprobs());
+        }
+
+        /** Writes where the tokens of a request begin, and how many there are. */
+        static void writeHistory(MemorySegment to, long at, int start, int length, int promptLength) {
+            to.set(INT, at + HISTORY_START, start);
+            to.set(INT, at + HISTORY_LENGTH, length);
+            to.set(INT, at + PROMPT_LENGTH, promptLength);
+        }
     }
 
     /** The log-probabilities of one sample. */

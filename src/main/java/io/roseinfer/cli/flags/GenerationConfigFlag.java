@@ -18,8 +18,9 @@ public final class GenerationConfigFlag {
             names = "--generation-config",
             paramLabel = "<auto|none>",
             defaultValue = "auto",
-            description = "Whether temperature, top-k, top-p, min-p, repetition penalty and length are those of the"
-                    + " model's generation_config.json where nothing else is said.")
+            description =
+                    "Whether the model's generation_config.json gives the sampling parameters and the length that nothing"
+                            + " else gives.")
     private Source source = Source.AUTO;
 
     /** The defaults in force. */

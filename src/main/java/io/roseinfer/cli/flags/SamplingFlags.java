@@ -3,6 +3,10 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.SamplingParams.Parameter;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
@@ -74,44 +78,53 @@ public final class SamplingFlags {
         return seed;
     }
 
-    /** What the model's authors recommend, and over it the flags that are given; where they say nothing of drawing, as the flags alone. */
+    /**
+     * Returns the flags that are given over the defaults of the model. Without {@code --do-sample} the result is greedy, unless the
+     * defaults draw; with it, only the defaults of penalties apply.
+     */
     public SamplingParams params(SamplingDefaults defaults, CommandSpec command, Terminal terminal) {
-        if (!defaults.draws() || doSample) {
-            SamplingParams alone = params(terminal);
-            boolean given = GivenFlags.has(command, "--repetition-penalty");
-            return given ? alone : alone.withRepetitionPenalty(defaults.params().repetitionPenalty());
-        }
+        boolean isRecommended = defaults.draws() && !doSample;
+        boolean draws = defaults.draws() || doSample;
         SamplingParams params =
-                defaults.params().withPresencePenalty(presencePenalty).withFrequencyPenalty(frequencyPenalty);
-        params = GivenFlags.has(command, "--temperature") ? params.withTemperature(temperature) : params;
-        params = GivenFlags.has(command, "--top-k") ? params.withTopK(topK) : params;
-        params = GivenFlags.has(command, "--top-p") ? params.withTopP(topP) : params;
-        params = GivenFlags.has(command, "--min-p") ? params.withMinP(minP) : params;
-        terminal.note("drawing as the model's generation_config.json says; --generation-config none does not");
-        return GivenFlags.has(command, "--repetition-penalty")
-                ? params.withRepetitionPenalty(repetitionPenalty)
-                : params;
+                isRecommended ? defaults.params() : doSample ? SamplingParams.random() : SamplingParams.greedy();
+        for (Parameter parameter : Parameter.values()) {
+            if (GivenFlags.has(command, parameter.flag()) && (draws || !parameter.needsDraw())) {
+                params = parameter.set(params, value(parameter));
+            } else if (!parameter.needsDraw()) {
+                params = parameter.set(params, parameter.of(defaults.params()));
+            }
+        }
+        if (isRecommended) {
+            terminal.note("drawing as the model's generation_config.json says; --generation-config none does not");
+        } else if (!doSample) {
+            noteUnused(terminal);
+        }
+        return params;
     }
 
-    /** Penalties count without {@code --do-sample} too: they change which token is the likeliest. */
-    public SamplingParams params(Terminal terminal) {
-        SamplingParams penalties = SamplingParams.greedy()
-                .withRepetitionPenalty(repetitionPenalty)
-                .withPresencePenalty(presencePenalty)
-                .withFrequencyPenalty(frequencyPenalty);
-        if (doSample) {
-            return penalties
-                    .withTemperature(temperature)
-                    .withTopK(topK)
-                    .withTopP(topP)
-                    .withMinP(minP);
-        }
-        if (temperature != 1 || topK != 0 || topP != 1 || minP != 0) {
-            terminal.note("--temperature, --top-k, --top-p and --min-p have no effect without --do-sample");
+    private void noteUnused(Terminal terminal) {
+        List<Parameter> unused =
+                Arrays.stream(Parameter.values()).filter(Parameter::needsDraw).toList();
+        if (unused.stream().anyMatch(each -> value(each) != each.of(SamplingParams.random()))) {
+            String flags = unused.stream().map(Parameter::flag).collect(Collectors.joining(", "));
+            int last = flags.lastIndexOf(", ");
+            terminal.note(flags.substring(0, last) + " and" + flags.substring(last + 1)
+                    + " have no effect without --do-sample");
         }
         if (seed != 0) {
             terminal.note("--seed has no effect without --do-sample");
         }
-        return penalties;
+    }
+
+    private double value(Parameter parameter) {
+        return switch (parameter) {
+            case TEMPERATURE -> temperature;
+            case TOP_K -> topK;
+            case TOP_P -> topP;
+            case MIN_P -> minP;
+            case REPETITION_PENALTY -> repetitionPenalty;
+            case PRESENCE_PENALTY -> presencePenalty;
+            case FREQUENCY_PENALTY -> frequencyPenalty;
+        };
     }
 }

@@ -5,17 +5,18 @@ import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.SamplingParams.Parameter;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * The defaults of {@code generation_config.json}: the six fields that vLLM takes, and {@code do_sample}. Values that are out of
  * range and fields that have an effect elsewhere are reported and ignored.
  */
 final class GenerationConfig {
-    /** Fields of transformers that are not supported, with the value that has no effect, if it is not 0, false or empty. */
+    /** Other fields of transformers that are not supported, with the value that has no effect, if it is not 0, false or empty. */
     private static final Map<String, Integer> UNSUPPORTED = Map.ofEntries(
             Map.entry("bad_words_ids", 0),
             Map.entry("begin_suppress_tokens", 0),
@@ -29,16 +30,12 @@ final class GenerationConfig {
             Map.entry("force_words_ids", 0),
             Map.entry("forced_bos_token_id", 0),
             Map.entry("forced_eos_token_id", 0),
-            Map.entry("guidance_scale", 1),
             Map.entry("min_length", 0),
             Map.entry("min_new_tokens", 0),
-            Map.entry("no_repeat_ngram_size", 0),
-            Map.entry("num_beams", 1),
             Map.entry("penalty_alpha", 0),
             Map.entry("sequence_bias", 0),
             Map.entry("stop_strings", 0),
             Map.entry("suppress_tokens", 0),
-            Map.entry("typical_p", 1),
             Map.entry("watermarking_config", 0));
 
     private final ConfigJson file;
@@ -54,18 +51,16 @@ final class GenerationConfig {
     static SamplingDefaults read(ConfigJson file, String source, List<String> warnings) {
         GenerationConfig config = new GenerationConfig(file, source, warnings);
         SamplingParams params = SamplingParams.random();
-        params = config.field("temperature", params, params::withTemperature);
-        params = config.field("top_p", params, params::withTopP);
-        params = config.field("min_p", params, params::withMinP);
-        params = config.field("repetition_penalty", params, params::withRepetitionPenalty);
-        SamplingParams last = params;
-        params = config.field("top_k", params, value -> last.withTopK(value == -1 ? 0 : Math.round(value)));
+        for (Parameter parameter : Parameter.values()) {
+            params = parameter.isRecommended() ? config.with(parameter, params) : params;
+        }
         config.warnOfUnsupported();
         return new SamplingDefaults(params, config.maxNewTokens(), config.doSample());
     }
 
     private void warnOfUnsupported() {
-        List<String> given = UNSUPPORTED.entrySet().stream()
+        List<String> given = Stream.of(UNSUPPORTED, SamplingParams.UNSUPPORTED)
+                .flatMap(fields -> fields.entrySet().stream())
                 .filter(field -> file.hasOtherThan(field.getKey(), field.getValue()))
                 .map(Map.Entry::getKey)
                 .sorted()
@@ -85,18 +80,18 @@ final class GenerationConfig {
         }
     }
 
-    private SamplingParams field(String name, SamplingParams absent, Function<Float, SamplingParams> with) {
-        if (!file.isSet(name)) {
-            return absent;
+    private SamplingParams with(Parameter parameter, SamplingParams params) {
+        if (!file.isSet(parameter.field())) {
+            return params;
         }
         try {
-            return with.apply((float) file.anyNumber(name));
+            return parameter.set(params, file.anyNumber(parameter.field()));
         } catch (BadInput outOfRange) {
             warnings.add(source + ": " + outOfRange.getMessage() + "; it is ignored");
         } catch (BadModel noNumber) {
             warnings.add(noNumber.getMessage() + "; it is ignored");
         }
-        return absent;
+        return params;
     }
 
     private OptionalInt maxNewTokens() {

@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.SamplingParams.Parameter;
 import io.roseinfer.server.api.CompletionCall.Output;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -32,65 +33,64 @@ public sealed class CompletionReader permits ChatReader {
      * Fields of OpenAI, vLLM, llama.cpp's server, SGLang and others that change the answer and are not implemented; null, false, zero and
      * empty are as good as absent.
      */
-    private static final List<String> UNSUPPORTED = List.of(
-            "grammar",
-            "json_schema",
-            "regex",
-            "ebnf",
-            "structural_tag",
-            "format",
-            "options",
-            "cache_salt",
-            "thinking_token_budget",
-            "n_predict",
-            "n_probs",
-            "repeat_penalty",
-            "typical_p",
-            "tfs_z",
-            "top_a",
-            "top_n_sigma",
-            "mirostat",
-            "dynatemp_range",
-            "dry_multiplier",
-            "xtc_probability",
-            "samplers",
-            "num_beams",
-            "no_repeat_ngram_size",
-            "guidance_scale",
-            "negative_prompt",
-            "max_new_tokens",
-            "min_new_tokens",
-            "lora_adapter",
-            "lora_path",
-            "adapter_id",
-            "stop_regex",
-            "no_stop_trim",
-            "custom_logit_processor",
-            "logits_processors",
-            "vllm_xargs",
-            "return_hidden_states",
-            "input_embeds",
-            "tool_choice",
-            "functions",
-            "function_call",
-            "documents",
-            "suffix",
-            "logit_bias",
-            "prompt_logprobs",
-            "logprob_token_ids",
-            "allowed_token_ids",
-            "bad_words",
-            "use_beam_search",
-            "response_format",
-            "structured_outputs",
-            "guided_json",
-            "guided_regex",
-            "guided_choice",
-            "guided_grammar",
-            "tools",
-            "prompt_embeds",
-            "repetition_detection",
-            "kv_transfer_params");
+    private static final List<String> UNSUPPORTED = Stream.concat(
+                    SamplingParams.UNSUPPORTED.keySet().stream(),
+                    Stream.of(
+                            "grammar",
+                            "json_schema",
+                            "regex",
+                            "ebnf",
+                            "structural_tag",
+                            "format",
+                            "options",
+                            "cache_salt",
+                            "thinking_token_budget",
+                            "n_predict",
+                            "n_probs",
+                            "repeat_penalty",
+                            "tfs_z",
+                            "top_a",
+                            "top_n_sigma",
+                            "mirostat",
+                            "dynatemp_range",
+                            "dry_multiplier",
+                            "xtc_probability",
+                            "samplers",
+                            "negative_prompt",
+                            "max_new_tokens",
+                            "min_new_tokens",
+                            "lora_adapter",
+                            "lora_path",
+                            "adapter_id",
+                            "stop_regex",
+                            "no_stop_trim",
+                            "custom_logit_processor",
+                            "logits_processors",
+                            "vllm_xargs",
+                            "return_hidden_states",
+                            "input_embeds",
+                            "tool_choice",
+                            "functions",
+                            "function_call",
+                            "documents",
+                            "suffix",
+                            "logit_bias",
+                            "prompt_logprobs",
+                            "logprob_token_ids",
+                            "allowed_token_ids",
+                            "bad_words",
+                            "use_beam_search",
+                            "response_format",
+                            "structured_outputs",
+                            "guided_json",
+                            "guided_regex",
+                            "guided_choice",
+                            "guided_grammar",
+                            "tools",
+                            "prompt_embeds",
+                            "repetition_detection",
+                            "kv_transfer_params"))
+            .toList();
 
     /** Fields of which only one value is served, which is the default. */
     static final List<String> ALWAYS_TRUE =
@@ -103,11 +103,8 @@ public sealed class CompletionReader permits ChatReader {
             Map.entry("tool_choice", "\"none\""),
             Map.entry("function_call", "\"none\""),
             Map.entry("repeat_penalty", "1"),
-            Map.entry("typical_p", "1"),
             Map.entry("tfs_z", "1"),
-            Map.entry("top_n_sigma", "-1"),
-            Map.entry("num_beams", "1"),
-            Map.entry("guidance_scale", "1"));
+            Map.entry("top_n_sigma", "-1"));
 
     /** Of which any value asks for something: where false is as meaningful as true. */
     private static final Set<String> NEVER = Set.of("enable_thinking");
@@ -216,8 +213,8 @@ public sealed class CompletionReader permits ChatReader {
     }
 
     private static boolean isNeutral(String name, JsonNode node) {
-        String byDefault = DEFAULTS.get(name);
-        if (byDefault != null && node.toString().replaceFirst("\\.0+$", "").equals(byDefault)) {
+        String byDefault = DEFAULTS.getOrDefault(name, String.valueOf(SamplingParams.UNSUPPORTED.get(name)));
+        if (node.toString().replaceFirst("\\.0+$", "").equals(byDefault)) {
             return true;
         }
         return switch (node.getNodeType()) {
@@ -231,14 +228,18 @@ public sealed class CompletionReader permits ChatReader {
 
     private SamplingParams sampling(Fields fields) {
         SamplingParams params = model.defaults().params();
-        params = fields.number("temperature", params, params::withTemperature);
-        params = fields.number("top_p", params, params::withTopP);
-        params = fields.number("min_p", params, params::withMinP);
-        params = fields.number("repetition_penalty", params, params::withRepetitionPenalty);
-        params = fields.number("presence_penalty", params, params::withPresencePenalty);
-        params = fields.number("frequency_penalty", params, params::withFrequencyPenalty);
-        int topK = fields.integer("top_k", params.topK(), -1, Integer.MAX_VALUE);
-        return params.withTopK(Math.max(0, topK)).withLogprobs(logprobs(fields));
+        for (Parameter parameter : Parameter.values()) {
+            params = with(parameter, params, fields);
+        }
+        return params.withLogprobs(logprobs(fields));
+    }
+
+    private static SamplingParams with(Parameter parameter, SamplingParams params, Fields fields) {
+        if (parameter.isWhole()) {
+            int unchanged = (int) parameter.of(params);
+            return parameter.set(params, fields.integer(parameter.field(), unchanged, -1, Integer.MAX_VALUE));
+        }
+        return fields.number(parameter.field(), params, value -> parameter.set(params, value));
     }
 
     /** How many of the likeliest tokens are told with each; -1 tells of none, not even the chosen one. */

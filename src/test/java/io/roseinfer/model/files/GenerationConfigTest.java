@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.SamplingParams.Parameter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GenerationConfigTest {
@@ -35,6 +37,16 @@ class GenerationConfigTest {
         assertThat(defaults.maxNewTokens()).isEqualTo(OptionalInt.of(2048));
         assertThat(defaults.draws()).isTrue();
         assertThat(warnings).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_file_has_the_parameters_that_are_recommended_and_no_other(Parameter parameter) {
+        double value = parameter.isWhole() ? 7 : 0.5;
+        SamplingParams read =
+                read("{\"" + parameter.field() + "\":" + value + "}").params();
+        SamplingParams neutral = SamplingParams.random();
+        assertThat(read).isEqualTo(parameter.isRecommended() ? parameter.set(neutral, value) : neutral);
     }
 
     @Test
