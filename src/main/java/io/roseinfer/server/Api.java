@@ -8,15 +8,17 @@ import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.HttpHandler;
 import io.roseinfer.server.http.Reply;
-import io.roseinfer.server.http.ResponseWriter;
-import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import io.roseinfer.server.http.Response;
+import io.roseinfer.server.http.Response.ClientGone;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Finds the endpoint of a request, and answers errors itself. What its headers decide is answered without a thread of the request. */
@@ -32,16 +34,21 @@ final class Api implements HttpHandler {
      *
      * @param open whether it is shown without a key
      * @param quick whether it is made at once on the connection's thread; if not, the executor for state makes it
+     * @param endpoint makes the response without waiting for anything; an {@link ApiError} that it throws is the response
      */
-    record State(boolean open, boolean quick, StateEndpoint endpoint) implements Route {
+    record State(boolean open, boolean quick, Function<Exchange, Reply> endpoint) implements Route {
         @Override
         public String methods() {
             return "GET, HEAD";
         }
     }
 
-    /** Work on a body, for POST. */
-    record Work(Endpoint endpoint) implements Route {
+    /**
+     * Work on a body, for POST.
+     *
+     * @param endpoint sends the response; an {@link ApiError} that it throws is the response
+     */
+    record Work(BiConsumer<Exchange, Response> endpoint) implements Route {
         @Override
         public String methods() {
             return "POST";
@@ -134,10 +141,10 @@ final class Api implements HttpHandler {
         return reply;
     }
 
-    private Reply answer(HttpCall head, StateEndpoint endpoint) {
+    private Reply answer(HttpCall head, Function<Exchange, Reply> endpoint) {
         Exchange exchange = exchange(head);
         try {
-            Reply reply = endpoint.answer(exchange);
+            Reply reply = endpoint.apply(exchange);
             done.accept(exchange);
             return reply;
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError failure) {
@@ -146,7 +153,7 @@ final class Api implements HttpHandler {
     }
 
     @Override
-    public void handle(HttpCall call, ResponseWriter response) {
+    public void handle(HttpCall call, Response response) {
         Exchange exchange = exchange(call);
         door.enter();
         try {
@@ -160,10 +167,10 @@ final class Api implements HttpHandler {
         }
     }
 
-    private void work(Exchange exchange, ResponseWriter response) {
+    private void work(Exchange exchange, Response response) {
         try {
             if (route(exchange.call()) instanceof Work work) {
-                work.endpoint().answer(exchange, response);
+                work.endpoint().accept(exchange, response);
             }
         } catch (ClientGone gone) {
             throw gone;

@@ -1,6 +1,7 @@
 package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.MachineClock;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.server.api.ApiError;

@@ -11,7 +11,7 @@ import io.roseinfer.server.api.Timings;
 import io.roseinfer.server.http.BodySource;
 import io.roseinfer.server.http.ByteSink;
 import io.roseinfer.server.http.Pump;
-import io.roseinfer.server.http.ResponseWriter;
+import io.roseinfer.server.http.Response;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +30,7 @@ final class CompletionEvents implements BodySource {
     private static final byte[] END = "\n\n".getBytes(StandardCharsets.US_ASCII);
 
     private final Exchange exchange;
-    private final ResponseWriter response;
+    private final Response response;
     private final CompletionCall call;
     private final CompletionJson json;
     private final ServerMetrics metrics;
@@ -41,7 +41,7 @@ final class CompletionEvents implements BodySource {
 
     CompletionEvents(
             Exchange exchange,
-            ResponseWriter response,
+            Response response,
             CompletionCall call,
             CompletionJson json,
             ServerMetrics metrics,

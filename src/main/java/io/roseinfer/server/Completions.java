@@ -17,7 +17,7 @@ import io.roseinfer.server.api.Fields;
 import io.roseinfer.server.api.Timings;
 import io.roseinfer.server.http.Reply;
 import io.roseinfer.server.http.RequestBody;
-import io.roseinfer.server.http.ResponseWriter;
+import io.roseinfer.server.http.Response;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +27,7 @@ import java.util.function.IntFunction;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code POST /v1/completions} and {@code POST /v1/chat/completions}: one call is {@code n} requests of the engine for each of its prompts. */
-final class Completions implements Endpoint {
+final class Completions {
     private final Engine engine;
     private final CompletionReader reader;
     private final Clock clock;
@@ -53,12 +53,12 @@ final class Completions implements Endpoint {
         this.workers = workers;
     }
 
-    @Override
-    public void answer(Exchange exchange, ResponseWriter response) {
+    /** Answers one call. */
+    void answer(Exchange exchange, Response response) {
         door.requireOpen();
         CallStamps stamps = new CallStamps(exchange, clock);
         RequestBody body = exchange.call().body();
-        CompletionCall call = workers.call(response, body.size(), () -> read(exchange, body, stamps));
+        CompletionCall call = workers.call(response::whenGone, body.size(), () -> read(exchange, body, stamps));
         body.release();
         requireRoom(call);
         tellAside(exchange, call);

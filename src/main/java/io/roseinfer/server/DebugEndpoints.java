@@ -1,6 +1,7 @@
 package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.MachineClock;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Engine;

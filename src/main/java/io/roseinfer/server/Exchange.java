@@ -3,7 +3,7 @@ package io.roseinfer.server;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.Reply;
-import io.roseinfer.server.http.ResponseWriter;
+import io.roseinfer.server.http.Response;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -125,21 +125,21 @@ final class Exchange {
     }
 
     /** Begins a response whose length is not known. */
-    void begin(ResponseWriter response, String contentType) {
+    void begin(Response response, String contentType) {
         status = 200;
         header("Content-Type", contentType);
         response.begin(200, headers);
     }
 
     /** Begins a stream of events. The headers keep proxies from collecting them. */
-    void beginEvents(ResponseWriter response) {
+    void beginEvents(Response response) {
         header("Cache-Control", "no-cache");
         header("X-Accel-Buffering", "no");
         begin(response, "text/event-stream; charset=utf-8");
     }
 
     /** Answers an error: as the whole response, or as the last event of a stream that has begun, which no {@code [DONE]} follows. */
-    void fail(ApiError failure, ResponseWriter response) {
+    void fail(ApiError failure, Response response) {
         if (!response.hasBegun()) {
             response.send(error(failure));
         } else {

@@ -1,7 +1,6 @@
 package io.roseinfer.server;
 
-import io.roseinfer.server.http.ResponseWriter;
-import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import io.roseinfer.server.http.Response.ClientGone;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -11,6 +10,7 @@ import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -64,14 +64,14 @@ final class PromptWorkers implements AutoCloseable {
     /**
      * Does work on a thread of these, and waits for it.
      *
-     * @param client ends the work when it leaves
+     * @param whenGone takes what ends the work if the client leaves
      * @param bytes the size of the body that it is done on
      * @throws ClientGone if the client has left
      */
-    <T> T call(ResponseWriter client, int bytes, Supplier<T> work) {
+    <T> T call(Consumer<Runnable> whenGone, int bytes, Supplier<T> work) {
         Task<T> task = new Task<>(work::get, submitted.getAndIncrement() + bytes / BYTES_PER_PLACE);
         threads.execute(task);
-        client.whenGone(() -> cancel(task));
+        whenGone.accept(() -> cancel(task));
         try {
             return task.get();
         } catch (CancellationException left) {

@@ -122,10 +122,10 @@ public final class Server implements AutoCloseable {
         Map<String, Route> exact = Map.ofEntries(
                 Map.entry(
                         "/v1/completions",
-                        new Work(new Completions(engine, reader, clock, time, door, metrics, workers))),
+                        new Work(new Completions(engine, reader, clock, time, door, metrics, workers)::answer)),
                 Map.entry(
                         "/v1/chat/completions",
-                        new Work(new Completions(engine, chatReader, clock, time, door, metrics, workers))),
+                        new Work(new Completions(engine, chatReader, clock, time, door, metrics, workers)::answer)),
                 Map.entry("/tokenize", new Work(tokens::tokenize)),
                 Map.entry("/detokenize", new Work(tokens::detokenize)),
                 Map.entry("/v1/models", new State(false, true, state::models)),

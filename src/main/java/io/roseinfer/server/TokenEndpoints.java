@@ -9,7 +9,7 @@ import io.roseinfer.server.api.Fields;
 import io.roseinfer.server.http.BodySource;
 import io.roseinfer.server.http.ByteSink;
 import io.roseinfer.server.http.Pump;
-import io.roseinfer.server.http.ResponseWriter;
+import io.roseinfer.server.http.Response;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -46,9 +46,9 @@ final class TokenEndpoints {
      * Counts as a completion would, with the tokens that the tokenizer puts around a text unless {@code add_special_tokens} is false.
      * The ids go to the client as it reads them, without a copy as JSON.
      */
-    void tokenize(Exchange exchange, ResponseWriter response) {
+    void tokenize(Exchange exchange, Response response) {
         Answer answer = workers.call(
-                response,
+                response::whenGone,
                 exchange.call().body().size(),
                 () -> read(Fields.parse(exchange.call().body().take())));
         exchange.begin(response, "application/json");
@@ -118,9 +118,9 @@ final class TokenEndpoints {
         public void written() {}
     }
 
-    void detokenize(Exchange exchange, ResponseWriter response) {
+    void detokenize(Exchange exchange, Response response) {
         String text = workers.call(
-                response,
+                response::whenGone,
                 exchange.call().body().size(),
                 () -> text(Fields.parse(exchange.call().body().take())));
         response.send(exchange.reply(StrictJson.mapper().createObjectNode().put("prompt", text)));

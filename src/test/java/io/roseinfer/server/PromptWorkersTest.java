@@ -3,12 +3,8 @@ package io.roseinfer.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.roseinfer.server.http.BodySource;
-import io.roseinfer.server.http.Pump;
-import io.roseinfer.server.http.Reply;
-import io.roseinfer.server.http.ResponseWriter;
+import io.roseinfer.server.http.Response;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -32,51 +28,15 @@ class PromptWorkersTest {
     }
 
     /** A client that can leave. */
-    private static final class Client implements ResponseWriter {
+    private static final class Client {
         private final CompletableFuture<Runnable> action = new CompletableFuture<>();
 
-        @Override
-        public void whenGone(Runnable leave) {
+        void whenGone(Runnable leave) {
             action.complete(leave);
         }
 
         void leave() {
             action.join().run();
-        }
-
-        @Override
-        public void send(Reply reply) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void begin(int status, Map<String, String> headers) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void write(byte[] bytes) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Pump pump(BodySource source) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void end() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public boolean hasBegun() {
-            return false;
-        }
-
-        @Override
-        public void abort() {
-            throw new UnsupportedOperationException();
         }
     }
 
@@ -92,7 +52,7 @@ class PromptWorkersTest {
     private CompletableFuture<Throwable> submit(Client client, int bytes, Runnable work) {
         CompletableFuture<Throwable> end = new CompletableFuture<>();
         Thread unused = Thread.ofVirtual()
-                .start(() -> end.complete(catchThrowable(() -> workers.call(client, bytes, () -> {
+                .start(() -> end.complete(catchThrowable(() -> workers.call(client::whenGone, bytes, () -> {
                     work.run();
                     return bytes;
                 }))));
@@ -135,7 +95,7 @@ class PromptWorkersTest {
         CompletableFuture<Throwable> second = submit(leaving, 0, () -> done.add("second"));
         awaitWaiting(1);
         leaving.leave();
-        assertThat(second.join()).isInstanceOf(ResponseWriter.ClientGone.class);
+        assertThat(second.join()).isInstanceOf(Response.ClientGone.class);
         assertThat(workers.waiting()).isZero();
         gate.countDown();
         assertThat(first.join()).isNull();
@@ -148,7 +108,7 @@ class PromptWorkersTest {
         CompletableFuture<Throwable> first = submit(leaving, 0, this::awaitGate);
         running.join();
         leaving.leave();
-        assertThat(first.join()).isInstanceOf(ResponseWriter.ClientGone.class);
+        assertThat(first.join()).isInstanceOf(Response.ClientGone.class);
         CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
         CompletableFuture<Throwable> next = submit(
                 new Client(),
@@ -166,7 +126,7 @@ class PromptWorkersTest {
         CompletableFuture<Throwable> second = submit(new Client(), 0, () -> {});
         awaitWaiting(1);
         workers.close();
-        assertThat(second.join()).isInstanceOf(ResponseWriter.ClientGone.class);
+        assertThat(second.join()).isInstanceOf(Response.ClientGone.class);
         assertThat(first.join()).isNull();
     }
 

@@ -1,12 +1,9 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.MachineClock;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,15 +21,10 @@ import tools.jackson.databind.node.MissingNode;
  */
 record ServerClock(String bootId, long offsetNanos, long boundNanos) {
     private static final int QUESTIONS = 16;
-    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     /** The clock of servers on this machine alone. */
     static ServerClock ofThisMachine() {
-        try {
-            return new ServerClock(Files.readString(BOOT_ID).strip(), 0, -1);
-        } catch (IOException | UncheckedIOException unknown) {
-            return new ServerClock("", 0, -1);
-        }
+        return new ServerClock(MachineClock.bootId().orElse(""), 0, -1);
     }
 
     /** The clock of a server of some boot, which is asked for it unless the boot is ours; unknown if it does not answer. */

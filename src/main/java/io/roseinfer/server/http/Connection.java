@@ -13,7 +13,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.roseinfer.base.Clock;
 import io.roseinfer.server.http.RequestReader.Item;
-import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import io.roseinfer.server.http.Response.ClientGone;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Objects;
@@ -50,7 +50,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private @Nullable ChannelHandlerContext context;
     private @Nullable ChannelHandlerContext encoder;
     private @Nullable StallWatch stall;
-    private @Nullable NettyResponse answering;
+    private @Nullable Response answering;
     private @Nullable ScheduledFuture<?> deadline;
     private long arrivedNanos;
     private boolean partial;
@@ -236,13 +236,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private NettyResponse response(HttpCall call, boolean keepAlive, boolean chunked) {
-        return new NettyResponse(
-                encoder(), queue, keepAlive, chunked, call.method().equals("HEAD"), stall());
+    private Response response(HttpCall call, boolean keepAlive, boolean chunked) {
+        return new Response(encoder(), queue, keepAlive, chunked, call.method().equals("HEAD"), stall());
     }
 
     private void answer(Item.Brief brief) {
-        NettyResponse response = response(brief.head(), brief.keepAlive(), brief.chunked());
+        Response response = response(brief.head(), brief.keepAlive(), brief.chunked());
         answering = response;
         brief.answer().get().whenComplete((reply, failure) -> {
             if (failure != null) {
@@ -255,7 +254,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         });
     }
 
-    private void send(Reply reply, NettyResponse response, boolean keepAlive) {
+    private void send(Reply reply, Response response, boolean keepAlive) {
         response.sendAndForget(reply).addListener(ignored -> {
             if (keepAlive) {
                 goOn();
@@ -272,7 +271,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void answer(Item.Call call) {
-        NettyResponse response = response(call.call(), call.keepAlive(), call.chunked());
+        Response response = response(call.call(), call.keepAlive(), call.chunked());
         answering = response;
         calls.incrementAndGet();
         Thread.ofVirtual().name("roseinfer-call").start(() -> {
@@ -308,7 +307,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void refuse(Item.Refused refused) {
-        NettyResponse response = response(refused.head(), false, true);
+        Response response = response(refused.head(), false, true);
         answering = response;
         send(handler.refusal(refused.head(), refused.status(), refused.message()), response, false);
     }

@@ -17,7 +17,7 @@ public interface HttpHandler {
     Optional<Supplier<CompletionStage<Reply>>> atHead(HttpCall head);
 
     /** Answers one call, on a virtual thread of its own. */
-    void handle(HttpCall call, ResponseWriter response);
+    void handle(HttpCall call, Response response);
 
     /**
      * Makes the response to bytes that are no request, or exceed a limit. Runs on the connection's thread and must not wait.

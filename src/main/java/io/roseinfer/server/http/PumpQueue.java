@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class PumpQueue {
     private final Executor loop;
     private final ByteSink sink = new ByteSink();
-    private final AtomicReference<@Nullable NettyPump> newest = new AtomicReference<>();
+    private final AtomicReference<@Nullable Pump> newest = new AtomicReference<>();
 
     /** Made once: who makes the bytes allocates nothing here. */
     private final Runnable drain = this::drain;
@@ -28,8 +28,8 @@ final class PumpQueue {
     }
 
     /** Has a pump run soon; any thread. It must not be in the queue. */
-    void add(NettyPump pump) {
-        NettyPump before;
+    void add(Pump pump) {
+        Pump before;
         do {
             before = newest.get();
             pump.queuedBefore = before;
@@ -57,20 +57,20 @@ final class PumpQueue {
     private void drain() {
         // First: whom this does not find rings again.
         rung = false;
-        NettyPump pump = inOrder(newest.getAndSet(null));
+        Pump pump = inOrder(newest.getAndSet(null));
         while (pump != null) {
-            NettyPump next = pump.queuedBefore;
+            Pump next = pump.queuedBefore;
             pump.queuedBefore = null;
             pump.dequeued();
             pump = next;
         }
     }
 
-    private static @Nullable NettyPump inOrder(@Nullable NettyPump last) {
-        NettyPump first = null;
-        NettyPump pump = last;
+    private static @Nullable Pump inOrder(@Nullable Pump last) {
+        Pump first = null;
+        Pump pump = last;
         while (pump != null) {
-            NettyPump before = pump.queuedBefore;
+            Pump before = pump.queuedBefore;
             pump.queuedBefore = first;
             first = pump;
             pump = before;

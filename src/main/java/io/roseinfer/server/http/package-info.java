@@ -1,5 +1,5 @@
 /**
- * HTTP/1.1 on sockets: requests in, whole or refused, answers out through a {@link io.roseinfer.server.http.ResponseWriter}.
+ * HTTP/1.1 on sockets: requests in, whole or refused, answers out through a {@link io.roseinfer.server.http.Response}.
  *
  * <p>Invariants: a request that its headers decide is answered without its body and without a thread of its own; each other call has
  * a virtual thread; the answers of a connection come in the order of its requests; a client that leaves is noticed without a write,

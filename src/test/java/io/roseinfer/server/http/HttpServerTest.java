@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.server.http.RawClient.Answer;
-import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import io.roseinfer.server.http.Response.ClientGone;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -43,7 +43,7 @@ class HttpServerTest {
         final CompletableFuture<String> stalled = new CompletableFuture<>();
 
         @Override
-        public void handle(HttpCall call, ResponseWriter response) {
+        public void handle(HttpCall call, Response response) {
             calls.add(call);
             switch (call.path()) {
                 case "/wait" -> {
@@ -75,7 +75,7 @@ class HttpServerTest {
             }
         }
 
-        private void flood(ResponseWriter response) {
+        private void flood(Response response) {
             response.begin(200, Map.of());
             try {
                 while (true) {

@@ -6,7 +6,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.roseinfer.base.Clock;
 import io.roseinfer.server.http.RawClient.Answer;
-import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import io.roseinfer.server.http.Response.ClientGone;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -43,7 +43,7 @@ class PumpTest {
         return start(limits, this::pump);
     }
 
-    private void pump(HttpCall call, ResponseWriter response) {
+    private void pump(HttpCall call, Response response) {
         response.begin(200, Map.of());
         Pump pump = response.pump(sources.remove());
         made.complete(pump);
@@ -57,10 +57,10 @@ class PumpTest {
         }
     }
 
-    private static HttpServer start(HttpLimits limits, BiConsumer<HttpCall, ResponseWriter> answer) {
+    private static HttpServer start(HttpLimits limits, BiConsumer<HttpCall, Response> answer) {
         return HttpServer.start("127.0.0.1", 0, limits, Clock.system(), new HttpHandler() {
             @Override
-            public void handle(HttpCall call, ResponseWriter response) {
+            public void handle(HttpCall call, Response response) {
                 answer.accept(call, response);
             }
 
@@ -298,7 +298,7 @@ class PumpTest {
         });
         EmbeddedChannel channel = new EmbeddedChannel(new HttpResponseEncoder());
         List<String> asked = new ArrayList<>();
-        List<NettyPump> pumps = new ArrayList<>();
+        List<Pump> pumps = new ArrayList<>();
         for (String name : List.of("first", "second", "third")) {
             BodySource source = new BodySource() {
                 @Override
@@ -309,7 +309,7 @@ class PumpTest {
                 @Override
                 public void written() {}
             };
-            pumps.add(new NettyPump(
+            pumps.add(new Pump(
                     channel.pipeline().context(HttpResponseEncoder.class),
                     source,
                     () -> {},

@@ -1,7 +1,7 @@
 package io.roseinfer.server.http;
 
 import io.roseinfer.base.Clock;
-import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import io.roseinfer.server.http.Response.ClientGone;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -49,7 +49,7 @@ final class StalledReader {
                 }
 
                 @Override
-                public void handle(HttpCall call, ResponseWriter response) {
+                public void handle(HttpCall call, Response response) {
                     response.begin(200, Map.of());
                     Pump pump = response.pump(source);
                     pump.ready();

@@ -19,10 +19,21 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The answer on a Netty channel. What waits to be sent is bounded by the channel's high-water mark and one write. */
+/**
+ * The response to one call: either {@link #send}, or {@link #begin}, any number of {@link #write} and {@link #end}. What comes bit by
+ * bit is better left to a {@link #pump}, which must be over before anything else is written. One thread writes at a time. A write
+ * waits while the client is slow, for a bounded time; what waits to be sent is bounded by the channel's high-water mark and one write.
+ */
 @SuppressWarnings(
         "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
-final class NettyResponse implements ResponseWriter {
+public final class Response {
+    /** The client has left, or was cut because it took nothing for too long. Nothing more can be told to it. */
+    public static final class ClientGone extends RuntimeException {
+        public ClientGone(String message) {
+            super(message);
+        }
+    }
+
     /** Pieces of a long response, so that what waits to be sent is bounded. */
     private static final int PIECE_BYTES = 32 << 10;
 
@@ -42,7 +53,7 @@ final class NettyResponse implements ResponseWriter {
     private boolean whole;
     private volatile boolean begun;
     private volatile @Nullable HttpResponse unwrittenHead;
-    private volatile @Nullable NettyPump pump;
+    private volatile @Nullable Pump pump;
 
     /**
      * An answer that has not begun.
@@ -54,7 +65,7 @@ final class NettyResponse implements ResponseWriter {
      * @param bodiless whether the headers are all that is sent, as the answer to HEAD
      * @param stall of the channel
      */
-    NettyResponse(
+    Response(
             ChannelHandlerContext encoder,
             PumpQueue queue,
             boolean keepAlive,
@@ -108,7 +119,10 @@ final class NettyResponse implements ResponseWriter {
         }
     }
 
-    @Override
+    /**
+     * Runs an action once if the client leaves before the answer is whole, at once if it has left already. It runs on a thread that
+     * serves many connections: it must be quick. A later action replaces an earlier one.
+     */
     public void whenGone(Runnable action) {
         lock.lock();
         try {
@@ -122,17 +136,21 @@ final class NettyResponse implements ResponseWriter {
         action.run();
     }
 
-    @Override
+    /** Whether {@link #send} or {@link #begin} has been called. */
     public boolean hasBegun() {
         return begun;
     }
 
-    @Override
+    /** Closes the connection, so that the client sees that the answer is not whole. */
     public void abort() {
         channel.close();
     }
 
-    @Override
+    /**
+     * Sends a whole answer, and waits until the system has it.
+     *
+     * @throws ClientGone if the client has left or takes nothing
+     */
     public void send(Reply reply) {
         HttpResponse head = head(reply.status(), reply.headers());
         head.headers().set(HttpHeaderNames.CONTENT_LENGTH, reply.body().length);
@@ -161,7 +179,7 @@ final class NettyResponse implements ResponseWriter {
         return written;
     }
 
-    @Override
+    /** Begins an answer whose length is not known; its head goes out with the first write. */
     public void begin(int status, Map<String, String> headers) {
         HttpResponse head = head(status, headers);
         if (chunked) {
@@ -189,16 +207,20 @@ final class NettyResponse implements ResponseWriter {
         return head;
     }
 
-    @Override
+    /**
+     * Writes the next bytes of the answer and flushes them. The array belongs to the writer from then on.
+     *
+     * @throws ClientGone if the client has left or takes nothing
+     */
     public void write(byte[] bytes) {
         writeHead();
         channel.writeAndFlush(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes)), channel.voidPromise());
         awaitRoom();
     }
 
-    @Override
+    /** Moves what a source makes, once it is ready; the source begins the answer itself unless it has begun. */
     public Pump pump(BodySource source) {
-        NettyPump made = new NettyPump(encoder, source, this::writeHead, queue, chunked, gone());
+        Pump made = new Pump(encoder, source, this::writeHead, queue, chunked, gone());
         lock.lock();
         try {
             if (gone) {
@@ -211,7 +233,11 @@ final class NettyResponse implements ResponseWriter {
         return made;
     }
 
-    @Override
+    /**
+     * Ends the answer, and waits until the system has it.
+     *
+     * @throws ClientGone if the client has left or takes nothing
+     */
     public void end() {
         writeHead();
         end(LastHttpContent.EMPTY_LAST_CONTENT);

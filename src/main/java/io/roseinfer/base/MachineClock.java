@@ -1,20 +1,20 @@
-package io.roseinfer.server;
+package io.roseinfer.base;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** What tells one machine's monotonic clock from another's: the machine's boot, since when it counts. */
-final class MachineClock {
+/** The identity of a machine's monotonic clock, which counts from the machine's boot. */
+public final class MachineClock {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     private static final Optional<String> ID = readBootId();
 
     private MachineClock() {}
 
-    /** Equal in all processes of a machine until it is booted again; empty where the system has none. */
-    static Optional<String> bootId() {
+    /** Returns the id of the boot, equal in all processes of the machine; empty if the system has none. */
+    public static Optional<String> bootId() {
         return ID;
     }
 
