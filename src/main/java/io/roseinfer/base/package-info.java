@@ -11,6 +11,8 @@
  *   <li>{@link io.roseinfer.base.Quoted} and {@link io.roseinfer.base.FileFailure}: text and paths from outside as messages show
  *       them, and what the file system refused.
  *   <li>{@link io.roseinfer.base.Steps}: work counted, and ended by an interrupt.
+ *   <li>{@link io.roseinfer.base.Utf16}: whether a string is valid Unicode.
+ *   <li>{@link io.roseinfer.base.MachineClock}: which machine's clock a time is of.
  *   <li>{@link io.roseinfer.base.Spelling}: the word that a misspelt one was meant to be.
  * </ul>
  *

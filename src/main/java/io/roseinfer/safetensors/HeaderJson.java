@@ -4,6 +4,7 @@ import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.base.Utf16;
 import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.DType;
 import java.util.ArrayList;
@@ -171,15 +172,9 @@ final class HeaderJson {
 
     /** JSON can spell half a surrogate pair, which no UTF-8 text can hold. */
     private String wellFormed(String text, String what) {
-        for (int i = 0; i < text.length(); i++) {
-            if (Character.isHighSurrogate(text.charAt(i))
-                    && i + 1 < text.length()
-                    && Character.isLowSurrogate(text.charAt(i + 1))) {
-                i++;
-            } else if (Character.isSurrogate(text.charAt(i))) {
-                throw bad(what + " holds a lone surrogate escape near header byte "
-                        + parser.currentLocation().getByteOffset() + ": " + Quoted.name(text));
-            }
+        if (Utf16.unpairedSurrogate(text) >= 0) {
+            throw bad(what + " holds a lone surrogate escape near header byte "
+                    + parser.currentLocation().getByteOffset() + ": " + Quoted.name(text));
         }
         return text;
     }

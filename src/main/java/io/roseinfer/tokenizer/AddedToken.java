@@ -29,6 +29,23 @@ public record AddedToken(
         return new AddedToken(id, content, true, false, false, false, false);
     }
 
+    /**
+     * Reads the properties of a token whose id stands elsewhere or in the same object.
+     *
+     * @param isSpecial whether it is special if it does not say
+     */
+    static AddedToken read(JsonView token, int id, boolean isSpecial) {
+        boolean special = token.field("special").flag(isSpecial);
+        return new AddedToken(
+                id,
+                token.object().field("content").text(),
+                special,
+                token.field("single_word").flag(false),
+                token.field("lstrip").flag(false),
+                token.field("rstrip").flag(false),
+                token.field("normalized").flag(!special));
+    }
+
     AddedToken withId(int value) {
         return new AddedToken(value, content, special, singleWord, lstrip, rstrip, normalized);
     }

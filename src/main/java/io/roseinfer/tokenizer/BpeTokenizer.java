@@ -3,6 +3,7 @@ package io.roseinfer.tokenizer;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.Steps;
+import io.roseinfer.base.Utf16;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -75,7 +75,7 @@ record Frame(List<Integer> before, List<Integer> after) {
         if (token.isAbsent()) {
             throw name.refused("is \"" + name.text() + "\", which special_tokens does not have");
         }
-        token.field("ids").elements().forEach(id -> ids.add(TokenReader.checkedId(id, id.integer())));
+        token.field("ids").elements().forEach(id -> ids.add(id.tokenId()));
     }
 
     private static List<Integer> list(IdList ids) {

@@ -1,7 +1,10 @@
 package io.roseinfer.tokenizer;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.base.Utf16;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -78,6 +81,31 @@ record JsonView(String where, JsonNode node) {
     int integer() {
         require(node.isIntegralNumber() && node.canConvertToInt(), "an integer below 2^31");
         return node.intValue();
+    }
+
+    /** Returns a token id, or refuses one that no model has. */
+    int tokenId() {
+        return tokenId(integer());
+    }
+
+    /** Returns an id that stands for this value, or refuses one that no model has. */
+    int tokenId(int id) {
+        if (id < 0 || id >= Limits.MODEL_DIMENSION) {
+            throw refused("is " + id + ", token ids are 0.." + (Limits.MODEL_DIMENSION - 1));
+        }
+        return id;
+    }
+
+    /** Returns the ids by token of {@code model.vocab}, {@code vocab.json} or {@code added_tokens.json}. */
+    Map<String, Integer> tokenIds() {
+        Map<String, Integer> ids = new LinkedHashMap<>();
+        fields().forEach(entry -> {
+            if (Utf16.unpairedSurrogate(entry.getKey()) >= 0) {
+                throw entry.getValue().refused("has an unpaired surrogate in its name; a token must be valid Unicode");
+            }
+            ids.put(entry.getKey(), entry.getValue().tokenId());
+        });
+        return ids;
     }
 
     boolean flag(boolean whenAbsent) {

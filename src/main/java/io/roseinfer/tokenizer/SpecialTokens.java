@@ -85,7 +85,7 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
             return Optional.empty();
         }
         AddedToken read = token.node().isObject()
-                ? TokenReader.addedToken(token, AddedToken.NO_ID, onlySpecial)
+                ? AddedToken.read(token, AddedToken.NO_ID, onlySpecial)
                 : AddedToken.special(AddedToken.NO_ID, token.text());
         return read.content().isEmpty() ? Optional.empty() : Optional.of(read.asSpecial());
     }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What {@code tokenizer_config.json} adds to a tokenizer's other files, and in its absence the older files.
@@ -51,10 +52,11 @@ record TokenizerConfig(
      *
      * @param gpt2Model whether the model is a GPT-2: for any other, transformers takes {@code tokenizer.json} as it is, though the
      *     file may name GPT-2's class
-     * @param olderTokens {@code added_tokens.json} and {@code special_tokens_map.json}, which count if the file lists no added
-     *     tokens itself
+     * @param olderIds {@code added_tokens.json}, which counts if the file lists no added tokens itself
+     * @param olderSpecial {@code special_tokens_map.json}, likewise
      */
-    static TokenizerConfig read(JsonView root, OlderFiles olderTokens, boolean gpt2Model) {
+    static TokenizerConfig read(
+            JsonView root, Map<String, Integer> olderIds, SpecialTokens olderSpecial, boolean gpt2Model) {
         JsonView decoder = root.field("added_tokens_decoder");
         boolean listsAddedTokens = !decoder.isAbsent();
         Optional<String> className = root.field("tokenizer_class").optionalText();
@@ -62,7 +64,7 @@ record TokenizerConfig(
         boolean isLlama = className.map(LLAMA_CLASSES::contains).orElse(false);
         SpecialTokens special = SpecialTokens.read(root, false);
         if (!listsAddedTokens) {
-            special = special.overriddenBy(olderTokens.special());
+            special = special.overriddenBy(olderSpecial);
         }
         if (isGpt2) {
             special = special.withGpt2Defaults();
@@ -73,7 +75,7 @@ record TokenizerConfig(
                 root.field("add_bos_token").flag(false),
                 isLlama ? Optional.of(ends(root, special)) : Optional.empty(),
                 listsAddedTokens,
-                listsAddedTokens ? addedTokens(decoder) : olderTokens.added(special),
+                listsAddedTokens ? addedTokens(decoder) : addedTokens(olderIds, special),
                 special,
                 special.contents(className.orElse("").replaceFirst("Fast$", "")));
     }
@@ -90,14 +92,26 @@ record TokenizerConfig(
 
     private static List<AddedToken> addedTokens(JsonView byId) {
         return byId.fields()
-                .map(entry -> TokenReader.addedToken(entry.getValue(), id(entry.getKey(), entry.getValue()), false))
+                .map(entry -> AddedToken.read(entry.getValue(), id(entry.getKey(), entry.getValue()), false))
                 .filter(token -> !token.content().isEmpty())
+                .toList();
+    }
+
+    /** Returns the tokens of {@code added_tokens.json}; those that a file names as special are. */
+    private static List<AddedToken> addedTokens(Map<String, Integer> ids, SpecialTokens named) {
+        Set<String> specials = named.all().map(AddedToken::content).collect(Collectors.toSet());
+        return ids.entrySet().stream()
+                .filter(entry -> !entry.getKey().isEmpty())
+                .map(entry -> {
+                    boolean isSpecial = specials.contains(entry.getKey());
+                    return new AddedToken(entry.getValue(), entry.getKey(), isSpecial, false, false, false, !isSpecial);
+                })
                 .toList();
     }
 
     private static int id(String name, JsonView token) {
         try {
-            return TokenReader.checkedId(token, Integer.parseInt(name));
+            return token.tokenId(Integer.parseInt(name));
         } catch (NumberFormatException e) {
             throw new BadModel(token.where() + " is named \"" + name + "\", expected a token id", e);
         }

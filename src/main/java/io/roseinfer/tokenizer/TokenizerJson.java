@@ -27,7 +27,7 @@ final class TokenizerJson {
             requireGpt2(root, preTokenizer, normalizer, options);
             preTokenizer = preTokenizer.asGpt2(config.addPrefixSpace(), file, warnings);
         }
-        Map<String, Integer> ids = TokenReader.ids(model.field("vocab"));
+        Map<String, Integer> ids = model.field("vocab").tokenIds();
         List<Merge> merges = merges(model.field("merges"));
         List<AddedToken> added = AddedTokens.of(file, ids, addedTokens(root.field("added_tokens")), config, warnings);
         Frame around = config.ends()
@@ -104,13 +104,9 @@ final class TokenizerJson {
 
     private static List<AddedToken> addedTokens(JsonView tokens) {
         Stream<JsonView> elements = tokens.isAbsent() ? Stream.empty() : tokens.elements();
-        return elements.map(token -> TokenReader.addedToken(token, addedId(token), false))
+        return elements.map(token ->
+                        AddedToken.read(token, token.object().field("id").tokenId(), false))
                 .filter(token -> !token.content().isEmpty()) // as Hugging Face does
                 .toList();
-    }
-
-    private static int addedId(JsonView token) {
-        JsonView id = token.object().field("id");
-        return TokenReader.checkedId(id, id.integer());
     }
 }

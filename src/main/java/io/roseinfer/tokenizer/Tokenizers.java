@@ -95,17 +95,8 @@ public final class Tokenizers {
      */
     public static Tokenizer fromTokenizerJson(byte[] utf8, byte[] config, String description) {
         JsonView settings = JsonView.parse(config, description);
-        OlderFiles none = new OlderFiles(Map.of(), SpecialTokens.NONE);
-        return new BpeTokenizer(TokenizerJson.read(utf8, description, TokenizerConfig.read(settings, none, false)));
-    }
-
-    /**
-     * The tokenizer of a {@code vocab.json} and a {@code merges.txt} at hand, with GPT-2's settings.
-     *
-     * @throws BadModel as {@link #fromDirectory}
-     */
-    public static Tokenizer fromVocabularyAndMerges(byte[] vocabulary, byte[] merges, String description) {
-        return new BpeTokenizer(VocabularyFiles.read(vocabulary, merges, description, TokenizerConfig.GPT2));
+        TokenizerConfig read = TokenizerConfig.read(settings, Map.of(), SpecialTokens.NONE, false);
+        return new BpeTokenizer(TokenizerJson.read(utf8, description, read));
     }
 
     /** The tokenizer of every published GPT-2: 50257 ids, {@code <|endoftext|>} is 50256. Built on first use, then shared. */
@@ -118,16 +109,15 @@ public final class Tokenizers {
     }
 
     private static TokenizerConfig config(Path directory, boolean gpt2Model) {
-        OlderFiles older = new OlderFiles(
-                optionalJson(directory, "added_tokens.json")
-                        .map(TokenReader::ids)
-                        .orElse(Map.of()),
-                optionalJson(directory, "special_tokens_map.json")
-                        .map(map -> SpecialTokens.read(map, true))
-                        .orElse(SpecialTokens.NONE));
+        Map<String, Integer> olderIds = optionalJson(directory, "added_tokens.json")
+                .map(JsonView::tokenIds)
+                .orElse(Map.of());
+        SpecialTokens olderSpecial = optionalJson(directory, "special_tokens_map.json")
+                .map(map -> SpecialTokens.read(map, true))
+                .orElse(SpecialTokens.NONE);
         JsonView config = optionalJson(directory, "tokenizer_config.json")
                 .orElseGet(() -> JsonView.empty(name(directory, "tokenizer_config.json")));
-        return TokenizerConfig.read(config, older, gpt2Model);
+        return TokenizerConfig.read(config, olderIds, olderSpecial, gpt2Model);
     }
 
     private static Optional<JsonView> optionalJson(Path directory, String name) {

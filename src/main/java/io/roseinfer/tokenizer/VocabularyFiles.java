@@ -19,7 +19,8 @@ final class VocabularyFiles {
                     description + ": add_bos_token is true in tokenizer_config.json, only false is supported");
         }
         List<String> warnings = new ArrayList<>();
-        Map<String, Integer> ids = TokenReader.ids(JsonView.parse(vocabulary, description + " vocab.json"));
+        Map<String, Integer> ids =
+                JsonView.parse(vocabulary, description + " vocab.json").tokenIds();
         List<Merge> pairs = merges(text(merges, description + " merges.txt"), description + " merges.txt");
         return new BpeModel(
                 description,

@@ -3,6 +3,7 @@ package io.roseinfer.tokenizer;
 import static io.roseinfer.tokenizer.TrainedVocabulary.added;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.base.Utf16;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 

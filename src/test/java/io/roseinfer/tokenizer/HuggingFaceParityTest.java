@@ -89,9 +89,10 @@ class HuggingFaceParityTest {
     }
 
     @Test
-    void vocabulary_and_merges_files_give_the_ids_of_hugging_face() {
-        Tokenizer tokenizer =
-                Tokenizers.fromVocabularyAndMerges(bytes(json(TRAINED.ids())), bytes(TRAINED.mergesTxt()), "trained");
+    void vocabulary_and_merges_files_give_the_ids_of_hugging_face(@TempDir Path directory) throws IOException {
+        Files.writeString(directory.resolve("vocab.json"), json(TRAINED.ids()));
+        Files.writeString(directory.resolve("merges.txt"), TRAINED.mergesTxt());
+        Tokenizer tokenizer = Tokenizers.fromDirectory(directory).orElseThrow();
         try (HuggingFace oracle = HuggingFace.load(json(TRAINED.tokenizerJson()))) {
             assertSameIds(oracle, tokenizer, new Texts(20254));
         }

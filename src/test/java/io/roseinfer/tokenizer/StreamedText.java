@@ -2,6 +2,7 @@ package io.roseinfer.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.base.Utf16;
 import java.util.Arrays;
 
 /** The text of ids that come one by one. */

@@ -1,11 +1,11 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.base;
 
-/** The one thing that can be wrong with a Java string as Unicode text. */
-final class Utf16 {
+/** The validity of strings as Unicode text. */
+public final class Utf16 {
     private Utf16() {}
 
-    /** The index of the first unpaired surrogate, or -1. {@link String#getBytes} would silently write {@code ?} for it. */
-    static int unpairedSurrogate(String text) {
+    /** Returns the index of the first unpaired surrogate, or -1. {@link String#getBytes} would write {@code ?} for it. */
+    public static int unpairedSurrogate(String text) {
         int i = 0;
         while (i < text.length()) {
             char c = text.charAt(i);
