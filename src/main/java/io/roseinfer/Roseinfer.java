@@ -35,7 +35,6 @@ import java.nio.channels.FileLockInterruptionException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -164,7 +163,8 @@ public final class Roseinfer {
             ModelFiles files = settings.maxModelLen() == 0 ? whole : whole.withContextLength(settings.maxModelLen());
             EngineOptions asked = options.apply(files.spec());
             warnings.addAll(files.warnings());
-            DeviceOptions device = settings.deviceOptions().inForce(kind(backends.getFirst()));
+            DeviceOptions device = settings.deviceOptions()
+                    .inForce(Settings.Device.of(backends.getFirst().kind()));
             Observers profiler = device.profilerRanges() ? profiler(settings, warnings) : Observers.NONE;
             EngineOptions engine = device.pagedAttention().orElse(true) ? asked : contiguous(asked, files.spec());
             RunnerLimits limits = EngineLimits.runnerLimits(engine, files.spec());
@@ -255,10 +255,6 @@ public final class Roseinfer {
             warnings.add(e.getMessage());
             return Observers.NONE;
         }
-    }
-
-    private static Settings.Device kind(Backend backend) {
-        return Settings.Device.valueOf(backend.name().toUpperCase(Locale.ROOT));
     }
 
     private static List<Backend> backends(Settings settings, List<String> warnings) {

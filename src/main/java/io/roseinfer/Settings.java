@@ -1,5 +1,6 @@
 package io.roseinfer;
 
+import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
@@ -50,7 +51,15 @@ public record Settings(
         CPU,
         CUDA,
         /** A fake model whose tokens are hashes: the scheduler without the arithmetic. */
-        SIM
+        SIM;
+
+        static Device of(Backend.Kind kind) {
+            return switch (kind) {
+                case CPU -> CPU;
+                case CUDA -> CUDA;
+                case SIM -> SIM;
+            };
+        }
     }
 
     public Settings {

@@ -23,8 +23,8 @@ class EngineWarmUpTest {
     /** The simulated device as one that asks for so much warming of the host's code. */
     private record Asking(SimBackend device, long warmUpNanos) implements Backend {
         @Override
-        public String name() {
-            return device.name();
+        public Kind kind() {
+            return device.kind();
         }
 
         @Override

@@ -27,8 +27,8 @@ class FailedLoadTest {
         private boolean closed;
 
         @Override
-        public String name() {
-            return "cpu";
+        public Kind kind() {
+            return Kind.CPU;
         }
 
         @Override

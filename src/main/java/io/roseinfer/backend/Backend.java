@@ -4,13 +4,29 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** A device that can run models. */
 public interface Backend extends AutoCloseable {
 
-    /** Short name, as {@code --device} knows it: {@code cpu}, {@code cuda}, {@code sim}. */
-    String name();
+    /** The kinds of devices; the kind decides which options have an effect. */
+    enum Kind {
+        /** Processor threads. */
+        CPU,
+        /** A GPU, through CUDA. */
+        CUDA,
+        /** A device without weights, whose tokens are hashes. */
+        SIM
+    }
+
+    /** Returns the kind of device. */
+    Kind kind();
+
+    /** Short name for messages and results, such as {@code cpu}, {@code cuda} or {@code sim}. */
+    default String name() {
+        return kind().name().toLowerCase(Locale.ROOT);
+    }
 
     /** One line for people: which processor, how wide, how many threads. */
     String description();

@@ -91,8 +91,8 @@ public final class CpuBackend implements Backend {
     }
 
     @Override
-    public String name() {
-        return "cpu";
+    public Kind kind() {
+        return Kind.CPU;
     }
 
     @Override

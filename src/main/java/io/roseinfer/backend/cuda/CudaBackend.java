@@ -71,8 +71,8 @@ public final class CudaBackend implements Backend {
     }
 
     @Override
-    public String name() {
-        return "cuda";
+    public Kind kind() {
+        return Kind.CUDA;
     }
 
     /** Device and kernels in words, such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a kernels by nvcc 13.0}. */

@@ -15,8 +15,8 @@ public final class SimBackend implements Backend {
     }
 
     @Override
-    public String name() {
-        return "sim";
+    public Kind kind() {
+        return Kind.SIM;
     }
 
     @Override
