@@ -46,7 +46,11 @@ final class KernelChains {
         on.stream().check(Driver.allocate(flushed, 2 * FLUSH_BYTES), "allocating what flushes the cache");
         this.bytesPerMicro = 2 * FLUSH_BYTES / copyMicros();
         Step greedy = step(runner, SamplingParams.greedy(), Choice.GREEDY, 0);
-        Step drawn = step(runner, new SamplingParams(0.8f, 40, 0.95f, 0, 1, 0, 0, -1), Choice.DRAW, 1);
+        Step drawn = step(
+                runner,
+                SamplingParams.greedy().withTemperature(0.8f).withTopK(40).withTopP(0.95f),
+                Choice.DRAW,
+                1);
         for (Part part : Part.values()) {
             int launches = part == Part.HEAD ? HEADS_IN_A_CHAIN : spec().layers();
             add(

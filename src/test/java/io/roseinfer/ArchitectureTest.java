@@ -67,6 +67,11 @@ class ArchitectureTest {
 
     private static final int METHOD_LINES = 70;
 
+    /** Options and requests with more components are made by a factory and changed by their withers. */
+    private static final int MAX_POSITIONS = 4;
+
+    private static final Pattern OPTIONS = Pattern.compile("\\w*(Options|Params|Request|Settings)|HttpLimits");
+
     private static final Pattern COMMENT_OR_LITERAL = Pattern.compile(
             "\"\"\"(?s:\\\\.|[^\\\\])*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|(?s:/\\*.*?\\*/)|//[^\n]*");
     private static final Pattern TYPE =
@@ -172,6 +177,84 @@ class ArchitectureTest {
                         .map(JavaMethod::getFullName))
                 .as("methods that neither roseinfer nor a test calls")
                 .isEmpty();
+    }
+
+    /** Public types that no other package names: the command's start, a routing policy's argument, a part of {@code ModelRef}. */
+    private static final Set<String> PUBLIC_FOR_USERS =
+            Set.of(ROOT + ".cli.Main", ROOT + ".engine.routing.ReplicaView", ROOT + ".hub.HubId");
+
+    @Test
+    void a_public_type_is_used_by_another_package() throws IOException {
+        Map<String, Set<String>> importers = new HashMap<>();
+        for (String folder : List.of("src", "jmh", "tools")) {
+            try (Stream<Path> files = Files.walk(Path.of(folder))) {
+                for (Path file :
+                        files.filter(path -> path.toString().endsWith(".java")).toList()) {
+                    String text = Files.readString(file);
+                    String home = firstGroup("(?m)^package ([\\w.]+);", text);
+                    Pattern.compile("(?m)^import (?:static )?(io\\.roseinfer\\.(?:[a-z]\\w*\\.)*[A-Z]\\w*)")
+                            .matcher(text)
+                            .results()
+                            .forEach(name -> importers
+                                    .computeIfAbsent(name.group(1), unused -> new HashSet<>())
+                                    .add(home));
+                }
+            }
+        }
+        JavaClasses all = new ClassFileImporter().importPackages(ROOT);
+        assertThat(all.stream()
+                        .filter(type -> classes.contain(type.getName()) && type.isTopLevelClass())
+                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                        .filter(type -> !PUBLIC_FOR_USERS.contains(type.getName()))
+                        .filter(type -> importers.getOrDefault(type.getName(), Set.of()).stream()
+                                .allMatch(type.getPackageName()::equals))
+                        .filter(type -> type.getDirectDependenciesToSelf().stream()
+                                .allMatch(use ->
+                                        use.getOriginClass().getPackageName().equals(type.getPackageName())))
+                        .map(JavaClass::getName))
+                .as("public types that only their own package uses")
+                .isEmpty();
+    }
+
+    @Test
+    void options_and_requests_are_not_made_by_position_outside_of_their_package() throws IOException {
+        List<JavaClass> types = classes.stream()
+                .filter(type -> type.isRecord() && type.isTopLevelClass())
+                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                .filter(type -> OPTIONS.matcher(type.getSimpleName()).matches())
+                .filter(type -> type.reflect().getRecordComponents().length > MAX_POSITIONS)
+                .toList();
+        assertThat(types)
+                .extracting(JavaClass::getSimpleName)
+                .contains("GenerationRequest", "SamplingParams", "Settings");
+        List<String> calls = new ArrayList<>();
+        for (String place : List.of("src", "jmh", "tools", "README.md")) {
+            try (Stream<Path> files = Files.walk(Path.of(place))) {
+                for (Path file : files.filter(path -> path.toString().matches(".*\\.(java|md)"))
+                        .toList()) {
+                    String text = Files.readString(file);
+                    String home = firstGroup("(?m)^package ([\\w.]+);", text);
+                    types.stream()
+                            .filter(type -> !home.equals(type.getPackageName())
+                                    && Pattern.compile("\\bnew " + type.getSimpleName() + "\\(|\\b"
+                                                    + type.getSimpleName() + "::new\\b")
+                                            .matcher(text)
+                                            .find()
+                                    && (home.isEmpty() || text.contains("import " + type.getName() + ";")))
+                            .forEach(type -> calls.add(file + ": " + type.getSimpleName()));
+                }
+            }
+        }
+        assertThat(calls).as("constructors called by position").isEmpty();
+    }
+
+    private static String firstGroup(String pattern, String text) {
+        return Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .map(found -> found.group(1))
+                .findFirst()
+                .orElse("");
     }
 
     /** False of lambdas, bridges and the methods of enums and records that the compiler adds. */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Entries nobody holds are idle, in order of release; a sequence releases its last block first, so an entry is idle at least
  * as long as the ones it follows and is evicted before them.
  */
-public final class PrefixCache {
+final class PrefixCache {
     /** The predecessor of a prompt's first block. */
     static final long ROOT = 0;
 

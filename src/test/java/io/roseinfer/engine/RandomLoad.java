@@ -116,9 +116,18 @@ final class RandomLoad {
         }
         SamplingParams sampling =
                 switch (kinds.below(8)) {
-                    case 0, 1 -> new SamplingParams(0.9f, 40, 0.95f, 0, 1, 0, 0, -1);
-                    case 2 -> new SamplingParams(1, 0, 1, 0.05f, 1, 0, 0, -1);
-                    case 3 -> new SamplingParams(0, 0, 1, 0, 1.2f, 0.1f, 0.1f, 2);
+                    case 0, 1 ->
+                        SamplingParams.greedy()
+                                .withTemperature(0.9f)
+                                .withTopK(40)
+                                .withTopP(0.95f);
+                    case 2 -> SamplingParams.random().withMinP(0.05f);
+                    case 3 ->
+                        SamplingParams.greedy()
+                                .withRepetitionPenalty(1.2f)
+                                .withPresencePenalty(0.1f)
+                                .withFrequencyPenalty(0.1f)
+                                .withLogprobs(2);
                     default -> SamplingParams.greedy();
                 };
         int most = kinds.chance(0.2) ? 160 : 40;

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /** How weights and activations rest in device memory; the kernels know these by name and number. */
-public enum ElementType {
+enum ElementType {
     F16(2, 1),
     BF16(2, 2),
     F32(4, 0),
@@ -24,17 +24,17 @@ public enum ElementType {
     }
 
     /** The type in {@code numeric.cuh}; packed weights of one byte have none. */
-    public int number() {
+    int number() {
         Check.that(number >= 0, "bytes with scales are not how a tensor is stored");
         return number;
     }
 
-    public int bytes() {
+    int bytes() {
         return bytes;
     }
 
     /** The precision of matrices of this type. */
-    public Precision precision() {
+    Precision precision() {
         return switch (this) {
             case F32 -> Precision.FP32;
             case F16 -> Precision.FP16;
@@ -44,7 +44,7 @@ public enum ElementType {
     }
 
     /** Suffix of kernel names. */
-    public String suffix() {
+    String suffix() {
         return switch (this) {
             case F32 -> "f32";
             case F16 -> "f16";
@@ -54,7 +54,7 @@ public enum ElementType {
     }
 
     /** The type of the activations, keys and values of a model whose weights are of this type. */
-    public ElementType activations() {
+    ElementType activations() {
         return this == INT8 ? BF16 : this;
     }
 
@@ -72,7 +72,7 @@ public enum ElementType {
     }
 
     /** Elements of one row of a panel, which is 128 bytes wide. */
-    public int panelWidth() {
+    int panelWidth() {
         return 128 / bytes;
     }
 
@@ -80,7 +80,7 @@ public enum ElementType {
      * The type of the weights for a precision asked for. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes it for a
      * float32 one of a model with RMS norms, whose residual stream grows beyond the range of float16; otherwise it takes fp16.
      */
-    public static ElementType of(Precision precision, DType checkpoint, boolean rmsNorms) {
+    static ElementType of(Precision precision, DType checkpoint, boolean rmsNorms) {
         if (precision == Precision.AUTO) {
             return checkpoint == DType.BF16 || (rmsNorms && checkpoint == DType.F32) ? BF16 : F16;
         }
@@ -100,7 +100,7 @@ public enum ElementType {
                 "cuda", Arrays.stream(values()).map(ElementType::precision).toList());
     }
 
-    public static ElementType of(DType type) {
+    static ElementType of(DType type) {
         return switch (type) {
             case F32 -> F32;
             case F16 -> F16;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * A compilation target of the kernels: a device runs the most specific target it can. The order of the constants is theirs, most
  * specific first.
  */
-public enum KernelTarget {
+enum KernelTarget {
     /** Hopper's own instructions, which no other chip has. */
     SM_90A(90, 90, true),
     /** Compute capability 9.0 and up. */
@@ -22,7 +22,7 @@ public enum KernelTarget {
     SM_80(80, Integer.MAX_VALUE, false);
 
     /** A system property that makes a device run another target than its best, so that tests on one card reach all kernels. */
-    public static final String PROPERTY = "roseinfer.cuda.target";
+    static final String PROPERTY = "roseinfer.cuda.target";
 
     private final int least;
     private final int most;
@@ -35,7 +35,7 @@ public enum KernelTarget {
     }
 
     /** As files are called by it: {@code sm_90a}. */
-    public String suffix() {
+    String suffix() {
         return name().toLowerCase(Locale.ROOT);
     }
 
@@ -49,7 +49,7 @@ public enum KernelTarget {
     }
 
     /** Whether this is the target of the kernels for Hopper's tensor cores. */
-    public boolean isHopper() {
+    boolean isHopper() {
         return this == SM_90A;
     }
 
@@ -63,7 +63,7 @@ public enum KernelTarget {
      *
      * @throws BackendUnavailable if it can run none, or not that one
      */
-    public static KernelTarget of(CudaDevice device) {
+    static KernelTarget of(CudaDevice device) {
         return choose(device, System.getProperty(PROPERTY));
     }
 
@@ -80,7 +80,7 @@ public enum KernelTarget {
      *
      * @throws BackendUnavailable if they are of one byte and the target is not Hopper's
      */
-    public void requireWeights(ElementType weights, CudaDevice device) {
+    void requireWeights(ElementType weights, CudaDevice device) {
         if (weights == ElementType.INT8 && !isHopper()) {
             throw new BackendUnavailable(
                     "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
@@ -95,7 +95,7 @@ public enum KernelTarget {
      *
      * @throws BackendUnavailable if they are to be fp8, which came to chips with compute capability 9.0
      */
-    public void requireKeys(KvPrecision keys, CudaDevice device) {
+    void requireKeys(KvPrecision keys, CudaDevice device) {
         if (keys == KvPrecision.FP8 && this == SM_80) {
             throw new BackendUnavailable(
                     "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()

@@ -13,14 +13,14 @@ import java.util.Optional;
  * @param blockSize tokens of a block
  * @param text the prompt itself, where it is known
  */
-public record TraceEntry(
+record TraceEntry(
         long offsetNanos,
         int inputTokens,
         int outputTokens,
         List<Long> blockHashes,
         int blockSize,
         Optional<String> text) {
-    public TraceEntry {
+    TraceEntry {
         blockHashes = List.copyOf(blockHashes);
     }
 

@@ -13,8 +13,8 @@ import java.util.List;
  * @param x ascending, at least one
  * @param y as many
  */
-public record Curve(List<Double> x, List<Double> y) {
-    public Curve {
+record Curve(List<Double> x, List<Double> y) {
+    Curve {
         x = List.copyOf(x);
         y = List.copyOf(y);
         Check.that(!x.isEmpty() && x.size() == y.size(), "a curve without points");

@@ -9,9 +9,9 @@ import java.util.List;
  * @param minDecodeRows rows of steps that only decode
  * @param minTokens tokens of other steps
  */
-public record StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTokens) {
+record StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTokens) {
     /** Every step, for costs that are defined and not measured. */
-    public static final StepRange ALL = new StepRange(0, Integer.MAX_VALUE, 0, Integer.MAX_VALUE);
+    static final StepRange ALL = new StepRange(0, Integer.MAX_VALUE, 0, Integer.MAX_VALUE);
 
     static StepRange of(List<StepShape> steps) {
         IntSummaryStatistics rows = steps.stream()

@@ -11,7 +11,7 @@ import io.roseinfer.metrics.StepRecord.Fact;
  * @param prefillTokens those of them that belong to prompts
  * @param attended positions that the tokens attend to, together
  */
-public record StepShape(int rows, int tokens, int prefillTokens, long attended) {
+record StepShape(int rows, int tokens, int prefillTokens, long attended) {
     static StepShape of(StepRecord step) {
         return new StepShape(
                 (int) step.get(Fact.ROWS),

@@ -31,9 +31,9 @@ import java.util.Optional;
  * @param promptTokens as {@link CallResult#promptTokens} has them
  * @param parts nanoseconds by name, in the order of {@link #PARTS}
  */
-public record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
+record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
     /** The names of the parts, in their order. */
-    public static final List<String> PARTS = List.of(
+    static final List<String> PARTS = List.of(
             "dispatch",
             "send",
             "parse",
@@ -46,17 +46,17 @@ public record FirstToken(int request, int promptTokens, Map<String, Double> part
             "read",
             "residual");
 
-    public FirstToken {
+    FirstToken {
         parts = Collections.unmodifiableMap(new LinkedHashMap<>(parts));
     }
 
     /** From when the request was to be sent until the client had the token. */
-    public double nanos() {
+    double nanos() {
         return parts.values().stream().mapToDouble(Double::doubleValue).sum();
     }
 
     /** A request's; empty if the server did not say, or there is no token. */
-    public static Optional<FirstToken> of(CallResult call, Steps steps) {
+    static Optional<FirstToken> of(CallResult call, Steps steps) {
         if (call.server().isEmpty() || call.arrivals().nanos().isEmpty()) {
             return Optional.empty();
         }

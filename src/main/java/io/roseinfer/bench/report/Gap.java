@@ -22,7 +22,7 @@ import java.util.Optional;
  *     had this token than the one before, which may be negative. A decode step that waited on the device for a step with prompt tokens
  *     has only the time after it
  */
-public record Gap(
+record Gap(
         int request,
         int token,
         double nanos,
@@ -30,10 +30,10 @@ public record Gap(
         double stepNanos,
         Map<String, Double> parts) {
     /** The names of the parts, in their order. */
-    public static final List<String> PARTS = List.of("decode", "prompts", "between", "delivery");
+    static final List<String> PARTS = List.of("decode", "prompts", "between", "delivery");
 
     /** Returns all gaps of a request. */
-    public static List<Gap> of(CallResult call, Steps steps) {
+    static List<Gap> of(CallResult call, Steps steps) {
         List<Long> seen = call.arrivals().nanos();
         List<Long> had = call.server().map(ServerStamps::tokenNanos).orElse(List.of());
         int engine = call.server().map(stamps -> stamps.served().engine()).orElse(0);

@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** The steps of engines, those of each by their ends. */
-public final class Steps {
+final class Steps {
     private static final NavigableMap<Long, StepRecord> NONE = Collections.emptyNavigableMap();
 
     private final Map<Long, NavigableMap<Long, StepRecord>> byEngine = new HashMap<>();
 
-    public Steps(List<StepRecord> steps) {
+    Steps(List<StepRecord> steps) {
         for (StepRecord step : steps) {
             byEngine.computeIfAbsent(step.get(Fact.ENGINE), engine -> new TreeMap<>())
                     .put(step.endNanos(), step);

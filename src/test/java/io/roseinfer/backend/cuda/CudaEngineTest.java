@@ -212,7 +212,10 @@ class CudaEngineTest {
         for (int seed = 0; seed < 12; seed++) {
             requests.add(request(golden, seed % golden.prompts())
                     .withMaxNewTokens(40)
-                    .withSampling(new SamplingParams(0.8f, 40, 0.95f, 0, 1, 0, 0, -1))
+                    .withSampling(SamplingParams.greedy()
+                            .withTemperature(0.8f)
+                            .withTopK(40)
+                            .withTopP(0.95f))
                     .withSeed(seed));
         }
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
@@ -227,11 +230,26 @@ class CudaEngineTest {
         List<GenerationRequest> requests = new ArrayList<>();
         List<SamplingParams> ways = List.of(
                 SamplingParams.random(),
-                new SamplingParams(0.7f, 5, 1, 0, 1, 0, 0, logprobs),
-                new SamplingParams(1.2f, 0, 0.8f, 0, 1, 0, 0, logprobs),
-                new SamplingParams(0.9f, 0, 1, 0.05f, 1.4f, 0, 0, logprobs),
-                new SamplingParams(0, 0, 1, 0, 1.3f, 0.5f, 0.25f, logprobs),
-                new SamplingParams(1, 50, 0.9f, 0.01f, 0.9f, -0.4f, 0.6f, logprobs));
+                SamplingParams.greedy().withTemperature(0.7f).withTopK(5).withLogprobs(logprobs),
+                SamplingParams.greedy().withTemperature(1.2f).withTopP(0.8f).withLogprobs(logprobs),
+                SamplingParams.greedy()
+                        .withTemperature(0.9f)
+                        .withMinP(0.05f)
+                        .withRepetitionPenalty(1.4f)
+                        .withLogprobs(logprobs),
+                SamplingParams.greedy()
+                        .withRepetitionPenalty(1.3f)
+                        .withPresencePenalty(0.5f)
+                        .withFrequencyPenalty(0.25f)
+                        .withLogprobs(logprobs),
+                SamplingParams.random()
+                        .withTopK(50)
+                        .withTopP(0.9f)
+                        .withMinP(0.01f)
+                        .withRepetitionPenalty(0.9f)
+                        .withPresencePenalty(-0.4f)
+                        .withFrequencyPenalty(0.6f)
+                        .withLogprobs(logprobs));
         for (int i = 0; i < 3 * ways.size(); i++) {
             requests.add(request(golden, i % golden.prompts())
                     .withMaxNewTokens(40)
@@ -278,8 +296,11 @@ class CudaEngineTest {
     @Test
     void penalties_beside_greedy_rows_leave_them_alone() {
         Golden golden = Golden.read("builtin-tiny");
-        GenerationRequest penalised =
-                request(golden, 0).withSampling(new SamplingParams(0, 0, 1, 0, 1.3f, 0.2f, 0.1f, -1));
+        GenerationRequest penalised = request(golden, 0)
+                .withSampling(SamplingParams.greedy()
+                        .withRepetitionPenalty(1.3f)
+                        .withPresencePenalty(0.2f)
+                        .withFrequencyPenalty(0.1f));
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
             String alone = Arrays.toString(engine.generate(penalised).ids());
             List<String> mixed = ids(together(engine, List.of(penalised, request(golden, 1), request(golden, 2))));

@@ -36,14 +36,23 @@ class CudaSamplingTest {
         List<SamplingParams> ways = List.of(
                 SamplingParams.greedy(),
                 SamplingParams.random(),
-                new SamplingParams(0.7f, 5, 1, 0, 1, 0, 0, -1),
-                new SamplingParams(1.2f, 0, 0.8f, 0, 1, 0, 0, -1),
-                new SamplingParams(0.02f, 40, 1, 0, 1, 0, 0, -1),
-                new SamplingParams(1.5f, 40, 1, 0.2f, 1, 0, 0, -1),
-                new SamplingParams(30, 1500, 0.99f, 0, 1, 0, 0, -1),
-                new SamplingParams(0.9f, 0, 1, 0.05f, 1.4f, 0, 0, -1),
-                new SamplingParams(0, 0, 1, 0, 1.3f, 0.5f, 0.25f, -1),
-                new SamplingParams(1, 50, 0.9f, 0.01f, 0.9f, -0.4f, 0.6f, -1));
+                SamplingParams.greedy().withTemperature(0.7f).withTopK(5),
+                SamplingParams.greedy().withTemperature(1.2f).withTopP(0.8f),
+                SamplingParams.greedy().withTemperature(0.02f).withTopK(40),
+                SamplingParams.greedy().withTemperature(1.5f).withTopK(40).withMinP(0.2f),
+                SamplingParams.greedy().withTemperature(30).withTopK(1500).withTopP(0.99f),
+                SamplingParams.greedy().withTemperature(0.9f).withMinP(0.05f).withRepetitionPenalty(1.4f),
+                SamplingParams.greedy()
+                        .withRepetitionPenalty(1.3f)
+                        .withPresencePenalty(0.5f)
+                        .withFrequencyPenalty(0.25f),
+                SamplingParams.random()
+                        .withTopK(50)
+                        .withTopP(0.9f)
+                        .withMinP(0.01f)
+                        .withRepetitionPenalty(0.9f)
+                        .withPresencePenalty(-0.4f)
+                        .withFrequencyPenalty(0.6f));
         return Stream.of("gpt2-random", "builtin-tiny")
                 .flatMap(model -> ways.stream().map(way -> Arguments.of(model, way.withLogprobs(TOPS))));
     }

@@ -469,7 +469,14 @@ class StepShapesTest {
     /** Rows of three tokens, the last of which is on the device; a request with penalties stands between two without. */
     @Test
     void pack_request_with_penalties_brings_its_tokens() {
-        SamplingParams penalised = new SamplingParams(0.5f, 7, 0.9f, 0.1f, 1.3f, 0.2f, -0.1f, -1);
+        SamplingParams penalised = SamplingParams.greedy()
+                .withTemperature(0.5f)
+                .withTopK(7)
+                .withTopP(0.9f)
+                .withMinP(0.1f)
+                .withRepetitionPenalty(1.3f)
+                .withPresencePenalty(0.2f)
+                .withFrequencyPenalty(-0.1f);
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();
         for (int row = 0; row < 3; row++) {
