@@ -56,7 +56,7 @@ public final class Scheduler {
      * A scheduler without work that shares no waiting room.
      *
      * @param pool the KV blocks it gives out
-     * @param maxStepTokens most tokens in one step; at least the longest sequence there can be
+     * @param maxStepTokens maximum tokens per step; at least the longest sequence there can be, unless prompts may be cut
      */
     public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
         this(options, pool, maxStepTokens, new WaitingRoom(1), 0, admitted -> {});
@@ -66,7 +66,7 @@ public final class Scheduler {
      * A scheduler without work.
      *
      * @param pool the KV blocks it gives out
-     * @param maxStepTokens most tokens in one step; at least the longest sequence there can be
+     * @param maxStepTokens maximum tokens per step; at least the longest sequence there can be, unless prompts may be cut
      * @param room the sequences that wait
      * @param number its own in the room
      * @param onFirstAdmission is given each sequence that is admitted for the first time, under the room's lock

@@ -60,6 +60,9 @@ record SimulationSettings(
     /** Drawn apart, and from a stream under which the seeds of regressions.txt keep the stories they failed with. */
     private static final String POLICIES = "policies 163";
 
+    /** The stream of a step's tokens on bounded devices, chosen in the same way. */
+    private static final String STEP_TOKENS = "step tokens 1707";
+
     /**
      * What goes wrong.
      *
@@ -252,18 +255,25 @@ record SimulationSettings(
     }
 
     /**
-     * What the device is loaded for. Every other seed's has no more room than the longest sequence needs, and a row for each that decodes
-     * unless prompts come first in its steps, as one has whose steps are bounded by memory.
+     * Returns the limits that the device is loaded with. Every other seed's device is bounded by memory: its steps have room for fewer
+     * tokens than the options ask for.
      */
     RunnerLimits limits() {
         RunnerLimits wanted = EngineLimits.runnerLimits(engine, spec());
-        boolean prefillsFirst = engine.scheduler().policies().step() instanceof PrefillFirst;
-        int least = contextLength + (prefillsFirst ? 0 : engine.scheduler().maxBatchSize());
         return new RunnerLimits(
                 wanted.maxRows(),
-                seed % 2 == 0 ? wanted.maxTokens() : least,
+                seed % 2 == 0 ? wanted.maxTokens() : boundedTokens(),
                 wanted.blockSize(),
                 wanted.kvBlocks() + spareBlocks);
+    }
+
+    /** Room for the longest uncut prompt, and for all rows that decode unless prompts come first in a step. */
+    private int boundedTokens() {
+        SchedulerOptions scheduler = engine.scheduler();
+        Dice dice = new Dice(seed, STEP_TOKENS);
+        boolean isBelowContext = dice.chance(0.7) && scheduler.chunkedPrefill();
+        int prompt = isBelowContext ? dice.between(1, contextLength) : contextLength;
+        return prompt + (scheduler.policies().step() instanceof PrefillFirst ? 0 : scheduler.maxBatchSize());
     }
 
     /** Most tokens a request may grow to: the last one needs no slot. */
