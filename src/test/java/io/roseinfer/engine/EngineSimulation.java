@@ -22,7 +22,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -94,6 +96,11 @@ final class EngineSimulation {
     private boolean undrained;
 
     private final int[] admitted = new int[MOST_REPLICAS];
+
+    /** The requests that have been admitted and have not ended, and the replica that admitted each last. */
+    private final Map<Call, Integer> running = new HashMap<>();
+
+    private Optional<String> uncounted = Optional.empty();
     private int stepsLost;
     private boolean closing;
     private int closingBegan = Integer.MAX_VALUE;
@@ -201,7 +208,7 @@ final class EngineSimulation {
         calls.forEach(this::check);
         checkAdmissions();
         opened.ifPresent(EngineSimulation::checkBooks);
-        pullCheck.flatMap(PullCheck::violation).ifPresent(what -> {
+        uncounted.or(() -> pullCheck.flatMap(PullCheck::violation)).ifPresent(what -> {
             throw new AssertionError(what);
         });
         Require.that(
@@ -287,9 +294,29 @@ final class EngineSimulation {
             public void admitted(ObservedRequest request) {
                 int replica = request.timeline().engine();
                 admitted[replica]++;
-                pullCheck.ifPresent(check -> check.admitted((Call) request.tag().orElseThrow(), replica));
+                Call call = (Call) request.tag().orElseThrow();
+                pullCheck.ifPresent(check -> check.admitted(call, replica));
+                running.put(call, replica);
+                checkLoad(replica);
+            }
+
+            @Override
+            public void ended(ObservedRequest request, FinishReason reason) {
+                running.remove((Call) request.tag().orElseThrow());
             }
         };
+    }
+
+    /** What a replica has admitted counts in its load until its own thread, which is the caller, ends it. */
+    private void checkLoad(int replica) {
+        Weaver.mute(1);
+        int counted = opened.orElseThrow().loads().get(replica).requests();
+        Weaver.mute(-1);
+        long admittedNow = running.values().stream().filter(by -> by == replica).count();
+        if (counted < admittedNow) {
+            uncounted = uncounted.or(() ->
+                    Optional.of("engine " + replica + " runs " + admittedNow + " requests, and counts " + counted));
+        }
     }
 
     /** A request that a replica has served from its beginning was admitted by that one, whoever had it before. */

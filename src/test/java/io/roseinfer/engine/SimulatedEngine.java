@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
@@ -28,6 +29,7 @@ final class SimulatedEngine implements AutoCloseable {
     private final SimulationSettings settings;
     private final Trace trace;
     private final WatchedRunner runner;
+    private final RecordAudit records = new RecordAudit();
     private final LoneLoop loop;
     private final Clock clock;
     private final Scheduler scheduler;
@@ -49,11 +51,11 @@ final class SimulatedEngine implements AutoCloseable {
         this.trace = trace;
         this.runner = new WatchedRunner(settings, trace);
         this.clock = () -> nanos += settings.clockTickNanos();
-        this.loop = new LoneLoop(runner, settings.engine(), clock, Observers.NONE);
+        this.loop = new LoneLoop(runner, settings.engine(), clock, Observers.ofSteps(records));
         this.scheduler = schedulerOf(loop.loop());
         this.tokens = new int[settings.contextLength()];
         this.found = new int[settings.contextLength()];
-        runner.watch(scheduler.pool(), this::checkPasses, () -> {
+        runner.watch(scheduler.pool(), this::launched, () -> {
             if (turning) {
                 meanwhile.run();
             }
@@ -94,6 +96,10 @@ final class SimulatedEngine implements AutoCloseable {
 
     void advance(long byNanos) {
         nanos += byNanos;
+    }
+
+    void advanceToDeadline(WatchedRequest request) {
+        nanos = Math.max(nanos, request.live().deadlineNanos());
     }
 
     WatchedRequest submit(GenerationRequest wanted, boolean reads) {
@@ -173,6 +179,11 @@ final class SimulatedEngine implements AutoCloseable {
         turn++;
     }
 
+    private void launched(StepInputs inputs) {
+        records.count(inputs, running);
+        checkPasses();
+    }
+
     /** Nobody waits without end: whom a step leaves waiting while it admits one that came later is passed over. */
     private void checkPasses() {
         long newest = -1;
@@ -218,6 +229,12 @@ final class SimulatedEngine implements AutoCloseable {
                         mayHold || sequence.table().size() == 0,
                         "request %d holds blocks and is in no step",
                         sequence.id());
+                Require.that(
+                        sequence.timesPassedOver() == request.passes(),
+                        "request %d counts %d passes, seen %d",
+                        sequence.id(),
+                        sequence.timesPassedOver(),
+                        request.passes());
                 checkCached(sequence);
             }
         }
@@ -229,6 +246,11 @@ final class SimulatedEngine implements AutoCloseable {
                 "%d preemptions of requests, %d counted",
                 preemptions,
                 scheduler.total(Fact.PREEMPTIONS));
+        Require.that(
+                scheduler.total(Fact.CACHED_TOKENS) == records.cachedTokens(),
+                "%d tokens from the prefix cache, counted %d",
+                scheduler.total(Fact.CACHED_TOKENS),
+                records.cachedTokens());
         int most = settings.engine().scheduler().maxActiveRequests();
         Require.that(scheduler.active() <= most, "%d active requests of at most %d", scheduler.active(), most);
         Require.that(

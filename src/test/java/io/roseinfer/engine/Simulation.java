@@ -4,6 +4,7 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * One seed's story: requests arrive, are read, cancelled and disturbed by the device's faults; then nothing more comes, the
@@ -15,6 +16,9 @@ final class Simulation {
 
     /** The stream of deadlines and priorities, under which the seeds of regressions.txt keep the stories they failed with. */
     private static final String TERMS = "terms 200";
+
+    /** The stream of leaps in time, chosen in the same way. */
+    private static final String LEAPS = "leaps 658010";
 
     /**
      * What a run was like.
@@ -44,6 +48,8 @@ final class Simulation {
     private final Dice readers;
     private final Dice time;
     private final Dice terms;
+    private final Dice leaps;
+    private final boolean isLeaping;
     private final double dueRate;
     private int toArrive;
 
@@ -56,6 +62,8 @@ final class Simulation {
         this.readers = new Dice(settings.seed(), "readers");
         this.time = new Dice(settings.seed(), "time");
         this.terms = new Dice(settings.seed(), TERMS);
+        this.leaps = new Dice(settings.seed(), LEAPS);
+        this.isLeaping = leaps.chance(0.7);
         this.dueRate = terms.oneOf(0, 0, 0, 0.1, 0.5);
         this.toArrive = settings.requests();
     }
@@ -114,6 +122,7 @@ final class Simulation {
             arrive();
             cancel();
             pass();
+            leap();
             if (engine.isStopped()) {
                 toArrive = Math.min(toArrive, 2);
             }
@@ -127,6 +136,23 @@ final class Simulation {
 
     private void pass() {
         engine.advance(time.below(1000));
+    }
+
+    /** Lets the deadline of a request pass, mostly of one that was preempted. */
+    private void leap() {
+        if (!isLeaping) {
+            return;
+        }
+        List<WatchedRequest> due = engine.requests().stream()
+                .filter(WatchedRequest::hasDeadlineAhead)
+                .toList();
+        Optional<WatchedRequest> restarted =
+                due.stream().filter(request -> request.preemptions() > 0).findFirst();
+        if (restarted.isPresent() && leaps.coin()) {
+            engine.advanceToDeadline(restarted.get());
+        } else if (!due.isEmpty() && leaps.chance(0.05)) {
+            engine.advanceToDeadline(due.get(leaps.below(due.size())));
+        }
     }
 
     private void arrive() {

@@ -27,6 +27,8 @@ final class WatchedRequest {
     private int read;
     private int preemptions;
     private boolean everAdmitted;
+    private int computedOnce;
+    private int cachedTokens;
     private int passes;
     private int passesAsOldest;
     private int cancelledAt = NEVER;
@@ -138,6 +140,17 @@ final class WatchedRequest {
         return passes;
     }
 
+    /** Notes that a step computes its tokens from {@code start} to {@code end}. */
+    void computes(int start, int end) {
+        cachedTokens = computedOnce == 0 ? start : cachedTokens;
+        computedOnce = Math.max(computedOnce, end);
+    }
+
+    /** Returns how many of its tokens a step has computed or found in the cache, before a preemption too. */
+    int computedOnce() {
+        return computedOnce;
+    }
+
     /** Takes what the stream has to give now; never waits. */
     void read() {
         while (live.tokens().isPublished(read)) {
@@ -148,6 +161,11 @@ final class WatchedRequest {
             read++;
         }
         Require.that(stream.isExhausted() == hasEnded(), "request %d: all is read, ended %s", live.id(), hasEnded());
+    }
+
+    /** Whether it will end at a deadline if nothing else ends it. */
+    boolean hasDeadlineAhead() {
+        return dueAt == NEVER && live.hasDeadline() && !hasEnded();
     }
 
     /** Notes the first turn that begins after its deadline. */
@@ -244,6 +262,12 @@ final class WatchedRequest {
                     live.tokens().top(i),
                     alone.get(i));
         }
+        Require.that(
+                live.cachedTokens() == cachedTokens,
+                "request %d had %d tokens in the prefix cache, counted %d",
+                live.id(),
+                live.cachedTokens(),
+                cachedTokens);
         FinishReason reason = stream.finishReason().orElseThrow();
         Require.that(
                 engineStopped || live.sequence().flatMap(Sequence::finishReason).orElse(reason) == reason,

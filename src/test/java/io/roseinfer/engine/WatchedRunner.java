@@ -23,6 +23,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * The simulated device under watch: it audits each step, knows by its own books which token every slot holds, goes wrong as the
@@ -46,7 +47,7 @@ final class WatchedRunner implements ModelRunner {
     private final ArrayDeque<Step> inFlight = new ArrayDeque<>();
     private final Set<TokenHistory> spoiled = Collections.newSetFromMap(new IdentityHashMap<>());
     private Runnable meanwhile = () -> {};
-    private Runnable onLaunch = () -> {};
+    private Consumer<StepInputs> onLaunch = inputs -> {};
     private Optional<KvBlockPool> pool = Optional.empty();
     private Optional<StepOutputs> completed = Optional.empty();
     private int samplesBefore;
@@ -74,7 +75,7 @@ final class WatchedRunner implements ModelRunner {
      * @param launched looks at the books whenever a step is launched
      * @param elsewhere is what other threads do while the loop is in the middle of its commands or waits for the device
      */
-    void watch(KvBlockPool watched, Runnable launched, Runnable elsewhere) {
+    void watch(KvBlockPool watched, Consumer<StepInputs> launched, Runnable elsewhere) {
         pool = Optional.of(watched);
         onLaunch = launched;
         meanwhile = elsewhere;
@@ -112,7 +113,7 @@ final class WatchedRunner implements ModelRunner {
         Require.that(inFlight.size() < settings.maxInFlight(), "more than %d steps in flight", settings.maxInFlight());
         audit.check(inputs, samplesBefore, pool.orElseThrow());
         samplesBefore = inputs.samples();
-        onLaunch.run();
+        onLaunch.accept(inputs);
         trace.add(Event.LAUNCH, inputs.rows(), inputs.tokens());
         for (int row = 0; row < inputs.rows(); row++) {
             trace.add(Event.ROW, inputs.contextLength(row), inputs.slot(inputs.rowStart(row)));

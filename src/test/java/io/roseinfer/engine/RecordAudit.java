@@ -1,0 +1,93 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.StepEvent;
+import io.roseinfer.observe.StepObserver;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.SequenceProbe;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** Counts what each step computes, from the device's arrays and the requests alone, and compares with the step's record. */
+final class RecordAudit implements StepObserver {
+    private final Map<Fact, Long> counted = new EnumMap<>(Fact.class);
+    private long cachedTokens;
+
+    /**
+     * Counts a step that is being launched.
+     *
+     * @param running the requests that may be part of it
+     */
+    void count(StepInputs in, List<WatchedRequest> running) {
+        counted.clear();
+        add(Fact.ROWS, in.rows());
+        add(Fact.TOKENS, in.tokens());
+        List<WatchedRequest> active = running.stream()
+                .filter(request -> request.live()
+                        .sequence()
+                        .filter(sequence -> SequenceProbe.inFlight(sequence) > 0)
+                        .isPresent())
+                .toList();
+        for (int row = 0; row < in.rows(); row++) {
+            countRow(in, row, requestOf(in, row, active));
+        }
+    }
+
+    /** The block that a row's last token is written to is in one table only. */
+    private static WatchedRequest requestOf(StepInputs in, int row, List<WatchedRequest> active) {
+        int last = in.blockStart(row + 1) - in.blockStart(row) - 1;
+        int block = in.block(in.blockStart(row) + last);
+        return active.stream()
+                .filter(request -> {
+                    Sequence sequence = request.live().sequence().orElseThrow();
+                    return last < sequence.table().size() && sequence.table().block(last) == block;
+                })
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("row " + row + " is no request's"));
+    }
+
+    private void countRow(StepInputs in, int row, WatchedRequest request) {
+        int end = in.contextLength(row);
+        int count = in.rowStart(row + 1) - in.rowStart(row);
+        int start = end - count;
+        int prompt = request.live().promptTokens();
+        add(Fact.PREFILL_TOKENS, Math.max(0, Math.min(end, prompt) - start));
+        add(Fact.DECODE_ROWS, count == 1 && start >= prompt ? 1 : 0);
+        add(Fact.RECOMPUTED_TOKENS, Math.max(0, Math.min(end, request.computedOnce()) - start));
+        for (int position = start; position < end; position++) {
+            add(Fact.ATTENDED, position + 1);
+        }
+        if (request.computedOnce() == 0) {
+            add(Fact.CACHED_TOKENS, start);
+            add(Fact.FORCED_ADMISSIONS, request.passes() == AdmissionPolicy.MAX_PASSES ? 1 : 0);
+            cachedTokens += start;
+        }
+        request.computes(start, end);
+    }
+
+    private void add(Fact fact, long more) {
+        counted.merge(fact, more, Long::sum);
+    }
+
+    @Override
+    public void on(StepEvent event, StepRecord step) {
+        if (event == StepEvent.SUBMITTED) {
+            counted.forEach((fact, count) -> Require.that(
+                    step.get(fact) == count,
+                    "%s of step %d is %d, counted %d",
+                    fact,
+                    step.get(Fact.STEP),
+                    step.get(fact),
+                    count));
+        }
+    }
+
+    /** Prompt tokens that requests found in the prefix cache at their first admission. */
+    long cachedTokens() {
+        return cachedTokens;
+    }
+}
