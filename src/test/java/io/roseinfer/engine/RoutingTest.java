@@ -3,14 +3,18 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.engine.VirtualReplicas.Arrival;
 import io.roseinfer.engine.VirtualReplicas.Latencies;
 import io.roseinfer.engine.VirtualReplicas.Outcome;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.SchedulerOptions;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -152,6 +156,30 @@ class RoutingTest {
                 latencies.itlP99Nanos() / 1e6,
                 latencies.itlMaxNanos() / 1e6);
         return latencies;
+    }
+
+    @Test
+    void a_policy_that_remembers_what_it_routed_knows_replicas_by_their_numbers() {
+        List<ReplicaLoad> loads = IntStream.range(0, 3)
+                .mapToObj(i -> new ReplicaLoad(
+                        i,
+                        new KvGeometry(16, 200, 1),
+                        new Scheduler(SchedulerOptions.defaults(), new KvBlockPool(200, 16, true), 2048),
+                        null))
+                .toList();
+        LiveRequest request = new LiveRequest(0, Models.request(4, 1, 2, 3), 0, Models.CONTEXT, Optional.empty());
+        request.tokenized(3, 0);
+        request.prefixes(PublishedPrefixes.of(new int[1024], 16));
+        RoutingPolicy policy = RoutingPolicy.sglang();
+        loads.get(0).add(10, 10);
+        loads.get(1).add(10, 10);
+        assertThat(policy.choose(request, loads)).as("the shortest queue").isEqualTo(2);
+        loads.get(2).add(10, 10);
+        loads.get(2).add(10, 10);
+        assertThat(policy.choose(request, loads)).as("the same prompt again").isEqualTo(2);
+        assertThat(policy.choose(request, loads.subList(1, 3)))
+                .as("the same prompt, once replica 0 is dead")
+                .isEqualTo(1);
     }
 
     @Test

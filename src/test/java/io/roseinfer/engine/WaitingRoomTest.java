@@ -18,6 +18,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -169,7 +170,8 @@ class WaitingRoomTest {
                     new TokenizeWorkers(0, request -> {}),
                     () -> {});
             for (int i = 0; i < options.length; i++) {
-                SimRunner runner = Models.runner(options[i], SimOptions.defaults());
+                SimRunner runner =
+                        Models.runner(options[i], SimOptions.defaults().withMaxInFlight(1 + i % 2));
                 all.add(new EngineLoop(i, runner, options[i], Models.ticking(), Observers.NONE, false, inFlight));
             }
         }
@@ -210,6 +212,40 @@ class WaitingRoomTest {
         loops.turn(0);
         loops.turn(1);
         assertThat(requests).extracting(LiveRequest::engine).containsExactly(0, 0, 1, 1);
+    }
+
+    /** Two steps in flight, each with room for two prompts; what waits for the engine alone is no part of its share. */
+    @Test
+    void a_turn_admits_no_more_and_no_less_than_its_share_however_many_steps_it_launches() {
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder()
+                        .prefillMaxBatchSize(2)
+                        .chunkedPrefill(true)
+                        .build());
+        for (long seed = 0; seed < 100; seed++) {
+            Random random = new Random(seed);
+            Loops loops = new Loops(options, options);
+            List<LiveRequest> shared = new ArrayList<>();
+            int share = random.nextInt(5);
+            int expected = 0;
+            int places = 4;
+            for (int i = 0; i < 8; i++) {
+                boolean isBound = random.nextBoolean();
+                LiveRequest request = loops.submit(Models.request(4, 1, 2, i), isBound ? 1 : WaitingRoom.ANY);
+                if (isBound) {
+                    request.charge(loops.all.get(1).load(), request.sequence().orElseThrow());
+                } else {
+                    shared.add(request);
+                }
+                boolean admits = places > 0 && (isBound || expected < share);
+                places -= admits ? 1 : 0;
+                expected += admits && !isBound ? 1 : 0;
+            }
+            loops.all.get(1).doWork(share);
+            assertThat(shared.stream().filter(request -> request.engine() == 1))
+                    .as("seed %d, share %d", seed, share)
+                    .hasSize(expected);
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.roseinfer.kv;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -141,6 +142,39 @@ class PrefixCacheTest {
         assertThat(pool.cached()).isZero();
         a.release();
         assertThat(pool.cached()).isEqualTo(2);
+    }
+
+    /** A first block has no predecessor that could be evicted before it: it is known to others exactly as long as to the cache. */
+    @Test
+    void prefixes_are_published_as_long_as_the_cache_has_them() {
+        for (long seed = 0; seed < 20; seed++) {
+            Random random = new Random(seed);
+            PublishedPrefixes published = new PublishedPrefixes(16);
+            KvBlockPool pool = new KvBlockPool(16, BLOCK, true, published);
+            List<int[]> prompts = new ArrayList<>();
+            List<BlockTable> held = new ArrayList<>();
+            for (int round = 0; round < 200; round++) {
+                int[] prompt =
+                        random.ints(BLOCK * random.nextInt(1, 4) + 1, 0, 5).toArray();
+                prompts.add(prompt);
+                BlockTable table = computed(pool, prompt);
+                if (random.nextInt(4) == 0 && pool.available() > 8) {
+                    held.add(table);
+                } else {
+                    table.release();
+                }
+                if (!held.isEmpty() && random.nextInt(3) == 0) {
+                    held.removeFirst().release();
+                }
+                for (int[] each : prompts) {
+                    int cached = new BlockTable(pool, each.length).reusable(each, each.length) / BLOCK;
+                    assertThat(published.known(PublishedPrefixes.of(each, BLOCK)))
+                            .as("seed %d, round %d", seed, round)
+                            .satisfies(known -> assertThat(known > 0).isEqualTo(cached > 0))
+                            .isGreaterThanOrEqualTo(cached);
+                }
+            }
+        }
     }
 
     @Test

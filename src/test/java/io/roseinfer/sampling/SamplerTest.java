@@ -15,6 +15,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SamplerTest {
+    /** The step of {@link io.roseinfer.base.SplitMix64}. */
+    private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
+
     private static final TokenHistory NOTHING = new History(new int[0], 0);
 
     private record History(int[] tokens, int promptLength) implements TokenHistory {
@@ -105,6 +108,12 @@ class SamplerTest {
     }
 
     @Test
+    void top_p_that_is_reached_exactly_keeps_no_more() {
+        double[] seen = frequencies(new float[4], SamplingParams.random().withTopP(0.5f), NOTHING);
+        assertThat(seen[0] + seen[1]).isEqualTo(1);
+    }
+
+    @Test
     void top_p_applies_to_what_top_k_left() {
         double[] seen = frequencies(
                 logitsOf(0.4, 0.3, 0.2, 0.1),
@@ -169,6 +178,24 @@ class SamplerTest {
             assertThat(backwards[49 - i]).isEqualTo(first[i]);
         }
         assertThat(otherSeed).isNotEqualTo(first);
+    }
+
+    /** Unmixed seeds would give stream from different places on. */
+    @Test
+    void draws_of_a_seed_are_not_those_of_another_some_positions_later() {
+        float[] logits = new float[100];
+        long seed = 7;
+        for (int shift = 1; shift <= 20; shift++) {
+            long shifted = seed + shift * GOLDEN_GAMMA;
+            int by = shift;
+            int[] draws = IntStream.range(0, 50)
+                    .map(p -> sample(logits, SamplingParams.random(), NOTHING, seed, p + by))
+                    .toArray();
+            int[] ofShifted = IntStream.range(0, 50)
+                    .map(p -> sample(logits, SamplingParams.random(), NOTHING, shifted, p))
+                    .toArray();
+            assertThat(ofShifted).as("a seed %d steps away", shift).isNotEqualTo(draws);
+        }
     }
 
     /** Two likely tokens, the later the likelier, among 128; at temperature 0.02 the others weigh e^-745 or less, or a little more. */

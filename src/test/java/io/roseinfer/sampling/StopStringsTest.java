@@ -46,6 +46,16 @@ class StopStringsTest {
         assertThat(stops.match()).contains("bcde");
     }
 
+    @Test
+    void of_two_that_begin_together_the_first_of_the_request_is_named() {
+        StopStrings stops = new StopStrings(List.of("bc", "bcd", "bc"));
+        assertThat(stops.push("abcd")).isEqualTo("a");
+        assertThat(stops.match()).contains("bc");
+        StopStrings reversed = new StopStrings(List.of("bcd", "bc"));
+        assertThat(reversed.push("abcd")).isEqualTo("a");
+        assertThat(reversed.match()).contains("bcd");
+    }
+
     /** However a text is cut into pieces, it is cut at the same place. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})

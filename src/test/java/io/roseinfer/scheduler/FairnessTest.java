@@ -100,6 +100,7 @@ class FairnessTest {
                     .prefillMaxTokens(256)
                     .admission(setup.policy())
                     .chunkedPrefill(setup.chunkedPrefill())
+                    .prefixCache(setup.prefixCache())
                     .build();
             scheduler = new Scheduler(options, pool, 1200);
         }
@@ -222,5 +223,58 @@ class FairnessTest {
             keepBusy(load);
         }
         assertThat(load.passedOver.getOrDefault(oldest, 0)).isLessThan(8);
+    }
+
+    /** Strict every third iteration, and records what it is asked. */
+    private static final class EveryThird implements AdmissionPolicy {
+        private long iteration;
+        private boolean strict;
+        private boolean asked;
+
+        @Override
+        public int lookahead() {
+            return 16;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return 0;
+        }
+
+        @Override
+        public boolean isStrict(QueueView queue) {
+            asked = true;
+            iteration = queue.iteration();
+            strict = iteration % 3 == 0;
+            return strict;
+        }
+    }
+
+    /** Blocks are so scarce that requests which start over take what a strict iteration could give to the first that never ran. */
+    @Test
+    void a_strict_iteration_has_one_number_until_it_admits_a_request_that_never_ran() {
+        EveryThird policy = new EveryThird();
+        Load load = new Load(new Setup(policy, false, false), 20, 3);
+        long held = -1;
+        int restartsOnly = 0;
+        for (int step = 0; step < STEPS; step++) {
+            while (load.waiting.size() < 4) {
+                load.add(1 + load.random.nextInt(40), 1 + load.random.nextInt(100));
+            }
+            long before = policy.iteration;
+            int neverRan = load.waiting.size();
+            boolean restarts = load.scheduler.restarting() > 0;
+            policy.asked = false;
+            load.step();
+            if (policy.asked) {
+                assertThat(policy.iteration).as("step %d", step).isEqualTo(held >= 0 ? held : before + 1);
+                boolean lasts = policy.strict && load.waiting.size() == neverRan && load.scheduler.waiting() > 0;
+                held = lasts ? policy.iteration : -1;
+                restartsOnly += lasts && restarts ? 1 : 0;
+            }
+        }
+        assertThat(restartsOnly)
+                .as("strict iterations in which requests started over")
+                .isPositive();
     }
 }

@@ -5,7 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class SequenceTest {
@@ -45,5 +50,40 @@ class SequenceTest {
             assertThat(sequence.token(index)).as("token %d", index).isEqualTo(10 + index);
         }
         assertThat(sequence.promptIds()).containsExactly(7, 8, 9);
+    }
+
+    /** So it keeps its place and its rank, and is passed over no more often than any other. */
+    @Test
+    void sequence_that_is_given_back_shows_policies_what_it_showed_when_it_waited()
+            throws ReflectiveOperationException {
+        Sequence sequence = new Sequence(5, this, new int[] {7, 8, 9}, 20, SamplingParams.random(), 3, new int[] {4})
+                .marked(2, Optional.of("tag"));
+        sequence.table().use(pool);
+        sequence.arrive(17, 90);
+        sequence.timesPassedOver = 63;
+        Map<String, Object> waiting = shown(sequence);
+        assertThat(sequence.table().grow(3)).isTrue();
+        sequence.advance(0, 3, 0);
+        sequence.resolve(1);
+        assertThat(shown(sequence)).isNotEqualTo(waiting);
+        Sequence again = sequence.again();
+        again.table().use(pool);
+        assertThat(shown(again)).isEqualTo(waiting);
+        assertThat(again.promptIds()).isEqualTo(sequence.promptIds());
+        assertThat(again.maxLength()).isEqualTo(sequence.maxLength());
+        assertThat(again.endsWith(4)).isTrue();
+        assertThat(again.owner()).isSameAs(sequence.owner());
+        assertThat(again.sampling().seed()).isEqualTo(3);
+        assertThat(again.sampling().params()).isEqualTo(SamplingParams.random());
+    }
+
+    private static Map<String, Object> shown(WaitingRequest request) throws ReflectiveOperationException {
+        Map<String, Object> shown = new TreeMap<>();
+        for (Method method : WaitingRequest.class.getMethods()) {
+            if (method.getParameterCount() == 0) {
+                shown.put(method.getName(), method.invoke(request));
+            }
+        }
+        return shown;
     }
 }

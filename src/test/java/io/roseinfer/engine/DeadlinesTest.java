@@ -1,0 +1,73 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Deadlines compared with a list that is sorted anew each time. */
+class DeadlinesTest {
+    private static final Comparator<LiveRequest> EARLIEST =
+            Comparator.comparingLong(LiveRequest::deadlineNanos).thenComparingLong(LiveRequest::id);
+
+    private static LiveRequest request(long id, Random random) {
+        GenerationRequest wanted = Models.request(1, 1);
+        return new LiveRequest(
+                id,
+                random.nextInt(4) == 0 ? wanted : wanted.withDeadline(random.nextInt(20)),
+                0,
+                Models.CONTEXT,
+                Optional.empty());
+    }
+
+    /** A replica that sleeps until the earliest deadline is woken when an earlier one is added, and only then. */
+    @Test
+    void each_addition_tells_whether_it_is_the_earliest_and_each_request_expires_once_in_order() {
+        for (long seed = 0; seed < 200; seed++) {
+            Random random = new Random(seed);
+            Deadlines deadlines = new Deadlines();
+            List<LiveRequest> watched = new ArrayList<>();
+            for (int event = 0; event < 60; event++) {
+                switch (random.nextInt(6)) {
+                    case 0 -> {
+                        if (!watched.isEmpty()) {
+                            deadlines.remove(watched.remove(random.nextInt(watched.size())));
+                        }
+                    }
+                    case 1 -> {
+                        int now = random.nextInt(20);
+                        List<LiveRequest> expired = new ArrayList<>();
+                        deadlines.expireUntil(now, expired::add);
+                        assertThat(expired)
+                                .as("seed %d", seed)
+                                .isEqualTo(watched.stream()
+                                        .filter(request -> request.deadlineNanos() <= now)
+                                        .toList());
+                        watched.removeAll(expired);
+                    }
+                    default -> {
+                        LiveRequest added = request(event, random);
+                        long earliest = deadlines.nextNanos();
+                        assertThat(deadlines.add(added))
+                                .as("seed %d, %d added to %d", seed, added.deadlineNanos(), earliest)
+                                .isEqualTo(added.hasDeadline() && added.deadlineNanos() <= earliest);
+                        if (added.hasDeadline()) {
+                            watched.add(added);
+                            watched.sort(EARLIEST);
+                        }
+                    }
+                }
+                assertThat(deadlines.nextNanos())
+                        .as("seed %d", seed)
+                        .isEqualTo(
+                                watched.isEmpty()
+                                        ? Long.MAX_VALUE
+                                        : watched.getFirst().deadlineNanos());
+            }
+        }
+    }
+}
