@@ -5,16 +5,25 @@ import java.lang.classfile.CodeElement;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.ConstantInstruction;
 import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.classfile.instruction.OperatorInstruction;
+import java.lang.classfile.instruction.TypeCheckInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** One change of a method's code. */
 @FunctionalInterface
 interface Edit {
+    /** {@link LiveRequest}. */
+    ClassDesc REQUEST = ClassDesc.of("io.roseinfer.engine.LiveRequest");
+
+    /** {@link java.util.Optional}. */
+    ClassDesc OPTIONAL = ClassDesc.of("java.util.Optional");
+
     /** Writes something else in an instruction's place, or nothing and answers false if it is not the one that is meant. */
     boolean replace(CodeBuilder code, CodeElement element);
 
@@ -60,6 +69,75 @@ interface Edit {
                 code.loadConstant(answer);
             }
             return found;
+        };
+    }
+
+    /** The call does not happen; its caller sees null as the answer. */
+    static Edit withNullAsAnswer(String method) {
+        return (code, element) -> {
+            boolean found = withoutCall(method).replace(code, element);
+            if (found) {
+                code.aconst_null();
+            }
+            return found;
+        };
+    }
+
+    /** The call happens, and its caller sees an int that is one less. */
+    static Edit oneLess(String method) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
+                return false;
+            }
+            code.with(call).iconst_1().isub();
+            return true;
+        };
+    }
+
+    /** A call with a request and a reason happens unless the request has started over. */
+    static Edit unlessRestarted(String method) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
+                return false;
+            }
+            ClassDesc sequence = ClassDesc.of("io.roseinfer.scheduler.Sequence");
+            int reason = code.allocateLocal(TypeKind.REFERENCE);
+            code.astore(reason)
+                    .dup()
+                    .invokevirtual(REQUEST, "sequence", MethodTypeDesc.of(OPTIONAL))
+                    .invokevirtual(OPTIONAL, "get", MethodTypeDesc.of(ConstantDescs.CD_Object))
+                    .checkcast(sequence)
+                    .invokevirtual(sequence, "isRestart", MethodTypeDesc.of(ConstantDescs.CD_boolean))
+                    .ifThenElse(
+                            Opcode.IFNE,
+                            CodeBuilder::pop2,
+                            goesOn -> goesOn.aload(reason).with(call));
+            return true;
+        };
+    }
+
+    /** The engine of a request is read before a call with the request and an ending, not after it. */
+    static Edit engineReadBefore(String method) {
+        AtomicInteger local = new AtomicInteger();
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call)) {
+                return false;
+            }
+            if (call.name().equalsString(method)) {
+                local.set(code.allocateLocal(TypeKind.INT));
+                code.swap()
+                        .dup()
+                        .invokevirtual(REQUEST, "engine", MethodTypeDesc.of(ConstantDescs.CD_int))
+                        .istore(local.get())
+                        .swap()
+                        .with(call);
+                return true;
+            }
+            if (call.name().equalsString("engine")) {
+                code.pop().iload(local.get());
+                return true;
+            }
+            return false;
         };
     }
 
@@ -169,6 +247,38 @@ interface Edit {
         };
     }
 
+    /** A field is not written; it is neither a long nor a double. */
+    static Edit withoutWrite(String field) {
+        return (code, element) -> {
+            if (!(element instanceof FieldInstruction write)
+                    || write.opcode() != Opcode.PUTFIELD
+                    || !write.name().equalsString(field)) {
+                return false;
+            }
+            code.pop2();
+            return true;
+        };
+    }
+
+    /** An int constant has another value. */
+    static Edit constant(int value, int other) {
+        return (code, element) -> {
+            if (!(element instanceof ConstantInstruction constant)
+                    || !constant.constantValue().equals(value)) {
+                return false;
+            }
+            code.loadConstant(other);
+            return true;
+        };
+    }
+
+    /** A cast to a class or interface does not happen. */
+    static Edit withoutCast(String type) {
+        return (code, element) -> element instanceof TypeCheckInstruction cast
+                && cast.opcode() == Opcode.CHECKCAST
+                && cast.type().asInternalName().endsWith("/" + type);
+    }
+
     /** A field of type reference is read as if it held nothing. */
     static Edit readAsNull(String field) {
         return (code, element) -> {
@@ -237,13 +347,13 @@ interface Edit {
         };
     }
 
-    /** Two longs are equal whatever they are. */
-    static Edit longsAreEqual() {
+    /** A comparison of two longs has this result, whatever they are: 0 if equal, -1 if the first is less, 1 if it is greater. */
+    static Edit longsCompareAs(int result) {
         return (code, element) -> {
             if (!(element instanceof OperatorInstruction operator) || operator.opcode() != Opcode.LCMP) {
                 return false;
             }
-            code.pop2().pop2().loadConstant(0);
+            code.pop2().pop2().loadConstant(result);
             return true;
         };
     }

@@ -1,10 +1,11 @@
 package io.roseinfer.engine;
 
 import java.lang.classfile.Opcode;
+import java.util.Optional;
 
 /**
- * Mistakes that somebody could make, or did, in the scheduler, the pool, the loop, or between the engine's threads and replicas,
- * each one instruction of one method, or two where either alone is harmless. The simulation is worth its name only as long as it finds them.
+ * Mistakes in the scheduler, the pool, the loop, the sampler, or between the engine's threads and replicas, each a change of a few
+ * instructions of one method. The simulation finds them, except those that name a test.
  */
 @SuppressWarnings("ImmutableEnumChecker") // an edit is a function without state
 enum PlantedBug {
@@ -22,7 +23,7 @@ enum PlantedBug {
 
     BUDGET_OVERRUN("scheduler.StepPlanner", "admitRanked", Edit.withAnswer("prefillRow", 0)),
 
-    PREDECESSOR_IGNORED_BY_A_CACHE_HIT("kv.PrefixCache", "matches", Edit.longsAreEqual()),
+    PREDECESSOR_IGNORED_BY_A_CACHE_HIT("kv.PrefixCache", "matches", Edit.longsCompareAs(0)),
 
     DECODE_BEYOND_THE_TOKENS_OF_A_STEP(
             "scheduler.StepPlanner", "decode", Edit.readAs("maxStepTokens", Integer.MAX_VALUE)),
@@ -93,19 +94,147 @@ enum PlantedBug {
 
     GIVEN_BACK_TO_THE_END_OF_THE_QUEUE("scheduler.WaitingRoom", "addAgain", Edit.withNullAsLastArgument("insert")),
 
-    BOUND_TO_A_REPLICA_WITHOUT_ROOM("engine.SchedulerManager", "submit", Edit.withAnswer("choose", 0));
+    BOUND_TO_A_REPLICA_WITHOUT_ROOM("engine.SchedulerManager", "submit", Edit.withAnswer("choose", 0)),
+
+    CACHED_TOKENS_COUNT_RESTARTS("scheduler.StepPlan", "addRow", Edit.withAnswer("isRestart", 0)),
+
+    RECOMPUTED_TOKENS_OF_THE_FIRST_CHUNK_ONLY("scheduler.Sequence", "advance", Edit.withArgumentAsAnswer("max")),
+
+    PASSES_COUNT_IF_ONE_THAT_CAME_BEFORE_IS_ADMITTED("scheduler.Admission", "end", Edit.longsCompareAs(-1)),
+
+    PREEMPTED_REQUEST_OUTLIVES_ITS_DEADLINE("engine.EngineLoop", "lambda.*", Edit.unlessRestarted("end")),
+
+    GIVEN_BACK_REMAINS_IN_THE_LOAD("engine.EngineLoop", "giveBackUntouched", Edit.withoutCall("discharge")),
+
+    PROMPT_LEAVES_THE_LOAD_TWICE("engine.LiveRequest", "computePrompt", Edit.withoutWrite("chargedPromptTokens")),
+
+    CANCEL_LOOKS_FOR_THE_ENGINE_BEFORE_THE_ROOM(
+            "engine.SchedulerManager", "cancel", Edit.engineReadBefore("endEarly"), 2),
+
+    STOP_STRING_HELD_BACK_TOO_SHORT("sampling.StopStrings", "longestOpenPrefix", Edit.constant(1, 2)),
+
+    PASSES_LOST_WHEN_GIVEN_BACK(
+            "scheduler.Sequence",
+            "again",
+            Edit.withoutWrite("timesPassedOver"),
+            1,
+            "scheduler.SequenceTest#sequence_that_is_given_back_shows_policies_what_it_showed_when_it_waited"),
+
+    REQUESTS_OF_ONE_THAT_LEAVES_GO_TO_THE_END(
+            "scheduler.WaitingRoom",
+            "leave",
+            Edit.withNullAsAnswer("first"),
+            1,
+            "scheduler.WaitingRoomOrderTest#each_scheduler_is_shown_and_admits_the_oldest_requests_that_it_may"),
+
+    BOUND_REQUESTS_BEHIND_SHARED_ONES(
+            "scheduler.Admission",
+            "look",
+            Edit.longsCompareAs(1),
+            1,
+            "scheduler.WaitingRoomOrderTest#each_scheduler_is_shown_and_admits_the_oldest_requests_that_it_may"),
+
+    LOOKAHEAD_ONE_SHORT(
+            "scheduler.Admission",
+            "<init>",
+            Edit.oneLess("lookahead"),
+            1,
+            "scheduler.WaitingRoomOrderTest#each_scheduler_is_shown_and_admits_the_oldest_requests_that_it_may"),
+
+    SHARE_BINDS_THOSE_PASSED_OVER_TOO_OFTEN(
+            "scheduler.Admission",
+            "next",
+            Edit.withAnswer("mustBeNext", 0),
+            1,
+            "scheduler.WaitingRoomOrderTest#requests_passed_over_as_often_as_may_be_are_admitted_beyond_the_share"),
+
+    STRICT_ITERATION_ENDS_WITHOUT_A_HEAD(
+            "scheduler.Admission",
+            "end",
+            Edit.withAnswer("waiting", 0),
+            1,
+            "scheduler.FairnessTest#a_strict_iteration_has_one_number_until_it_admits_a_request_that_never_ran"),
+
+    GUARANTEE_FORGETS_THOSE_THAT_PREFILL(
+            "scheduler.BlockSupply",
+            "wanted",
+            Edit.readInstead("prefilling", "decoding"),
+            1,
+            "scheduler.BlockSupplyTest#sequence_that_started_over_as_often_as_it_may_waits_for_the_growth_of_all"),
+
+    SHARE_GRANTED_TO_EACH_STEP(
+            "engine.EngineLoop",
+            "take",
+            Edit.withoutWrite("share"),
+            1,
+            "engine.WaitingRoomTest#a_turn_admits_no_more_and_no_less_than_its_share_however_many_steps_it_launches"),
+
+    EARLIEST_DEADLINE_WAKES_NOBODY(
+            "engine.Deadlines",
+            "add",
+            Edit.longsCompareAs(1),
+            1,
+            "engine.DeadlinesTest#each_addition_tells_whether_it_is_the_earliest_and_each_request_expires_once_in_order"),
+
+    REPLICAS_REMEMBERED_BY_PLACE(
+            "engine.routing.SglangRule",
+            "bestMatch",
+            Edit.withArgumentAsAnswer("get").or(Edit.withoutCast("ReplicaView")).or(Edit.withReceiverAsAnswer("index")),
+            3,
+            "engine.RoutingTest#a_policy_that_remembers_what_it_routed_knows_replicas_by_their_numbers"),
+
+    NEWEST_CACHED_BLOCK_EVICTED_FIRST(
+            "kv.IdleBlocks",
+            "oldest",
+            Edit.readInstead("oldest", "newest"),
+            1,
+            "kv.PrefixCacheTest#the_block_idle_longest_is_evicted_first_and_tails_before_heads"),
+
+    EVICTED_PREFIXES_REMAIN_PUBLISHED(
+            "kv.PrefixCache",
+            "forget",
+            Edit.withoutCallOf("PublishedPrefixes", "remove"),
+            1,
+            "kv.PrefixCacheTest#prefixes_are_published_as_long_as_the_cache_has_them"),
+
+    LAST_OF_TWO_STOP_STRINGS_NAMED(
+            "sampling.StopStrings",
+            "firstMatch",
+            Edit.compare(Opcode.IF_ICMPGE, Opcode.IF_ICMPGT),
+            1,
+            "sampling.StopStringsTest#of_two_that_begin_together_the_first_of_the_request_is_named"),
+
+    TOP_P_KEEPS_ONE_MORE_WHEN_REACHED(
+            "sampling.Candidates",
+            "choose",
+            Edit.compare(Opcode.IFGE, Opcode.IFGT),
+            1,
+            "sampling.SamplerTest#top_p_that_is_reached_exactly_keeps_no_more"),
+
+    SEEDS_NOT_MIXED(
+            "sampling.Sampler",
+            "sample",
+            Edit.withReceiverAsAnswer("mix"),
+            1,
+            "sampling.SamplerTest#draws_of_a_seed_are_not_those_of_another_some_positions_later");
 
     private final String className;
     private final String method;
     private final Edit edit;
     private final int places;
+    private final String test;
 
     PlantedBug(String className, String method, Edit edit) {
         this(className, method, edit, 1);
     }
 
     PlantedBug(String className, String method, Edit edit, int places) {
+        this(className, method, edit, places, "");
+    }
+
+    PlantedBug(String className, String method, Edit edit, int places, String test) {
         this.places = places;
+        this.test = test;
         this.className = "io.roseinfer." + className;
         this.method = method;
         this.edit = edit;
@@ -128,5 +257,10 @@ enum PlantedBug {
 
     Edit edit() {
         return edit;
+    }
+
+    /** The test that finds it, as {@code package.Class#method}; empty if the simulation does. */
+    Optional<String> test() {
+        return Optional.of(test).filter(name -> !name.isEmpty());
     }
 }

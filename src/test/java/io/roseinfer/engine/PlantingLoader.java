@@ -2,6 +2,9 @@ package io.roseinfer.engine;
 
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeTransform;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +31,30 @@ final class PlantingLoader extends ChangingLoader {
     @SuppressWarnings("unchecked")
     LongFunction<String> threads() {
         return instance(EngineRun.class, LongFunction.class);
+    }
+
+    /**
+     * Runs a test of these classes.
+     *
+     * @param name as {@code package.Class#method}, a method without parameters
+     * @return how it fails; empty if it passes
+     */
+    Optional<String> test(String name) {
+        int hash = name.indexOf('#');
+        try {
+            Constructor<?> constructor =
+                    loadClass("io.roseinfer." + name.substring(0, hash)).getDeclaredConstructor();
+            constructor.setAccessible(true);
+            Object test = constructor.newInstance();
+            Method method = test.getClass().getDeclaredMethod(name.substring(hash + 1));
+            method.setAccessible(true);
+            method.invoke(test);
+            return Optional.empty();
+        } catch (InvocationTargetException e) {
+            return Optional.of(String.valueOf(e.getCause()));
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(name, e);
+        }
     }
 
     /** How many instructions were changed so far. */
