@@ -97,6 +97,10 @@ final class Call {
         return !closed && mayBeCut();
     }
 
+    boolean isRunning() {
+        return isAccepted() && !hasEnded();
+    }
+
     boolean isAccepted() {
         return stream.isPresent();
     }

@@ -80,6 +80,9 @@ final class EngineSimulation {
     private final EngineOptions options;
     private final SlowTokenizer tokenizer = new SlowTokenizer(Tiny.LOADED.tokenizer());
     private final double stepLost;
+    /** Whether a device is lost in the first step whose requests have all ended, so that the engine dies and cuts none. */
+    private final boolean losesEnded;
+
     private final Throwable loss;
     private final List<Device> devices = new ArrayList<>();
     private final RoutingPolicy routing;
@@ -133,6 +136,7 @@ final class EngineSimulation {
                         .build());
         this.options = crowded ? crowded(drawn) : drawn;
         this.stepLost = dice.oneOf(0, 0, 0, 0.1);
+        this.losesEnded = new Dice(seed, "idle loss 0").chance(0.1);
         devices.add(new Device(0, dice, 0.3));
         Dice more = new Dice(seed, "replicas");
         int replicas = crowded ? 2 : several ? more.between(2, MOST_REPLICAS) : 1;
@@ -240,13 +244,23 @@ final class EngineSimulation {
         if (!closing) {
             pullCheck.ifPresent(check -> check.stepBegins(device.index));
         }
-        if (step >= device.lostAtStep) {
+        if (step >= device.lostAtStep || (losesEnded && haveAllEnded())) {
             device.lost = true;
             throw EngineSimulation.<RuntimeException>unchecked(loss);
         }
         if (dice.chance(stepLost)) {
             stepsLost++;
             throw new DeviceFailure("the simulated device lost a step", true);
+        }
+    }
+
+    /** Returns whether every request has ended, also those of the step in flight. */
+    private boolean haveAllEnded() {
+        Weaver.mute(1);
+        try {
+            return calls.stream().noneMatch(Call::isRunning);
+        } finally {
+            Weaver.mute(-1);
         }
     }
 
