@@ -219,19 +219,27 @@ public final class Engine implements AutoCloseable {
         manager.reserve();
         LiveRequest live = newRequest(request);
         live.submitted(startNanos);
+        TokenStream stream;
         try {
             requests.accepted(live);
-            TokenStream stream = streamOf(live);
+            stream = streamOf(live);
+        } catch (RuntimeException | Error e) {
+            boolean unused = manager.inFlight().discard(live);
+            throw e;
+        }
+        try {
             if (tokenizeWorkers.isEmpty() || request.prompt() instanceof Prompt.Tokens) {
                 tokenizeAndHandOver(live);
             } else {
                 manager.tokenize(live);
             }
-            return stream;
         } catch (RuntimeException | Error e) {
-            manager.inFlight().discard(live);
-            throw e;
+            // A request that has ended meanwhile, with its engine or by its deadline, is reported once: by its stream.
+            if (manager.inFlight().discard(live)) {
+                throw e;
+            }
         }
+        return stream;
     }
 
     private LiveRequest newRequest(GenerationRequest request) {

@@ -238,17 +238,19 @@ final class InFlight {
         }
     }
 
-    /** Forgets a request without a reader. */
-    void discard(LiveRequest request) {
+    /** Forgets a request without a reader unless it has ended; returns whether it did. */
+    boolean discard(LiveRequest request) {
         synchronized (room) {
             boolean unused = request.sequence().filter(room::remove).isPresent();
         }
-        if (request.claimEnding()) {
+        boolean claimed = request.claimEnding();
+        if (claimed) {
             request.discharge();
             deadlines.remove(request);
             unreserve();
             observer.withdrawn(request);
         }
+        return claimed;
     }
 
     /** Waits until other threads are done with the endings that they have claimed. */
