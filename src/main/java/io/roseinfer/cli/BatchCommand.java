@@ -13,6 +13,7 @@ import io.roseinfer.batch.BatchOutput;
 import io.roseinfer.batch.BatchTotals;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.Within;
@@ -45,6 +46,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
+@Heading("Batch")
 final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     private static final String STANDARD = "-";
     private static final long KIB = 1024;

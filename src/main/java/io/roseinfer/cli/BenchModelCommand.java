@@ -12,6 +12,7 @@ import io.roseinfer.bench.report.ModelReport;
 import io.roseinfer.bench.report.ModelResult;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PageFlags;
@@ -37,12 +38,14 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
+@Heading("Measurement")
 final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
     private static final double NANOS_PER_MILLI = 1e6;
 
     @Mixin
     private ModelFlags model = new ModelFlags();
 
+    @Heading("Load")
     @Option(
             names = "--prefill",
             paramLabel = "<[ROWSx]TOKENS[,...]>",
@@ -50,6 +53,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             description = "Prompts to prefill in one step, or none.")
     private Shapes.Points prefill = Shapes.Points.of(new ModelPoint.Prefill(1, 64));
 
+    @Heading("Load")
     @Option(
             names = "--decode",
             paramLabel = "<ROWS[,...]>",
@@ -57,6 +61,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             description = "Rows that decode together, or none.")
     private Shapes.Points decode = Shapes.Points.of(new ModelPoint.Decode(1), new ModelPoint.Decode(8));
 
+    @Heading("Load")
     @Option(
             names = "--context",
             paramLabel = "<N>",
@@ -65,6 +70,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
     @Within(min = 1)
     private int context = 8;
 
+    @Heading("Load")
     @Option(
             names = "--decode-steps",
             paramLabel = "<N>",
@@ -73,6 +79,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
     @Within(min = 1, max = 10_000)
     private int decodeSteps = 64;
 
+    @Heading("Load")
     @Option(
             names = "--block-size",
             paramLabel = "<N>",

@@ -14,6 +14,7 @@ import io.roseinfer.bench.report.SchedulerResult;
 import io.roseinfer.bench.report.StepCostResult;
 import io.roseinfer.bench.report.StreamingReport;
 import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PageFlags;
@@ -50,6 +51,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
+@Heading("Measurement")
 final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     private static final List<String> ON_SIM_ALONE = List.of("--running", "--waiting", "--steps");
 
@@ -98,6 +100,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             showDefaultValue = Visibility.NEVER)
     private Optional<SchedulerBenchmark.Mode> mode = Optional.empty();
 
+    @Heading("Load")
     @Option(
             names = "--max-new-tokens",
             paramLabel = "<N>",

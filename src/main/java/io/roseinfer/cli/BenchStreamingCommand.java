@@ -20,6 +20,7 @@ import io.roseinfer.cli.flags.ArrivalFlags;
 import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.SamplingFlags;
@@ -59,6 +60,7 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         footer =
                 "%nroseinfer bench serve --help, bench scheduler --help and bench model --help show the other benchmarks.")
+@Heading("Output")
 final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     /** Steps per run that a timeline can have; the records of as many take 14 MB. */
     private static final int TIMELINE_STEPS = 1 << 17;
@@ -69,6 +71,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private WorkloadFlags workload = new WorkloadFlags();
 
+    @Heading("Load")
     @Option(
             names = "--max-new-tokens",
             paramLabel = "<N>",
@@ -77,9 +80,11 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Within(min = 1)
     private int maxNewTokens = 16;
 
+    @Heading("Load")
     @Option(names = "--pretok", description = "Tokenize all prompts before the clock starts.")
     private boolean pretok;
 
+    @Heading("Load")
     @Option(
             names = "--submit-interval-ms",
             paramLabel = "<MS>",
@@ -88,6 +93,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Within(min = 0, max = SubmitSchedule.MAX_INTERVAL_MILLIS)
     private double submitIntervalMillis;
 
+    @Heading("Load")
     @Option(
             names = "--submit-schedule",
             paramLabel = "<relative|absolute>",
@@ -109,6 +115,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private SamplingFlags sampling = new SamplingFlags();
 
+    @Heading("Measurement")
     @Option(
             names = "--warmup-runs",
             paramLabel = "<N>",
@@ -117,6 +124,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Within(min = 0)
     private int warmupRuns;
 
+    @Heading("Measurement")
     @Option(
             names = "--repeat-runs",
             paramLabel = "<N>",

@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PromptConverter;
 import io.roseinfer.cli.flags.SamplingFlags;
@@ -28,6 +29,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
+@Heading("Conversation")
 final class ChatCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private ModelFlags model = new ModelFlags();

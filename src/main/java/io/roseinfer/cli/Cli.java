@@ -7,6 +7,7 @@ import io.roseinfer.cli.bench.BenchServeCommand;
 import io.roseinfer.cli.bench.BenchSweepCommand;
 import io.roseinfer.cli.bench.ReportCommand;
 import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.FlagSections;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.nio.charset.StandardCharsets;
@@ -87,11 +88,12 @@ final class Cli {
     static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures, String... args) {
         CommandLine commands = added(new CommandLine(root), COMMANDS, args, 0);
         Choices.register(commands);
+        FlagSections.register(commands);
         return commands.setOut(terminal.out())
                 .setErr(terminal.err())
                 .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
                 .setUsageHelpWidth(helpWidth(terminal))
-                .setUsageHelpLongOptionsMaxWidth(44)
+                .setUsageHelpLongOptionsMaxWidth(28)
                 .setExpandAtFiles(false)
                 .setAllowOptionsAsOptionParameters(true)
                 .setEndOfOptionsDelimiter(NEVER_GIVEN) // there are only options, and a prompt may be --

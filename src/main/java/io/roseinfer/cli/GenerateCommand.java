@@ -4,6 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Numbers;
 import io.roseinfer.cli.flags.PromptConverter;
@@ -37,11 +38,13 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
+@Heading("Completion")
 final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @ArgGroup(multiplicity = "1")
     private PromptChoice prompt = new PromptChoice();
 
     /** Text or ids, not both. */
+    @Heading("Prompt")
     static final class PromptChoice {
         @Option(
                 names = "--prompt",
@@ -68,6 +71,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
+    @Heading("Prompt")
     @Option(
             names = "--chat",
             description = "Take the prompt for a user's message, and answer it by the model's chat template.")
@@ -100,9 +104,11 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @Option(names = "--no-stop-on-eos", description = "Generate on after the end-of-text token.")
     private boolean noStopOnEos;
 
+    @Heading("Output")
     @Option(names = "--json", description = "Print one JSON object on one line instead of the text.")
     private boolean json;
 
+    @Heading("Output")
     @Option(
             names = "--logprobs",
             paramLabel = "<N>",

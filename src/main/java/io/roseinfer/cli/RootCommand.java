@@ -10,6 +10,7 @@ import picocli.CommandLine.ScopeType;
         description = "An LLM inference engine for serving research.",
         versionProvider = RootCommand.Version.class,
         synopsisSubcommandLabel = "COMMAND",
+        commandListHeading = "%nCommands:%n",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",

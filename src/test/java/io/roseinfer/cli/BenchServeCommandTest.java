@@ -291,7 +291,7 @@ class BenchServeCommandTest {
                 "--dataset=jsonl | --dataset jsonl is read from a file; name it with --dataset-path FILE",
                 "--goodput=ttft | --goodput is 'ttft'; it must be ttft:MS",
                 "--burstiness=2 | --burstiness shapes the gaps of --request-rate, which is inf",
-                "--request-rate=0 | '0' is not a number above 0, or inf",
+                "--request-rate=0 | '0' is not a number, above 0, or inf",
                 "--endpoint-type=chat | --endpoint-type chat takes text, and these prompts are token ids",
                 "--clip-to=5 | --clip-to clips what a trace or synthetic conversations ask for; --dataset random says itself",
                 "--percentile-metrics=foo | 'foo' is not a list of ttft,tpot,itl,e2el"

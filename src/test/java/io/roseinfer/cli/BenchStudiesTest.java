@@ -457,7 +457,7 @@ class BenchStudiesTest {
                 "sweep | --vary=request-rate | --vary is 'request-rate'; it must be FLAG=VALUE,VALUE",
                 "sweep | --vary=nonsense=1,2 | Unknown option: '--nonsense=1'",
                 "sweep | --find-rate=3 | --find-rate needs an objective",
-                "sweep | --attainment=150 | '150' is not a number from 0 to 100",
+                "sweep | --attainment=150 | '150' is not a number, 0 to 100",
                 "ab | --pairs=9 | --pairs is 9; it must be even",
                 "ab | --pairs=4 | at least 10",
                 "ab | --metric=speed | --metric is 'speed'; it must be one of mean_ttft_ms",

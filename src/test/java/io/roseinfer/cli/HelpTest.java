@@ -6,132 +6,155 @@ import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 class HelpTest {
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "--model",
-                "--hf-model-id",
-                "--device",
-                "--dtype",
-                "--prompt",
-                "--prompt-repeats",
-                "--unique-prompts",
-                "--pretok",
-                "--tokenize-workers",
-                "--num-requests",
-                "--max-new-tokens",
-                "--max-batch-size",
-                "--prefill-max-batch-size",
-                "--prefill-max-tokens",
-                "--prefill-admission-policy",
-                "--prefill-admission-lookahead",
-                "--prefill-force-fifo-every",
-                "--preemption-policy",
-                "--step-policy",
-                "--decode-first",
-                "--max-active-requests",
-                "--max-inflight-requests",
-                "--stream-interval",
-                "--submit-interval-ms",
-                "--submit-schedule",
-                "--no-stop-on-eos",
-                "--no-prefix-cache",
-                "--[no-]paged-attn",
-                "--[no-]cuda-graph",
-                "--nvtx",
-                "--warmup-runs",
-                "--repeat-runs",
-                "--temperature",
-                "--top-k",
-                "--top-p",
-                "--do-sample",
-                "--seed",
-                "--threads",
-                "--kv-blocks",
-                "--block-size",
-                "--[no-]chunked-prefill",
-                "--[no-]batch-invariant",
-                "--json",
-                "--print-ids",
-                "--timeline",
-                "--profile-ops",
-                "--prompt-ids",
-                "--memory-plan"
-            })
-    void bench_help_has_every_flag(String flag) {
-        Outcome outcome = CliRunner.run("bench", "--help");
+    private static final String GENERAL = "General";
+
+    private static Stream<CommandSpec> specs(CommandLine command) {
+        return Stream.concat(
+                Stream.of(command.getCommandSpec()),
+                command.getSubcommands().values().stream().flatMap(HelpTest::specs));
+    }
+
+    /** Every command, with what its help says. */
+    static List<Named<Help>> helps() {
+        return specs(CliRunner.commands())
+                .map(spec -> Named.of(spec.qualifiedName(), new Help(spec, text(spec, 80))))
+                .toList();
+    }
+
+    private static String text(CommandSpec spec, int columns) {
+        List<String> words = List.of((spec.qualifiedName() + " --help").split(" "));
+        // Without a word after it, bench is bench streaming.
+        List<String> args = words.equals(List.of("roseinfer", "bench", "--help"))
+                ? List.of("bench", "streaming", "--help")
+                : words.subList(1, words.size());
+        Outcome outcome = CliRunner.run(Map.of("COLUMNS", Integer.toString(columns)), args.toArray(String[]::new));
         assertThat(outcome.code()).isZero();
-        assertThat(outcome.out()).containsPattern("[ ,]\\Q" + flag + "\\E[ =,\\n]");
+        assertThat(outcome.err()).isEmpty();
+        return outcome.out();
+    }
+
+    /** The help of a command. */
+    record Help(CommandSpec spec, String text) {
+        private static final Pattern HEADING = Pattern.compile("([A-Z][a-z]+( [a-z]+)*):");
+        private static final Pattern ENTRY = Pattern.compile(" {2,6}(-[a-zA-Z], )?--.*");
+
+        /** Returns the text about each flag by its names, without white space, and its heading in front. */
+        Map<String, String> entries() {
+            Map<String, String> entries = new LinkedHashMap<>();
+            String heading = "";
+            String names = "";
+            for (String line : text.lines().toList()) {
+                Matcher section = HEADING.matcher(line);
+                if (section.matches()) {
+                    heading = section.group(1);
+                    names = "";
+                } else if (ENTRY.matcher(line).matches()) {
+                    names = line.strip().replaceFirst("(=| {2}).*", "");
+                    entries.put(names, heading + ": " + line.replaceAll("\\s", ""));
+                } else if (!names.isEmpty()) {
+                    entries.merge(names, line.replaceAll("\\s", ""), String::concat);
+                }
+            }
+            return entries;
+        }
+
+        /** The flags of the command's own spec. */
+        List<OptionSpec> flags() {
+            return spec.options();
+        }
+
+        String entry(OptionSpec flag) {
+            List<String> found = entries().entrySet().stream()
+                    .filter(entry -> List.of(entry.getKey().replace("[no-]", "").split(", "))
+                            .containsAll(List.of(flag.names())))
+                    .map(Map.Entry::getValue)
+                    .toList();
+            assertThat(found).as("entries of " + flag.longestName()).hasSize(1);
+            return found.getFirst();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("helps")
+    void every_flag_stands_under_a_heading(Help help) {
+        assertThat(help.flags()).isNotEmpty().allSatisfy(flag -> {
+            boolean general = List.of("--help", "--version", "--trace").contains(flag.longestName());
+            assertThat(help.entry(flag)).matches("[A-Z].*: .*");
+            assertThat(help.entry(flag).startsWith(GENERAL + ":"))
+                    .as(flag.longestName())
+                    .isEqualTo(general);
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("helps")
+    void heading_stands_once(Help help) {
+        assertThat(help.text().lines().filter(line -> Help.HEADING.matcher(line).matches()))
+                .isNotEmpty()
+                .doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @MethodSource("helps")
+    void defaults_are_spelled_as_the_flags_take_them(Help help) {
+        assertThat(help.flags())
+                .allSatisfy(flag ->
+                        assertThat(help.entry(flag)).doesNotContainPattern("Default:([A-Z_]+|Infinity)($|\\()"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--model, builtin:tiny", "--num-requests, 16", "--submit-schedule, relative", "--top-p, 1.0"})
+    void value_without_the_flag_is_shown(String flag, String value) {
+        Help help = streaming();
+        assertThat(help.entry(help.spec().findOption(flag))).contains("Default:" + value);
     }
 
     @ParameterizedTest
     @CsvSource({
-        "--model, builtin:tiny",
-        "--prompt, Once upon a time",
-        "--num-requests, 16",
-        "--max-new-tokens, 16",
-        "--max-batch-size, 8",
-        "--warmup-runs, 0",
-        "--repeat-runs, 1",
-        "--submit-schedule, relative",
-        "--prefill-admission-lookahead, 64"
+        "--num-requests, 1 or more",
+        "--threads, 1 to 1024",
+        "--top-p, above 0 and at most 1",
+        "--request-rate, 'above 0, or inf'"
     })
-    void bench_help_tells_defaults(String flag, String value) {
-        String help = CliRunner.run("bench", "--help").out();
-        String entry = help.substring(help.indexOf(flag));
-        assertThat(entry.lines()
-                        .skip(1)
-                        .filter(line -> line.contains("Default: "))
-                        .findFirst())
-                .hasValueSatisfying(line -> assertThat(line.strip()).isEqualTo("Default: " + value));
+    void range_of_a_number_is_shown(String flag, String range) {
+        Help help = streaming();
+        assertThat(help.entry(help.spec().findOption(flag))).endsWith(("(" + range + ")").replace(" ", ""));
+    }
+
+    private static Help streaming() {
+        CommandSpec spec = specs(CliRunner.commands())
+                .filter(command -> command.qualifiedName().equals("roseinfer bench streaming"))
+                .findFirst()
+                .orElseThrow();
+        return new Help(spec, text(spec, 80));
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "bench",
-                "bench streaming",
-                "bench scheduler",
-                "generate",
-                "chat",
-                "serve",
-                "batch",
-                "report",
-                "doctor"
-            })
-    void any_command_help_speaks_of_no_java_types(String command) {
-        String[] args = (command + " --help").split(" ");
-        Outcome outcome = CliRunner.run(args);
-        assertThat(outcome.code()).isZero();
-        assertThat(outcome.out()).startsWith("Usage: roseinfer ").doesNotContain("Optional", "null", "[]");
-        assertThat(outcome.err()).isEmpty();
+    @MethodSource("helps")
+    void help_speaks_of_no_java_types(Help help) {
+        assertThat(help.text()).startsWith("Usage: roseinfer").doesNotContain("Optional", "null]", "[]");
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "bench",
-                "bench serve",
-                "bench model",
-                "bench scheduler",
-                "generate",
-                "chat",
-                "serve",
-                "batch",
-                "report",
-                "doctor"
-            })
-    void any_command_help_spells_defaults_as_the_flags_take_them(String command) {
-        assertThat(CliRunner.run((command + " --help").split(" ")).out())
-                .startsWith("Usage: roseinfer ")
-                .doesNotContainPattern("Default: ([A-Z_]+|Infinity)\\R");
+    @MethodSource("helps")
+    void help_is_at_most_80_columns_wide_on_a_terminal_of_80(Help help) {
+        assertThat(help.text().lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
     }
 
     @ParameterizedTest

@@ -13,6 +13,7 @@ import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.Figures;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.EndpointFlags;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.Within;
@@ -40,6 +41,7 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         footer =
                 "%nEnds with exit code 9 if B is shown to be worse, and 8 if too many runs are invalid or the figure has no ratio.")
+@Heading("Comparison")
 public final class BenchAbCommand implements Command {
     private static final int WORSE = 9;
     private static final int INVALID = 8;

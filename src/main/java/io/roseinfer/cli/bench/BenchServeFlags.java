@@ -10,6 +10,7 @@ import io.roseinfer.cli.flags.ArrivalFlags;
 import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.EndpointFlags;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.ObjectiveFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
@@ -28,6 +29,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** Everything that says which system is measured under which load. */
+@Heading("Load")
 final class BenchServeFlags {
     /** The readers' threads on a machine with so many cores each. */
     private static final int CORES_PER_READER = 4;

@@ -8,6 +8,7 @@ import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.report.Environment;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.Within;
@@ -34,6 +35,7 @@ import picocli.CommandLine.Option;
         showDefaultValues = true,
         sortOptions = false,
         footer = "%nEnds with exit code 8 when a point does not count.")
+@Heading("Sweep")
 public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
 

@@ -3,6 +3,7 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.report.html.HtmlReport;
+import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import picocli.CommandLine.Parameters;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
+@Heading("Output")
 public final class ReportCommand implements Command {
     @Parameters(
             paramLabel = "FILE",

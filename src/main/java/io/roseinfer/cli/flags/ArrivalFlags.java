@@ -10,6 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** When requests arrive. */
+@Heading("Load")
 public final class ArrivalFlags {
     @Option(
             names = "--request-rate",

@@ -11,6 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** What is told of a run of {@code bench serve}. */
+@Heading("Output")
 public final class BenchServeOutputFlags {
     private static final List<String> METRICS = List.of("ttft", "tpot", "itl", "e2el");
 

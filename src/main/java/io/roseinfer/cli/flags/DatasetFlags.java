@@ -18,6 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** What requests ask for: made up, or read from a file. */
+@Heading("Load")
 public final class DatasetFlags {
     /** Where requests come from. */
     public enum Dataset {

@@ -6,6 +6,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** How requests get into an engine and their tokens out of it. */
+@Heading("Scheduling")
 public final class DeliveryFlags {
     @Option(
             names = "--max-inflight-requests",

@@ -8,6 +8,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
 /** Which server is measured, and how it is asked. */
+@Heading("System under test")
 public final class EndpointFlags {
     /** What answers. */
     public enum Kind {
@@ -50,7 +51,7 @@ public final class EndpointFlags {
             converter = BackendName.class,
             description = {
                 "http is the server at --base-url (vllm and openai mean the same, openai-chat that and --endpoint-type chat);",
-                "engine is one in this process, without HTTP, of --model and the flags below it;",
+                "engine is one in this process, without HTTP, with the flags under Model, Device and Scheduling;",
                 "null is a server in this process that only writes: what is measured then is the client;",
                 "sim is the engine's scheduler on simulated time, whose steps take what --step-costs says",
                 "(default: http with --base-url, else engine)."

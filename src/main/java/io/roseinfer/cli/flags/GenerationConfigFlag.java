@@ -5,6 +5,7 @@ import io.roseinfer.sampling.SamplingDefaults;
 import picocli.CommandLine.Option;
 
 /** Whether what the model's authors recommend counts where a request says nothing. */
+@Heading("Sampling")
 public final class GenerationConfigFlag {
     /** Where defaults come from. */
     public enum Source {

@@ -7,6 +7,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** Where a benchmark's results go beside the terminal. */
+@Heading("Output")
 public final class JsonFlag {
     @Option(
             names = "--json",

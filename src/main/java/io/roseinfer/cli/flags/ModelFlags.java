@@ -30,6 +30,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** Which model, on which device. The one class that talks to the composition root. */
+@Heading("Model")
 public final class ModelFlags {
     /** The names that may follow {@code random:}, for the help. */
     static final class RandomShapes implements Iterable<String> {
@@ -48,6 +49,7 @@ public final class ModelFlags {
                             + " is one of ${COMPLETION-CANDIDATES} or the path of a config.json.")
     private String model = "builtin:tiny";
 
+    @Heading("Device")
     @Option(
             names = "--device",
             paramLabel = "<auto|cpu|cuda[:N][,...]|sim>",
@@ -72,6 +74,7 @@ public final class ModelFlags {
             showDefaultValue = Visibility.NEVER)
     private Precision dtype = Precision.AUTO;
 
+    @Heading("Device")
     @Option(
             names = "--kv-cache-dtype",
             paramLabel = "<auto|fp8>",
@@ -81,6 +84,7 @@ public final class ModelFlags {
             showDefaultValue = Visibility.NEVER)
     private KvPrecision keys = KvPrecision.AUTO;
 
+    @Heading("Device")
     @Option(
             names = "--threads",
             paramLabel = "<N>",
@@ -102,6 +106,7 @@ public final class ModelFlags {
     @Option(names = "--offline", description = "Download nothing; HF_HUB_OFFLINE=1 says the same.")
     private boolean offline;
 
+    @Heading("Device")
     @Option(
             names = "--paged-attn",
             negatable = true,
@@ -111,21 +116,25 @@ public final class ModelFlags {
             })
     private @Nullable Boolean pagedAttention;
 
+    @Heading("Device")
     @Option(
             names = "--cuda-graph",
             negatable = true,
             description = "Replay decode steps and short prompts as CUDA graphs (default: on where there is CUDA).")
     private @Nullable Boolean cudaGraph;
 
+    @Heading("Device")
     @Option(names = "--nvtx", description = "Show the profiler that started this program what the engine does (CUDA).")
     private boolean nvtx;
 
+    @Heading("Device")
     @Option(
             names = "--batch-invariant",
             negatable = true,
             description = "Bit-equal results whatever the batch (default: on on cpu, where it costs nothing).")
     private @Nullable Boolean batchInvariant;
 
+    @Heading("Device")
     @Option(names = "--memory-plan", description = "List on standard error what the loaded model takes of memory.")
     private boolean memoryPlan;
 

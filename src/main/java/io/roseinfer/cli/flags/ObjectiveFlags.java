@@ -14,6 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
 /** What is asked of a run: of the server, and of the client. */
+@Heading("Objective and validity")
 public final class ObjectiveFlags {
     private static final List<String> BOUNDED = List.of("ttft", "tpot", "e2el");
 

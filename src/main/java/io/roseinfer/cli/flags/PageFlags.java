@@ -15,6 +15,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** Where results go that people read: a page, and a table. */
+@Heading("Output")
 public final class PageFlags {
     @Option(
             names = "--report",

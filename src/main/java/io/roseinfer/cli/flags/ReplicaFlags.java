@@ -9,6 +9,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** On how many devices a model runs, and which of them serves a request. */
+@Heading("Device")
 final class ReplicaFlags {
     @Option(
             names = "--replicas",
@@ -25,10 +26,10 @@ final class ReplicaFlags {
     @Option(
             names = "--routing",
             paramLabel = "<POLICY|CLASS[:ARG]>",
-            description = {
-                "Which of several engines serves a request: pull (whichever has room first), least-tokens, prefix,",
-                "round-robin, vllm, sglang, dynamo, or the name of a class that implements RoutingPolicy, with ARG for its constructor."
-            })
+            description =
+                    "Which of several engines serves a request: pull (the first that has room), least-tokens, prefix, round-robin,"
+                            + " vllm, sglang, dynamo, or the name of a class that implements RoutingPolicy, with ARG for its"
+                            + " constructor.")
     private String routing = "pull";
 
     /**

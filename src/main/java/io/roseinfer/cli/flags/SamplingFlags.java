@@ -11,6 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** How tokens are chosen. Greedy unless {@code --do-sample}, whatever else is given. */
+@Heading("Sampling")
 public final class SamplingFlags {
     @Option(names = "--do-sample", description = "Draw tokens at random instead of taking the likeliest.")
     private boolean doSample;

@@ -12,6 +12,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** How requests are batched and kept in memory. */
+@Heading("Scheduling")
 public final class SchedulerFlags {
     private static final String FIFO = "fifo";
     private static final String DEFAULT = "default";
@@ -46,10 +47,9 @@ public final class SchedulerFlags {
     @Option(
             names = "--prefill-admission-policy",
             paramLabel = "<fifo|pack|CLASS[:ARG]>",
-            description = {
-                "fifo admits in order of arrival, pack the shortest of the oldest first; or the name of a class",
-                "that implements AdmissionPolicy, with ARG for its constructor."
-            })
+            description =
+                    "fifo admits in order of arrival, pack the shortest of the oldest first; or the name of a class"
+                            + " that implements AdmissionPolicy, with ARG for its constructor.")
     private String admissionPolicy = FIFO;
 
     @Option(
@@ -71,19 +71,17 @@ public final class SchedulerFlags {
     @Option(
             names = "--preemption-policy",
             paramLabel = "<youngest|CLASS[:ARG]>",
-            description = {
-                "Who gives its KV blocks back when none are left: the request that arrived last, or the choice of",
-                "a class that implements PreemptionPolicy."
-            })
+            description =
+                    "Which request is preempted if the KV pool is full: the youngest, or the choice of a class that implements"
+                            + " PreemptionPolicy.")
     private String preemptionPolicy = "youngest";
 
     @Option(
             names = "--step-policy",
             paramLabel = "<default|CLASS[:ARG]>",
-            description = {
-                "What makes up a step: prompts and decode in turns, together with --chunked-prefill; or the choice of",
-                "a class that implements StepPolicy."
-            })
+            description =
+                    "What a step consists of: prompts or decode, alternating, or both with --chunked-prefill; or the choice of a"
+                            + " class that implements StepPolicy.")
     private String stepPolicy = DEFAULT;
 
     @Option(names = "--decode-first", description = "Decode before admitting, in every iteration.")

@@ -20,6 +20,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** Where a server listens, and what it lets clients do. */
+@Heading("Server")
 public final class ServeFlags {
     @Option(names = "--host", paramLabel = "<ADDRESS>", description = "Address to listen on.")
     private String host = "127.0.0.1";

@@ -18,6 +18,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** How long things take on simulated time. */
+@Heading("Simulated time")
 public final class SimulationFlags {
     private static final String LINEAR = "step:MS,token:MS,attended:MS";
 
@@ -44,8 +45,8 @@ public final class SimulationFlags {
             names = "--step-noise",
             paramLabel = "<held|drawn|SIGMA>",
             description = {
-                "On --backend sim: held has the machine as fast or slow as it was at each moment of the recorded run, drawn has steps",
-                "longer or shorter as recorded ones were, by chance, and a number is the deviation of a log-normal factor",
+                "On --backend sim: held has the machine as fast or slow as it was at each moment of the recorded run, drawn has"
+                        + " steps longer or shorter as recorded ones were, by chance, and a number is the deviation of a log-normal factor",
                 "(default: held with a file, else 0)."
             },
             showDefaultValue = Visibility.NEVER)

@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
 /** The scheduler's own cost, measured on the simulated device. */
+@Heading("Simulated time")
 public final class StepCostFlags {
     @Option(
             names = "--running",

@@ -7,6 +7,7 @@ import java.lang.annotation.Target;
 import java.lang.reflect.Field;
 import java.math.BigDecimal;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Stack;
 import java.util.StringJoiner;
 import picocli.CommandLine.IParameterPreprocessor;
@@ -51,11 +52,10 @@ public @interface Within {
         @Override
         public boolean preprocess(Stack<String> words, CommandSpec command, ArgSpec flag, Map<String, Object> unused) {
             // The parser refuses a flag without a value.
-            if (!words.isEmpty() && flag instanceof OptionSpec option && flag.userObject() instanceof Field field) {
-                Class<?> type = flag.typeInfo().getAuxiliaryTypes()[0];
-                Range range = new Range(field.getAnnotation(Within.class), type);
+            if (!words.isEmpty() && flag instanceof OptionSpec option) {
+                Range range = Range.of(flag).orElseThrow();
                 String value = words.peek();
-                for (String number : type == Numbers.class ? value.split(",", -1) : new String[] {value}) {
+                for (String number : type(flag) == Numbers.class ? value.split(",", -1) : new String[] {value}) {
                     if (!range.contains(number.strip())) {
                         throw new ParameterException(
                                 command.commandLine(),
@@ -69,10 +69,21 @@ public @interface Within {
             return false;
         }
 
+        private static Class<?> type(ArgSpec flag) {
+            return flag.typeInfo().getAuxiliaryTypes()[0];
+        }
+
         /** The bounds with the type of the numbers: {@code double}, {@code float} or whole numbers. */
-        private record Range(Within bounds, boolean isReal, boolean isSingle) {
+        record Range(Within bounds, boolean isReal, boolean isSingle) {
             Range(Within bounds, Class<?> type) {
                 this(bounds, type == double.class || type == Double.class || type == float.class, type == float.class);
+            }
+
+            /** Returns the range of a flag's numbers; empty if it has no bounds. */
+            static Optional<Range> of(ArgSpec flag) {
+                return flag.userObject() instanceof Field field && field.isAnnotationPresent(Within.class)
+                        ? Optional.of(new Range(field.getAnnotation(Within.class), type(flag)))
+                        : Optional.empty();
             }
 
             boolean contains(String text) {
@@ -97,23 +108,27 @@ public @interface Within {
 
             @Override
             public String toString() {
-                StringJoiner bound = new StringJoiner(" and ", isReal ? "a number " : "a whole number, ", "");
+                return (isReal ? "a number, " : "a whole number, ") + values();
+            }
+
+            /** The numbers within the bounds, in words. */
+            String values() {
+                StringJoiner values = new StringJoiner(" and ");
                 boolean hasMin = bounds.min() > Double.NEGATIVE_INFINITY;
                 boolean hasMax = bounds.max() < Double.POSITIVE_INFINITY;
                 if (hasMin) {
-                    String min = (isReal ? hasMax ? "from " : "of " : "") + shown(bounds.min());
-                    bound.add(min + (hasMax ? " to " + shown(bounds.max()) : " or more"));
+                    values.add(shown(bounds.min()) + (hasMax ? " to " + shown(bounds.max()) : " or more"));
                 }
                 if (bounds.above() > Double.NEGATIVE_INFINITY) {
-                    bound.add("above " + shown(bounds.above()));
+                    values.add("above " + shown(bounds.above()));
                 }
                 if (hasMax && !hasMin) {
-                    bound.add("at most " + shown(bounds.max()));
+                    values.add("at most " + shown(bounds.max()));
                 }
                 if (bounds.below() < Double.POSITIVE_INFINITY) {
-                    bound.add("below " + shown(bounds.below()));
+                    values.add("below " + shown(bounds.below()));
                 }
-                return bound + (bounds.orInfinite() ? ", or inf" : "");
+                return values + (bounds.orInfinite() ? ", or inf" : "");
             }
 
             private static String shown(double bound) {

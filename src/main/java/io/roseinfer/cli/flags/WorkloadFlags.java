@@ -17,6 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** The flags that say what a benchmark's requests ask for. */
+@Heading("Load")
 public final class WorkloadFlags {
     @Option(
             names = "--prompt",

@@ -1,0 +1,74 @@
+package io.roseinfer.cli.flags;
+
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Help.Ansi.Text;
+import picocli.CommandLine.Help.Layout;
+import picocli.CommandLine.IHelpSectionRenderer;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
+
+/** The flags in a command's help: a section for each {@link Heading}, in order of declaration, with the bounds of {@link Within}. */
+public final class FlagSections implements IHelpSectionRenderer {
+    private FlagSections() {}
+
+    /** Has a command and its subcommands show their flags in sections. */
+    public static void register(CommandLine command) {
+        Map<String, IHelpSectionRenderer> sections = new HashMap<>(command.getHelpSectionMap());
+        sections.put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, new FlagSections());
+        var unused = command.setHelpSectionMap(sections);
+    }
+
+    @Override
+    public String render(Help help) {
+        Map<String, List<OptionSpec>> sections = new LinkedHashMap<>();
+        for (OptionSpec flag : help.commandSpec().options()) {
+            if (!flag.hidden()) {
+                sections.computeIfAbsent(heading(flag), heading -> new ArrayList<>())
+                        .add(flag);
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        sections.forEach((heading, flags) -> text.append(System.lineSeparator())
+                .append(heading)
+                .append(':')
+                .append(System.lineSeparator())
+                .append(list(flags, help)));
+        return text.toString();
+    }
+
+    /** Returns the heading of a flag's field, else of the class that declares it. */
+    private static String heading(OptionSpec flag) {
+        Field field = (Field) flag.userObject();
+        Heading heading = field.isAnnotationPresent(Heading.class)
+                ? field.getAnnotation(Heading.class)
+                : field.getDeclaringClass().getAnnotation(Heading.class);
+        return heading == null ? Heading.GENERAL : heading.value();
+    }
+
+    private static String list(List<OptionSpec> flags, Help help) {
+        Layout columns = help.createDefaultLayout();
+        Layout layout = new Layout(
+                columns.colorScheme(),
+                columns.textTable(),
+                (flag, label, scheme) ->
+                        withRange(flag, columns.optionRenderer().render(flag, label, scheme)),
+                columns.parameterRenderer());
+        return help.optionListExcludingGroups(flags, layout, null, help.parameterLabelRenderer());
+    }
+
+    /** Adds a flag's range to the last line of its description, which is that of the default if there is one. */
+    private static Text[][] withRange(OptionSpec flag, Text[][] rows) {
+        Within.Check.Range.of(flag).ifPresent(range -> {
+            Text[] last = rows[rows.length - 1];
+            last[last.length - 1] = last[last.length - 1].concat(" (" + range.values() + ")");
+        });
+        return rows;
+    }
+}
