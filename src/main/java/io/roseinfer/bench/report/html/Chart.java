@@ -73,6 +73,7 @@ final class Chart {
     private final String yLabel;
     private final List<Series> series;
     private List<Mark> marks = List.of();
+    private Point extent = new Point(0, 0);
     private final boolean mayBeLogarithmic;
 
     /**
@@ -94,16 +95,18 @@ final class Chart {
         return this;
     }
 
+    /** Gives charts without marks axes of equal extent, so that their heights can be compared. */
+    static void onEqualAxes(List<Chart> charts) {
+        double x = charts.stream().mapToDouble(Chart::lastX).max().orElse(0);
+        double y = charts.stream().mapToDouble(Chart::highestY).max().orElse(0);
+        charts.forEach(chart -> chart.extent = new Point(x, y));
+    }
+
     /** Returns the chart with its title and legend. */
     Figure figure() {
         Axis x = xAxis();
-        double highest = DoubleStream.concat(
-                        series.stream().flatMap(line -> line.y().stream()).mapToDouble(Double::doubleValue),
-                        marks.stream().mapToDouble(Mark::y))
-                .filter(value -> value > 0)
-                .max()
-                .orElse(1);
-        Axis y = Axis.upTo(highest, BOTTOM, TOP);
+        double highest = Math.max(highestY(), extent.y());
+        Axis y = Axis.upTo(highest > 0 ? highest : 1, BOTTOM, TOP);
         Svg svg = new Svg()
                 .below(x, TOP, BOTTOM, xLabel + (x.logarithmic() ? ", logarithmic" : ""))
                 .beside(y, LEFT, RIGHT, yLabel);
@@ -125,13 +128,25 @@ final class Chart {
         return new Figure(title, HEIGHT, svg, legend, List.of());
     }
 
+    private double highestY() {
+        return DoubleStream.concat(
+                        series.stream().flatMap(line -> line.y().stream()).mapToDouble(Double::doubleValue),
+                        marks.stream().mapToDouble(Mark::y))
+                .max()
+                .orElse(0);
+    }
+
+    private DoubleStream allX() {
+        return series.stream().flatMap(line -> line.x().stream()).mapToDouble(Double::doubleValue);
+    }
+
+    private double lastX() {
+        return allX().max().orElse(1);
+    }
+
     private Axis xAxis() {
-        double[] all = series.stream()
-                .flatMap(line -> line.x().stream())
-                .mapToDouble(Double::doubleValue)
-                .toArray();
-        double high = DoubleStream.of(all).max().orElse(1);
-        double low = DoubleStream.of(all).filter(value -> value > 0).min().orElse(1);
+        double high = Math.max(lastX(), extent.x());
+        double low = allX().filter(value -> value > 0).min().orElse(1);
         double end = marks.stream().mapToDouble(Mark::x).reduce(high > 0 ? high : 1, Math::max);
         return mayBeLogarithmic && high > FAR * low
                 ? Axis.logarithmic(Math.max(low, high / 1e6), end, LEFT, RIGHT)

@@ -214,14 +214,12 @@ public final class HtmlReport {
         distribution("Inter-token latency", HtmlReport::gaps).ifPresent(distributions::add);
         distribution("Latency of a request", run -> values(run, r -> OptionalDouble.of(r.latencyMillis())))
                 .ifPresent(distributions::add);
-        List<Block.Figure> courses = new ArrayList<>();
-        runs.forEach(run -> courses.addAll(overTime(run)));
         return List.of(
                 Block.Heading.of("Latencies"),
                 latencies(),
                 new Block.Figures(distributions),
                 Block.Heading.of("Over time"),
-                new Block.Figures(courses),
+                new Block.Figures(overTime()),
                 Block.Heading.of("Figures"),
                 facts());
     }
@@ -278,32 +276,42 @@ public final class HtmlReport {
                 : Optional.of(new Chart(title, "ms", "% of samples at most", series, true).figure());
     }
 
-    private List<Block.Figure> overTime(ShownRun run) {
-        if (run.requests().isEmpty()) {
-            return List.of();
+    private List<Block.Figure> overTime() {
+        List<ShownRun> shown =
+                runs.stream().filter(run -> !run.requests().isEmpty()).toList();
+        List<Chart> rates = new ArrayList<>();
+        List<Chart> inFlight = new ArrayList<>();
+        for (int i = 0; i < shown.size(); i++) {
+            TimeCourse course = TimeCourse.of(shown.get(i));
+            rates.add(new Chart(
+                    "Tokens per second" + suffix(shown.get(i)),
+                    "s",
+                    "tokens/s",
+                    List.of(new Chart.Series("tokens/s", 0, course.seconds(), course.tokensPerSecond())),
+                    false));
+            inFlight.add(new Chart(
+                    "Requests in flight" + suffix(shown.get(i)),
+                    "s",
+                    "requests",
+                    List.of(
+                            new Chart.Series("waiting for the first token", 1, course.seconds(), course.waiting()),
+                            new Chart.Series("streaming", 0, course.seconds(), course.streaming())),
+                    false));
         }
-        String of = runs.size() > 1 ? ", " + run.name() : "";
-        TimeCourse course = TimeCourse.of(run);
         List<Block.Figure> figures = new ArrayList<>();
-        figures.add(new Chart(
-                        "Tokens per second" + of,
-                        "s",
-                        "tokens/s",
-                        List.of(new Chart.Series("tokens/s", 0, course.seconds(), course.tokensPerSecond())),
-                        false)
-                .figure());
-        figures.add(new Chart(
-                        "Requests in flight" + of,
-                        "s",
-                        "requests",
-                        List.of(
-                                new Chart.Series("waiting for the first token", 1, course.seconds(), course.waiting()),
-                                new Chart.Series("streaming", 0, course.seconds(), course.streaming())),
-                        false)
-                .figure());
-        KvCourse.figure(run, of).ifPresent(figures::add);
-        Waterfall.figure(run, of).ifPresent(figures::add);
+        Chart.onEqualAxes(rates);
+        Chart.onEqualAxes(inFlight);
+        for (int i = 0; i < shown.size(); i++) {
+            figures.add(rates.get(i).figure());
+            figures.add(inFlight.get(i).figure());
+            KvCourse.figure(shown.get(i), suffix(shown.get(i))).ifPresent(figures::add);
+            Waterfall.figure(shown.get(i), suffix(shown.get(i))).ifPresent(figures::add);
+        }
         return figures;
+    }
+
+    private String suffix(ShownRun run) {
+        return runs.size() > 1 ? ", " + run.name() : "";
     }
 
     private Block.Table facts() {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -162,6 +163,28 @@ class HtmlReportTest {
                 .isEqualTo(3);
         assertThat(elements(page, "section").stream().map(Element::getTextContent))
                 .anySatisfy(text -> assertThat(text).startsWith("b run 2: 1 requests, 2 more failed"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Tokens per second", "Requests in flight"})
+    void chart_over_time_has_the_same_axes_for_every_run(String title) throws Exception {
+        Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)), file("b.json", STREAMING))));
+        List<List<String>> ticks = elements(page, "figure").stream()
+                .filter(figure -> figure.getTextContent().startsWith(title))
+                .map(HtmlReportTest::ticks)
+                .toList();
+        assertThat(ticks).hasSize(3);
+        assertThat(ticks.getFirst()).hasSizeGreaterThan(4);
+        assertThat(ticks).containsOnly(ticks.getFirst());
+    }
+
+    private static List<String> ticks(Element figure) {
+        NodeList texts = figure.getElementsByTagName("text");
+        return IntStream.range(0, texts.getLength())
+                .mapToObj(i -> (Element) texts.item(i))
+                .filter(text -> text.getAttribute("class").equals("tick"))
+                .map(Element::getTextContent)
+                .toList();
     }
 
     @Test
