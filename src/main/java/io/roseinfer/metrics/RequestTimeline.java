@@ -1,5 +1,7 @@
 package io.roseinfer.metrics;
 
+import java.util.Arrays;
+
 /**
  * When the things happened that the engine did for one request, in nanoseconds of the engine's clock.
  *
@@ -19,6 +21,14 @@ public record RequestTimeline(
         long finishedNanos,
         long[] tokenSteps,
         int engine) {
+    @Override
+    public String toString() {
+        return "RequestTimeline[submittedNanos=" + submittedNanos + ", tokenizedNanos=" + tokenizedNanos
+                + ", admittedNanos=" + admittedNanos + ", tokenNanos=" + Arrays.toString(tokenNanos)
+                + ", finishedNanos=" + finishedNanos + ", tokenSteps=" + Arrays.toString(tokenSteps)
+                + ", engine=" + engine + "]";
+    }
+
     /** Returns when its tokens came, as tokens that came one by one. */
     public TokenTimes tokenTimes() {
         return TokenTimes.oneByOne(tokenNanos);
