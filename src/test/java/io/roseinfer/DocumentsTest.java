@@ -167,6 +167,21 @@ class DocumentsTest {
     }
 
     @Test
+    void first_group_of_packages_in_the_javadoc_is_the_api() {
+        Matcher api = Pattern.compile("(?s)The API is what is public in (.*?), with ")
+                .matcher(read(Path.of("src/main/java/io/roseinfer/package-info.java")));
+        assertThat(api.find()).isTrue();
+        Matcher links = Pattern.compile("\\{@link ([\\w.]+)}").matcher(api.group(1));
+        String packages = Stream.concat(
+                        Stream.of("io.roseinfer"), links.results().map(link -> link.group(1)))
+                .collect(Collectors.joining(":"));
+        // Pages of a module list its packages by name alone.
+        assertThat(read(Path.of("pom.xml")))
+                .containsSubsequence(
+                        "<legacyMode>true</legacyMode>", "<groups>", "<packages>" + packages + "</packages>");
+    }
+
+    @Test
     void every_type_and_member_that_a_document_names_exists() {
         assertThat(names(Document.at("src/site/markdown/structure.md")))
                 .hasSizeGreaterThan(80)
