@@ -1,45 +1,41 @@
 package io.roseinfer.bench;
 
 import io.roseinfer.backend.StepProfile;
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.RequestStamps;
-import io.roseinfer.metrics.StepRecord;
-import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
 import java.util.List;
 
 /**
- * One run: raw stamps, from which every printed number is computed.
+ * One run of the streaming benchmark. All its numbers are computed from what it holds.
  *
- * @param startNanos when submitting began; all stamps are of the same clock
- * @param requests the accepted requests, in the order they were submitted
- * @param rejected requests the engine refused as overloaded
- * @param submitWallNanos from the start until the last submit call returned
- * @param submitLagNanos how late each request was submitted, rejected ones included; empty unless the schedule has targets
+ * @param load the requests, each with its whole answer, and the engine's steps: the newest, if there were more than it keeps
+ * @param submittedNanos when the last submit call returned
  * @param after the engine's counters once every request had ended
- * @param steps the engine's steps, oldest first; the newest, if there were more than it keeps
  * @param profile the same steps operator by operator; empty unless the run was profiled
  */
-public record RunResult(
-        long startNanos,
-        List<RequestResult> requests,
-        int rejected,
-        long submitWallNanos,
-        List<Long> submitLagNanos,
-        EngineStats after,
-        List<StepRecord> steps,
-        List<StepProfile> profile) {
+public record RunResult(LoadResult load, long submittedNanos, EngineStats after, List<StepProfile> profile) {
     public RunResult {
-        requests = List.copyOf(requests);
-        submitLagNanos = List.copyOf(submitLagNanos);
-        steps = List.copyOf(steps);
         profile = List.copyOf(profile);
     }
 
-    public RunResult withProfile(List<StepProfile> value) {
-        return new RunResult(startNanos, requests, rejected, submitWallNanos, submitLagNanos, after, steps, value);
+    /** Returns the accepted requests, in the order they were submitted. */
+    public List<CallResult> requests() {
+        return load.completed();
+    }
+
+    /** Returns how many requests the engine refused as overloaded. */
+    public int rejected() {
+        return load.calls().size() - requests().size();
+    }
+
+    /** Returns the time from the start until the last submit call returned. */
+    public long submitWallNanos() {
+        return submittedNanos - load.startNanos();
     }
 
     /** Returns a latency over the accepted requests. */
@@ -53,36 +49,42 @@ public record RunResult(
     }
 
     private List<RequestStamps> stamps() {
-        return requests.stream().map(RequestResult::stamps).toList();
+        return requests().stream()
+                .map(call -> call.engine().orElseThrow().stamps())
+                .toList();
     }
 
     /** Cost of the run's decode steps for the engine's thread. */
     public HostTime hostTime() {
-        return HostTime.of(steps.stream()
-                .filter(step -> step.get(Fact.START_NANOS) >= startNanos)
-                .toList());
+        return HostTime.of(load.steps());
+    }
+
+    /** Returns how late each request was submitted, rejected ones included; empty unless they had times. */
+    public List<Long> submitLagNanos() {
+        return load.isScheduled()
+                ? load.calls().stream().map(CallResult::lagNanos).toList()
+                : List.of();
     }
 
     /** How late requests were submitted, in milliseconds. */
     public Summary submitLagMillis() {
-        return Summary.ofMillis(submitLagNanos.stream().mapToDouble(nanos -> nanos));
+        return Summary.ofMillis(submitLagNanos().stream().mapToDouble(nanos -> nanos));
     }
 
     /** Prompt tokens of the accepted requests. */
     public long promptTokens() {
-        return requests.stream().mapToLong(RequestResult::promptTokens).sum();
+        return requests().stream()
+                .mapToLong(call -> call.usage().promptTokens())
+                .sum();
     }
 
     /** Prompt tokens that were found in the prefix cache instead of computed. */
     public long cachedTokens() {
-        return requests.stream().mapToLong(RequestResult::cachedTokens).sum();
+        return requests().stream().mapToLong(CallResult::cachedTokens).sum();
     }
 
     public long completionTokens() {
-        return requests.stream()
-                .map(RequestResult::stamps)
-                .mapToLong(RequestStamps::tokens)
-                .sum();
+        return load.outputTokens();
     }
 
     /** KV blocks that are not free: cached prefixes alone, if nothing leaked. */

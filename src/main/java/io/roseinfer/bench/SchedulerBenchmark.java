@@ -3,7 +3,6 @@ package io.roseinfer.bench;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.bench.RunListener.Phase;
-import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.OnlineScheduler;
 import io.roseinfer.observe.Observers;
@@ -46,20 +45,20 @@ public final class SchedulerBenchmark {
     }
 
     /**
-     * @param workload requests of token ids; there is no tokenizer on this path
+     * @param requests requests of token ids; there is no tokenizer on this path
      * @param seed where the requests' random streams start: request i has {@code seed + i}
      * @param observers are told of every step
      */
     public SchedulerBenchmark(
             ModelRunner runner,
             SchedulerOptions options,
-            Workload workload,
+            List<GenerationRequest> requests,
             long seed,
             Clock clock,
             Observers observers) {
         this.runner = runner;
         this.options = options;
-        this.requests = workload.requests();
+        this.requests = List.copyOf(requests);
         this.seed = seed;
         this.clock = clock;
         this.observers = observers;

@@ -3,34 +3,43 @@ package io.roseinfer.bench;
 import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.Clock;
 import io.roseinfer.bench.RunListener.Phase;
-import io.roseinfer.bench.load.SubmitSchedule;
-import io.roseinfer.bench.load.Workload;
+import io.roseinfer.bench.http.EngineTarget;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.LoadRun;
+import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.GenerationRequest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 
 /**
- * Runs one workload several times: warm-ups first, then the runs that count. Every run has an engine of its own, so none finds
+ * Runs one load several times: warm-ups first, then the runs that count. Every run has an engine of its own, so none finds
  * the prefix cache, the queue or the KV pool of the one before; the loaded model and the compiled code are what warm-ups warm.
  */
 public final class StreamingBenchmark {
+    /** An engine in this process may compute a prompt for long. */
+    private static final Duration PATIENCE = Duration.ofDays(365);
+
     private final Supplier<Engine> engines;
-    private final Workload workload;
-    private final SubmitSchedule schedule;
+    private final OfferedLoad load;
+    private final GenerationRequest template;
     private final Clock clock;
     private final RunListener listener;
     private Optional<StepProfiler> profiler = Optional.empty();
 
     /**
      * @param engines opens an idle engine that stamps with {@code clock}
+     * @param template what every request is like but for its prompt and length
      */
     public StreamingBenchmark(
-            Supplier<Engine> engines, Workload workload, SubmitSchedule schedule, Clock clock, RunListener listener) {
+            Supplier<Engine> engines, OfferedLoad load, GenerationRequest template, Clock clock, RunListener listener) {
         this.engines = engines;
-        this.workload = workload;
-        this.schedule = schedule;
+        this.load = load;
+        this.template = template;
         this.clock = clock;
         this.listener = listener;
     }
@@ -55,7 +64,7 @@ public final class StreamingBenchmark {
     private List<RunResult> repeat(Phase phase, int times) {
         List<RunResult> results = new ArrayList<>();
         for (int number = 1; number <= times; number++) {
-            listener.started(phase, number, times, workload.requests().size());
+            listener.started(phase, number, times, load.requests().size());
             RunResult result = runOnce();
             listener.finished(phase, result);
             results.add(result);
@@ -65,10 +74,18 @@ public final class StreamingBenchmark {
 
     private RunResult runOnce() {
         profiler.ifPresent(StepProfiler::clear);
-        RunResult result;
-        try (Engine engine = engines.get()) {
-            result = new StreamingRun(engine, workload, schedule, clock, Pacer.precise(clock), listener).run();
+        try (Engine engine = engines.get();
+                EngineTarget target = new EngineTarget(engine, template, true, clock)) {
+            LoadResult result =
+                    new LoadRun(target, LoadRun.UNBOUNDED, PATIENCE, clock).run(load, listener::requestEnded);
+            if (Thread.currentThread().isInterrupted()) {
+                throw new CancellationException("interrupted while requests were running; they were ended");
+            }
+            return new RunResult(
+                    result,
+                    target.submittedNanos(),
+                    engine.stats(),
+                    profiler.map(StepProfiler::steps).orElse(List.of()));
         }
-        return profiler.map(StepProfiler::steps).map(result::withProfile).orElse(result);
     }
 }

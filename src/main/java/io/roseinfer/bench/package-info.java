@@ -1,7 +1,7 @@
 /**
- * The benchmark people trust, as runs of an engine: {@link io.roseinfer.bench.StreamingBenchmark} submits a workload of
- * {@code bench.load} and keeps what came of it ({@link io.roseinfer.bench.RunResult}, raw stamps only), which
- * {@code bench.report} tells. {@link io.roseinfer.bench.SchedulerBenchmark} leaves engine and streams out and drives the
+ * The benchmark people trust, as runs of an engine: {@link io.roseinfer.bench.StreamingBenchmark} makes a measured run of
+ * {@code bench.http} several times and keeps the results ({@link io.roseinfer.bench.RunResult}, raw timestamps only), which
+ * {@code bench.report} prints. {@link io.roseinfer.bench.SchedulerBenchmark} leaves engine and streams out and drives the
  * scheduler alone, {@link io.roseinfer.bench.StepCostBenchmark} leaves the model out too, and
  * {@link io.roseinfer.bench.ModelBenchmark} times single steps of a model.
  *

@@ -6,7 +6,7 @@ import io.roseinfer.bench.SchedulerBenchmark;
 import io.roseinfer.bench.SchedulerBenchmark.SchedulerListener;
 import io.roseinfer.bench.SchedulerRun;
 import io.roseinfer.bench.StepCost;
-import io.roseinfer.bench.load.Workload;
+import io.roseinfer.bench.load.Prompts;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.SchedulerReport;
@@ -28,6 +28,8 @@ import io.roseinfer.cli.flags.WorkloadFlags;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingDefaults;
 import java.util.List;
@@ -168,8 +170,9 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
 
     private void runModes(CommandSpec command, EngineOptions options, Optional<ResultFile> results, Terminal terminal) {
         SchedulerBenchmark.Mode drive = mode.orElse(SchedulerBenchmark.Mode.ONLINE);
-        Function<ModelSpec, Workload> requests =
-                workload.workload(maxNewTokens, sampling.params(SamplingDefaults.NONE, command, terminal), command);
+        GenerationRequest template =
+                workload.template(maxNewTokens, sampling.params(SamplingDefaults.NONE, command, terminal));
+        Function<ModelSpec, List<Prompt>> prompts = workload.prompts(command);
         try (LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
             Map<String, @Nullable Object> settings = new SettingsInForce(loaded, options).all(command, model);
@@ -177,7 +180,16 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             Environment environment = Machine.here().environment(loaded, terminal);
             try (GrowingFile<SchedulerRun> file = new GrowingFile<>(
                     results, (to, runs) -> to.write(SchedulerResult.of(settings, environment, drive, runs)))) {
-                List<SchedulerRun> runs = benchmark(loaded, requests.apply(loaded.spec()), options, terminal)
+                List<GenerationRequest> requests = tokenized(prompts.apply(loaded.spec()), loaded).stream()
+                        .map(template::withPrompt)
+                        .toList();
+                List<SchedulerRun> runs = new SchedulerBenchmark(
+                                loaded.runner(),
+                                options.scheduler(),
+                                requests,
+                                sampling.seed(),
+                                terminal.clock(),
+                                loaded.profiler())
                         .run(drive, warmupRuns, repeatRuns, listener(file, terminal));
                 terminal.print(SchedulerReport.text(drive, warmupRuns, runs) + WarmUpLine.of(loaded));
                 pages.write("scheduler", () -> SchedulerResult.of(settings, environment, drive, runs));
@@ -185,12 +197,12 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    private SchedulerBenchmark benchmark(
-            LoadedModel loaded, Workload requests, EngineOptions options, Terminal terminal) {
-        Workload ids =
-                workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encodePrompt);
-        return new SchedulerBenchmark(
-                loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock(), loaded.profiler());
+    private List<Prompt> tokenized(List<Prompt> prompts, LoadedModel loaded) {
+        return workload.isTokenIds()
+                ? prompts
+                : prompts.stream()
+                        .map(Prompts.tokenized(TextPrompts.tokenizer(loaded)::encodePrompt))
+                        .toList();
     }
 
     private static SchedulerListener listener(GrowingFile<SchedulerRun> file, Terminal terminal) {

@@ -8,8 +8,7 @@ import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.StreamingBenchmark;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
-import io.roseinfer.bench.load.SubmitSchedule;
-import io.roseinfer.bench.load.Workload;
+import io.roseinfer.bench.load.Prompts;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.RunsReport;
@@ -62,6 +61,28 @@ import picocli.CommandLine.Option;
                 "%nroseinfer bench serve --help, bench scheduler --help and bench model --help show the other benchmarks.")
 @Heading("Output")
 final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
+    private static final int MAX_INTERVAL_MILLIS = 3_600_000;
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    /** What an interval between requests counts from. */
+    private enum Schedule {
+        /** The return of the submit call before, as for a client that sends one request after the other. */
+        RELATIVE(OfferedLoad.Pacing.AFTER_SENT),
+        /** The run's start: request i is due at start + i · interval, so a faster submit path cannot change the arrival rate. */
+        ABSOLUTE(OfferedLoad.Pacing.SCHEDULED);
+
+        private final OfferedLoad.Pacing pacing;
+
+        Schedule(OfferedLoad.Pacing pacing) {
+            this.pacing = pacing;
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     /** Steps per run that a timeline can have; the records of as many take 14 MB. */
     private static final int TIMELINE_STEPS = 1 << 17;
 
@@ -90,7 +111,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             paramLabel = "<MS>",
             preprocessor = Within.Check.class,
             description = "Milliseconds between requests; 0 submits them in one burst.")
-    @Within(min = 0, max = SubmitSchedule.MAX_INTERVAL_MILLIS)
+    @Within(min = 0, max = MAX_INTERVAL_MILLIS)
     private double submitIntervalMillis;
 
     @Heading("Load")
@@ -98,7 +119,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             names = "--submit-schedule",
             paramLabel = "<relative|absolute>",
             description = "relative waits after each submit; absolute submits request i at start + i * interval.")
-    private SubmitSchedule.Mode submitSchedule = SubmitSchedule.Mode.RELATIVE;
+    private Schedule submitSchedule = Schedule.RELATIVE;
 
     @Mixin
     private DatasetFlags dataset = new DatasetFlags();
@@ -168,18 +189,19 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         Optional<ResultFile> trace = timeline.map(path -> ResultFile.at("--timeline", path));
         pages.check(Stream.of(results, trace).flatMap(Optional::stream).toList());
         tellWithoutEffect(command, terminal);
-        Function<ModelSpec, OfferedWorkload> requests = requests(command, terminal);
+        Function<ModelSpec, Offered> requests = requests(command, terminal);
+        GenerationRequest template =
+                workload.template(maxNewTokens, sampling.params(SamplingDefaults.NONE, command, terminal));
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
             SettingsInForce settings = new SettingsInForce(loaded, options);
-            OfferedWorkload offered = requests.apply(loaded.spec());
-            SubmitSchedule schedule = offered.schedule();
-            Workload prepared = prepared(offered.workload(), loaded);
+            Offered offered = requests.apply(loaded.spec());
+            OfferedLoad prepared = prepared(offered.load(), loaded);
             Map<String, @Nullable Object> flags = settings.all(command, model);
             Environment environment = Machine.here().environment(loaded, terminal);
-            String line = settings.line(scheduler.admissionPolicy(), word(schedule)) + "\n" + WarmUpLine.of(loaded);
-            StreamingReport report = new StreamingReport(setup(loaded), schedule);
+            String line = settings.line(scheduler.admissionPolicy(), offered.words()) + "\n" + WarmUpLine.of(loaded);
+            StreamingReport report = new StreamingReport(setup(loaded), offered.interval());
             Optional<StepProfiler> profiler = profileOps ? Optional.of(profiler(loaded, terminal)) : Optional.empty();
             List<RunResult> runs;
             try (RunFiles files =
@@ -188,7 +210,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
                         () -> loaded.serve(
                                 options.withScheduler(scheduler.scheduler()), model.routing(), terminal.clock()),
                         prepared,
-                        schedule,
+                        template,
                         terminal.clock(),
                         new RunPrinter(report, line, files, terminal));
                 profiler.ifPresent(benchmark::withProfiler);
@@ -209,7 +231,6 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         return 0;
     }
 
-    /** Requests, and when they are submitted. */
     private static final List<String> OF_DATASETS = List.of(
             "--dataset-path",
             "--random-input-len",
@@ -219,10 +240,42 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             "--random-vocab-size",
             "--clip-to");
 
-    private record OfferedWorkload(Workload workload, SubmitSchedule schedule) {}
+    /**
+     * A load, and how its times are described.
+     *
+     * @param interval as the report has it; empty for a burst
+     * @param words as the settings have it
+     */
+    private record Offered(OfferedLoad load, String interval, String words) {
+        /** A load whose requests have times of their own, unless all come at once. */
+        static Offered ofTimes(OfferedLoad load) {
+            if (load.spanNanos() == 0) {
+                return burst(load.requests());
+            }
+            int gaps = Math.max(1, load.requests().size() - 1);
+            double mean = Math.min(MAX_INTERVAL_MILLIS, load.spanNanos() / NANOS_PER_MILLI / gaps);
+            return new Offered(
+                    load,
+                    String.format(Locale.ROOT, "%.3f ms in the mean / %s", mean, Schedule.ABSOLUTE),
+                    String.format(Locale.ROOT, "at times of their own, %.3f ms apart in the mean", mean));
+        }
+
+        static Offered ofInterval(double millis, Schedule schedule, List<OfferedRequest> requests) {
+            return millis == 0
+                    ? burst(requests)
+                    : new Offered(
+                            OfferedLoad.every(millis, requests, schedule.pacing),
+                            String.format(Locale.ROOT, "%.3f ms / %s", millis, schedule),
+                            "every " + millis + " ms (" + schedule + ")");
+        }
+
+        private static Offered burst(List<OfferedRequest> requests) {
+            return new Offered(new OfferedLoad(requests, OfferedLoad.Pacing.BURST), "", "in a burst");
+        }
+    }
 
     /** The requests for a model; what is wrong with flags or files is refused before one is loaded. */
-    private Function<ModelSpec, OfferedWorkload> requests(CommandSpec command, Terminal terminal) {
+    private Function<ModelSpec, Offered> requests(CommandSpec command, Terminal terminal) {
         boolean timed = GivenFlags.has(command, "--dataset") || arrivals.isGiven(command);
         if (timed
                 && (GivenFlags.has(command, "--submit-interval-ms") || GivenFlags.has(command, "--submit-schedule"))) {
@@ -238,32 +291,30 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             }
         }
         arrivals.requireConsistent(false, command);
-        SubmitSchedule schedule = timed
-                ? SubmitSchedule.at(arrivals.arrivals(sampling.seed()).dueNanos(workload.numRequests()))
-                : new SubmitSchedule(submitSchedule, submitIntervalMillis);
-        Function<ModelSpec, Workload> requests =
-                workload.workload(maxNewTokens, sampling.params(SamplingDefaults.NONE, command, terminal), command);
-        return spec -> new OfferedWorkload(requests.apply(spec), schedule);
+        Function<ModelSpec, List<Prompt>> prompts = workload.prompts(command);
+        return spec -> {
+            List<OfferedRequest> requests = prompts.apply(spec).stream()
+                    .map(prompt -> new OfferedRequest(0, prompt, maxNewTokens))
+                    .toList();
+            return timed
+                    ? Offered.ofTimes(OfferedLoad.of(requests, arrivals.arrivals(sampling.seed())))
+                    : Offered.ofInterval(submitIntervalMillis, submitSchedule, requests);
+        };
     }
 
-    private Function<ModelSpec, OfferedWorkload> fromDataset(CommandSpec command, Terminal terminal) {
+    private Function<ModelSpec, Offered> fromDataset(CommandSpec command, Terminal terminal) {
         for (String flag : List.of("--prompt", "--prompt-ids", "--prompt-tokens", "--max-new-tokens")) {
             GivenFlags.tellWithoutEffect(command, flag, "--dataset has prompts and lengths of its own", terminal);
         }
         arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
         IntFunction<DatasetFlags.Requests> read =
                 dataset.read(workload.numRequests(), sampling.seed(), arrivals.burstiness());
-        GenerationRequest template =
-                workload.template(maxNewTokens, sampling.params(SamplingDefaults.NONE, command, terminal));
         return spec -> {
             DatasetFlags.Requests data = read.apply(spec.contextLength());
             if (!data.changes().isEmpty()) {
                 terminal.note(data.changes());
             }
-            OfferedLoad load = arrivals.load(data, sampling.seed());
-            long[] due =
-                    load.requests().stream().mapToLong(OfferedRequest::dueNanos).toArray();
-            return new OfferedWorkload(Workload.of(load, template), SubmitSchedule.at(due));
+            return Offered.ofTimes(arrivals.load(data, sampling.seed()));
         };
     }
 
@@ -281,17 +332,6 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    private static String word(SubmitSchedule schedule) {
-        return schedule.isBurst()
-                ? "in a burst"
-                : schedule.dueNanos().isEmpty()
-                        ? "every " + schedule.intervalMillis() + " ms (" + schedule.mode() + ")"
-                        : String.format(
-                                Locale.ROOT,
-                                "at times of their own, %.3f ms apart in the mean",
-                                schedule.intervalMillis());
-    }
-
     private static StepProfiler profiler(LoadedModel loaded, Terminal terminal) {
         if (loaded.runner() instanceof StepProfiler.Source source) {
             if (loaded.replicas() > 1) {
@@ -307,12 +347,12 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         return timeline.isEmpty() ? options : options.withStepHistory(TIMELINE_STEPS);
     }
 
-    private Workload prepared(Workload requests, LoadedModel loaded) {
-        if (requests.requests().stream().allMatch(request -> request.prompt() instanceof Prompt.Tokens)) {
-            return requests;
+    private OfferedLoad prepared(OfferedLoad load, LoadedModel loaded) {
+        if (load.requests().stream().allMatch(request -> request.prompt() instanceof Prompt.Tokens)) {
+            return load;
         }
         Tokenizer tokenizer = TextPrompts.tokenizer(loaded);
-        return pretok ? requests.pretokenized(tokenizer::encodePrompt) : requests;
+        return pretok ? load.withPrompts(Prompts.tokenized(tokenizer::encodePrompt)) : load;
     }
 
     private StreamingReport.Setup setup(LoadedModel loaded) {

@@ -7,7 +7,6 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
 import io.roseinfer.bench.SchedulerRun.RequestTimes;
-import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.observe.Observers;
@@ -25,7 +24,8 @@ class SchedulerBenchmarkTest {
 
     private final List<String> banners = new ArrayList<>();
 
-    private List<SchedulerRun> run(EngineOptions options, Mode mode, int warmups, int repeats, Workload workload) {
+    private List<SchedulerRun> run(
+            EngineOptions options, Mode mode, int warmups, int repeats, List<GenerationRequest> workload) {
         AtomicLong now = new AtomicLong(SECOND);
         try (SimRunner runner = Sim.runner(options, step -> now.addAndGet(SECOND))) {
             return new SchedulerBenchmark(runner, options.scheduler(), workload, 0, now::get, Observers.NONE)
@@ -33,7 +33,7 @@ class SchedulerBenchmarkTest {
         }
     }
 
-    private SchedulerRun run(Mode mode, Workload workload) {
+    private SchedulerRun run(Mode mode, List<GenerationRequest> workload) {
         return run(Sim.options(false), mode, 0, 1, workload).getFirst();
     }
 
@@ -92,7 +92,7 @@ class SchedulerBenchmarkTest {
 
     @Test
     void run_request_that_never_fits_is_refused() {
-        Workload workload = new Workload(List.of(GenerationRequest.ofTokens(Sim.VOCABULARY)));
+        List<GenerationRequest> workload = List.of(GenerationRequest.ofTokens(Sim.VOCABULARY));
         assertThatThrownBy(() -> run(Mode.ONLINE, workload))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("token id " + Sim.VOCABULARY);

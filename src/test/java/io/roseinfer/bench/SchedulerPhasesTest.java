@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
-import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
@@ -29,7 +29,7 @@ class SchedulerPhasesTest {
 
     private final AtomicLong now = new AtomicLong();
 
-    private SchedulerRun run(EngineOptions options, Mode mode, Workload workload) {
+    private SchedulerRun run(EngineOptions options, Mode mode, List<GenerationRequest> workload) {
         try (SimRunner runner = Sim.runner(options, step -> now.addAndGet(SECOND))) {
             return new SchedulerBenchmark(runner, options.scheduler(), workload, 0, now::get, Observers.NONE)
                     .run(mode, 0, 1, (phase, number, of) -> {})

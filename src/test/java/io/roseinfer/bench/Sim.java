@@ -3,22 +3,25 @@ package io.roseinfer.bench;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
-import io.roseinfer.bench.load.Workload;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
 /** Engines on a simulated model of token ids below {@value #VOCABULARY}, and workloads for them. */
 public final class Sim {
-    static final int VOCABULARY = 1000;
-    static final int BLOCK_SIZE = 4;
+    public static final int VOCABULARY = 1000;
+    public static final int BLOCK_SIZE = 4;
 
     private Sim() {}
 
@@ -43,15 +46,27 @@ public final class Sim {
         return Engine.open(runner(options, onStep), Optional.empty(), options, clock);
     }
 
-    /** Requests of {@code promptTokens} tokens each, all different, for {@code newTokens} tokens each. */
-    public static Workload workload(int requests, int promptTokens, int newTokens) {
-        return new Workload(IntStream.range(0, requests)
-                .mapToObj(i -> IntStream.range(0, promptTokens)
-                        .map(token -> (31 * i + token) % (VOCABULARY - 1))
-                        .toArray())
-                .map(ids -> GenerationRequest.ofTokens(ids)
-                        .withMaxNewTokens(newTokens)
-                        .withIgnoreEndOfText(true))
-                .toList());
+    /** A load of {@code promptTokens} tokens a request, all different, in a burst. */
+    public static OfferedLoad load(int requests, int promptTokens, int newTokens) {
+        return new OfferedLoad(
+                IntStream.range(0, requests)
+                        .mapToObj(i -> IntStream.range(0, promptTokens)
+                                .map(token -> (31 * i + token) % (VOCABULARY - 1))
+                                .toArray())
+                        .map(ids -> new OfferedRequest(0, new Prompt.Tokens(ids), newTokens))
+                        .toList(),
+                OfferedLoad.Pacing.BURST);
+    }
+
+    /** A greedy request that no token ends. */
+    public static GenerationRequest template() {
+        return GenerationRequest.ofTokens(0).withIgnoreEndOfText(true);
+    }
+
+    /** The requests of {@link #load}. */
+    static List<GenerationRequest> workload(int requests, int promptTokens, int newTokens) {
+        return load(requests, promptTokens, newTokens).requests().stream()
+                .map(request -> template().withPrompt(request.prompt()).withMaxNewTokens(request.outputTokens()))
+                .toList();
     }
 }

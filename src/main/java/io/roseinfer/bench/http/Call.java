@@ -47,6 +47,9 @@ final class Call {
 
     Optional<JsonNode> rawStamps = Optional.empty();
 
+    /** The whole answer, if an engine in this process gave it. */
+    Optional<EngineAnswer> engine = Optional.empty();
+
     /** What an event with a choice says of tokens that are neither listed nor counted in it. */
     enum Content {
         /** It has text, so at least one token. */

@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
  * @param usage what the server says it counted
  * @param server what the other side stamped, where it does
  * @param error why it failed; empty if it did not
+ * @param engine the whole answer of an engine in this process; empty otherwise
  */
 public record CallResult(
         int id,
@@ -29,7 +30,21 @@ public record CallResult(
         Arrived arrivals,
         Usage usage,
         Optional<ServerStamps> server,
-        Optional<String> error) {
+        Optional<String> error,
+        Optional<EngineAnswer> engine) {
+
+    /** The result of a request that no engine in this process answered. */
+    public CallResult(
+            int id,
+            int promptTokens,
+            int askedTokens,
+            Times times,
+            Arrived arrivals,
+            Usage usage,
+            Optional<ServerStamps> server,
+            Optional<String> error) {
+        this(id, promptTokens, askedTokens, times, arrivals, usage, server, error, Optional.empty());
+    }
 
     /**
      * The times of a request.
@@ -101,7 +116,8 @@ public record CallResult(
                 arrived(call),
                 new Usage(call.promptTokens, call.completionTokens, call.totalTokens, call.cachedTokens),
                 call.server,
-                call.error.isEmpty() ? Optional.empty() : Optional.of(call.error));
+                call.error.isEmpty() ? Optional.empty() : Optional.of(call.error),
+                call.engine);
     }
 
     private static Arrived arrived(Call call) {

@@ -3,7 +3,6 @@ package io.roseinfer.bench.http;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.Pacer;
 import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.RandomPrompts;
@@ -46,9 +45,8 @@ public record ClientFloor(
                         readers,
                         clock,
                         "floor")) {
-            Pacer pacer = Pacer.precise(clock);
-            LoadRun bounded = new LoadRun(target, STREAMS, SILENCE, clock, pacer);
-            LoadRun unbounded = new LoadRun(target, LoadRun.UNBOUNDED, SILENCE, clock, pacer);
+            LoadRun bounded = new LoadRun(target, STREAMS, SILENCE, clock);
+            LoadRun unbounded = new LoadRun(target, LoadRun.UNBOUNDED, SILENCE, clock);
             warmUp(bounded, unbounded);
             LoadResult burst = whole(bounded.run(load(2 * STREAMS, 400, Double.POSITIVE_INFINITY)));
             LoadResult paced = whole(unbounded.run(load(PACED, 4, RATE)));

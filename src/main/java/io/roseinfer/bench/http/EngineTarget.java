@@ -2,42 +2,54 @@ package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineStats;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
-import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /** An engine in this process. Tokens are stamped by the thread that reads their stream, where a client would have them. */
 public final class EngineTarget implements Target {
+    private static final long SETTLE_NANOS = 2_000_000_000;
+    private static final long SETTLE_STEP_NANOS = 1_000_000;
+
     private final Engine engine;
-    private final Endpoint.Ask ask;
+    private final GenerationRequest template;
+    private final boolean strict;
     private final Clock clock;
     private final Executor readers;
     private final Set<TokenStream> streams = ConcurrentHashMap.newKeySet();
-    private final AtomicReference<Optional<Throwable>> failure = new AtomicReference<>(Optional.empty());
     private List<GenerationRequest> requests = List.of();
+    private long submittedNanos;
     private volatile long lastNanos;
+    private volatile Optional<Throwable> failure = Optional.empty();
     private volatile String aborted = "";
 
-    /** The engine is closed by who opened it. */
-    public EngineTarget(Engine engine, Endpoint.Ask ask, Clock clock) {
+    /**
+     * The target does not close the engine.
+     *
+     * @param template what every request is like but for its prompt and length
+     * @param strict whether a request that fails for any reason but overload fails the run
+     */
+    public EngineTarget(Engine engine, GenerationRequest template, boolean strict, Clock clock) {
         this(
                 engine,
-                ask,
+                template,
+                strict,
                 clock,
                 read -> Thread.ofVirtual().name("roseinfer-bench-stream").start(read));
     }
@@ -45,9 +57,10 @@ public final class EngineTarget implements Target {
     /**
      * @param readers runs what reads a stream, each on a thread of its own
      */
-    EngineTarget(Engine engine, Endpoint.Ask ask, Clock clock, Executor readers) {
+    EngineTarget(Engine engine, GenerationRequest template, boolean strict, Clock clock, Executor readers) {
         this.engine = engine;
-        this.ask = ask;
+        this.template = template;
+        this.strict = strict;
         this.clock = clock;
         this.readers = readers;
         this.lastNanos = clock.nanos();
@@ -55,17 +68,9 @@ public final class EngineTarget implements Target {
 
     @Override
     public void prepare(List<OfferedRequest> offered, int mostAtOnce) {
-        requests = offered.stream().map(this::request).toList();
-    }
-
-    private GenerationRequest request(OfferedRequest offered) {
-        SamplingParams sampling = ask.temperature() == 0
-                ? SamplingParams.greedy()
-                : SamplingParams.random().withTemperature((float) ask.temperature());
-        return GenerationRequest.of(offered.prompt())
-                .withMaxNewTokens(offered.outputTokens())
-                .withSampling(sampling)
-                .withIgnoreEndOfText(ask.ignoreEos());
+        requests = offered.stream()
+                .map(request -> template.withPrompt(request.prompt()).withMaxNewTokens(request.outputTokens()))
+                .toList();
     }
 
     @Override
@@ -73,17 +78,33 @@ public final class EngineTarget implements Target {
         call.sentNanos = clock.nanos();
         try {
             TokenStream stream = engine.submit(requests.get(call.id));
+            long submitted = clock.nanos();
+            submittedNanos = submitted;
             // Before its reader starts: a stream is given up whether or not a thread reads it.
             streams.add(stream);
-            readers.execute(() -> read(stream, call, ended));
+            readers.execute(() -> read(stream, call, submitted, ended));
         } catch (RoseException refused) {
-            call.fail(refused.getMessage());
-            call.endNanos = clock.nanos();
+            submittedNanos = clock.nanos();
+            fail(call, refused);
+            call.endNanos = submittedNanos;
             ended.accept(call);
         }
     }
 
-    private void read(TokenStream stream, Call call, Consumer<Call> ended) {
+    private void fail(Call call, RoseException failed) {
+        call.fail(failed.getMessage());
+        if (strict && !(failed instanceof Overloaded)) {
+            failRun(failed);
+        }
+    }
+
+    private synchronized void failRun(Throwable cause) {
+        if (failure.isEmpty()) {
+            failure = Optional.of(cause);
+        }
+    }
+
+    private void read(TokenStream stream, Call call, long submitted, Consumer<Call> ended) {
         try (stream) {
             while (stream.hasNext()) {
                 int unused = stream.next().id();
@@ -96,15 +117,19 @@ public final class EngineTarget implements Target {
             call.completionTokens = completion.tokens().size();
             call.totalTokens = call.promptTokens + call.completionTokens;
             call.server = Optional.of(stamps(completion));
+            call.engine = Optional.of(new EngineAnswer(
+                    new RequestStamps(call.sentNanos, submitted, completion.timeline()),
+                    completion.finishReason(),
+                    completion.ids()));
             call.lastChoiceNanos = call.events == 0 ? clock.nanos() : call.lastChoiceNanos;
             if (completion.finishReason() == FinishReason.CANCELLED) {
                 call.fail(aborted);
             }
         } catch (RoseException failed) {
-            call.fail(failed.getMessage());
+            fail(call, failed);
         } catch (RuntimeException | Error broken) {
             call.fail("its reader failed: " + broken);
-            failure.compareAndSet(Optional.empty(), Optional.of(broken));
+            failRun(broken);
         } finally {
             streams.remove(stream);
             call.endNanos = clock.nanos();
@@ -125,6 +150,23 @@ public final class EngineTarget implements Target {
                 new ServerStamps.Served(timeline.engine(), completion.cachedTokens()));
     }
 
+    /** Returns when the last submit call returned, whether or not the engine accepted the request. */
+    public long submittedNanos() {
+        return submittedNanos;
+    }
+
+    /** Waits until the engine's last request has released its blocks, which may be a moment after its stream ended. */
+    @Override
+    public void join(List<Call> calls) {
+        long deadlineNanos = clock.nanos() + SETTLE_NANOS;
+        EngineStats stats = engine.stats();
+        while ((stats.active() > 0 || stats.waiting() > 0 || stats.blocksInUse() > 0)
+                && clock.nanos() < deadlineNanos) {
+            LockSupport.parkNanos(SETTLE_STEP_NANOS);
+            stats = engine.stats();
+        }
+    }
+
     @Override
     public List<StepRecord> steps() {
         return engine.steps();
@@ -142,7 +184,7 @@ public final class EngineTarget implements Target {
 
     @Override
     public Optional<Throwable> failure() {
-        return Objects.requireNonNull(failure.get());
+        return failure;
     }
 
     @Override

@@ -2,8 +2,8 @@ package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.bench.Pacer;
 import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedLoad.Pacing;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.metrics.StepRecord.Fact;
 import java.time.Duration;
@@ -15,7 +15,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** Offers a load once. The caller's thread sends each request when it is due, whatever has become of those before. */
+/**
+ * A measured run of a load, against a server or an engine in this process. The caller's thread sends each request as the load's pacing
+ * says; the target's threads read the answers.
+ */
 public final class LoadRun {
     /** No bound on requests in flight. */
     public static final int UNBOUNDED = Integer.MAX_VALUE;
@@ -40,7 +43,11 @@ public final class LoadRun {
      * @param maxConcurrency most requests in flight; those that are due wait for a place
      * @param silence how long nothing may come from the other side while it owes answers
      */
-    public LoadRun(Target target, int maxConcurrency, Duration silence, Clock clock, Pacer pacer) {
+    public LoadRun(Target target, int maxConcurrency, Duration silence, Clock clock) {
+        this(target, maxConcurrency, silence, clock, Pacer.precise(clock));
+    }
+
+    LoadRun(Target target, int maxConcurrency, Duration silence, Clock clock, Pacer pacer) {
         this.target = target;
         this.maxConcurrency = maxConcurrency;
         this.silence = silence;
@@ -79,7 +86,7 @@ public final class LoadRun {
         Heartbeat heartbeat = Heartbeat.start(clock);
         boolean isOver = false;
         try {
-            LoadResult result = run(calls, load.isScheduled(), afterEach, heartbeat);
+            LoadResult result = run(calls, load.pacing(), afterEach, heartbeat);
             isOver = true;
             return result;
         } finally {
@@ -90,7 +97,7 @@ public final class LoadRun {
         }
     }
 
-    private LoadResult run(List<Call> calls, boolean scheduled, Runnable afterEach, Heartbeat heartbeat) {
+    private LoadResult run(List<Call> calls, Pacing pacing, Runnable afterEach, Heartbeat heartbeat) {
         CountDownLatch running = new CountDownLatch(calls.size());
         AtomicLong open = new AtomicLong(calls.size());
         Consumer<Call> ended = call -> {
@@ -105,8 +112,9 @@ public final class LoadRun {
         };
         ClientCost before = ClientCost.now();
         long startNanos = clock.nanos();
-        int sent = sendAll(calls, scheduled, startNanos, ended);
+        int sent = sendAll(calls, pacing, startNanos, ended);
         long unanswered = awaitAll(running, calls.size() - sent, open);
+        target.failure().ifPresent(LoadRun::raise);
         long endNanos = clock.nanos();
         ClientCost cost = ClientCost.now().since(before, heartbeat.stop());
         boolean interrupted = Thread.interrupted();
@@ -118,7 +126,7 @@ public final class LoadRun {
         return new LoadResult(
                 startNanos,
                 endNanos,
-                scheduled,
+                pacing == Pacing.SCHEDULED,
                 calls.stream().map(CallResult::of).toList(),
                 cost,
                 Oddities.of(calls, target.openedLate(), unanswered),
@@ -128,13 +136,14 @@ public final class LoadRun {
     }
 
     /** Returns how many it has sent: all, unless the thread was interrupted. */
-    private int sendAll(List<Call> calls, boolean scheduled, long startNanos, Consumer<Call> ended) {
+    private int sendAll(List<Call> calls, Pacing pacing, long startNanos, Consumer<Call> ended) {
         long heldUntilNanos = startNanos;
+        // The load's times count from it.
+        long originNanos = startNanos;
         for (Call call : calls) {
-            if (scheduled) {
-                awaitDue(
-                        call.id == 0 ? startNanos : calls.get(call.id - 1).dueNanos,
-                        startNanos + call.request.dueNanos());
+            long dueNanos = originNanos + call.request.dueNanos();
+            if (pacing != Pacing.BURST) {
+                awaitDue(dueNanos);
             }
             if (!Thread.currentThread().isInterrupted() && !slots.tryAcquire()) {
                 await(() -> slots.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS), false);
@@ -144,16 +153,19 @@ public final class LoadRun {
             if (Thread.currentThread().isInterrupted()) {
                 return call.id;
             }
-            call.dueNanos = scheduled ? startNanos + call.request.dueNanos() : clock.nanos();
+            call.dueNanos = pacing == Pacing.SCHEDULED ? dueNanos : clock.nanos();
             call.readyNanos = Math.max(call.dueNanos, heldUntilNanos);
             target.send(call, ended);
+            if (pacing == Pacing.AFTER_SENT) {
+                originNanos = clock.nanos() - call.request.dueNanos();
+            }
         }
         return calls.size();
     }
 
     /** Waits in short pieces, since an interrupt does not shorten a pacer's wait. */
-    private void awaitDue(long fromNanos, long dueNanos) {
-        long until = fromNanos;
+    private void awaitDue(long dueNanos) {
+        long until = clock.nanos();
         while (until < dueNanos && !Thread.currentThread().isInterrupted()) {
             until = Math.min(dueNanos, until + LOOK_NANOS);
             pacer.awaitUntil(until);

@@ -1,5 +1,5 @@
 /**
- * A load offered to a server as a client sees it: {@link io.roseinfer.bench.http.LoadRun} sends an {@code OfferedLoad} to a
+ * The measured run of every benchmark that offers a load: {@link io.roseinfer.bench.http.LoadRun} sends an {@code OfferedLoad} to a
  * {@link io.roseinfer.bench.http.Target}, which is a server ({@link io.roseinfer.bench.http.HttpTarget}) or an engine in this process
  * ({@link io.roseinfer.bench.http.EngineTarget}), and keeps what came back. {@link io.roseinfer.bench.http.LatencyTable} sums it up,
  * {@link io.roseinfer.bench.http.Verdict} says whether it counts, and {@link io.roseinfer.bench.http.NullServer} shows what the client

@@ -4,16 +4,29 @@ import io.roseinfer.base.Check;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.engine.Prompt;
 import java.util.List;
+import java.util.function.IntToLongFunction;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Requests with times of their own, whatever becomes of those before them: an open loop.
+ * Requests, and when they are sent.
  *
  * @param requests in the order they are due
- * @param isScheduled whether their times mean anything; without it each is sent as soon as it may be
+ * @param pacing what their times mean
  */
-public record OfferedLoad(List<OfferedRequest> requests, boolean isScheduled) {
+public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
     private static final double NANOS_PER_SECOND = 1e9;
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    /** The meaning of the times of a load's requests. */
+    public enum Pacing {
+        /** Nothing: each is sent as soon as it may be. */
+        BURST,
+        /** Each is due then, regardless of the requests before it: an open loop. */
+        SCHEDULED,
+        /** Each is sent as long after the request before it had been sent as the times of the two are apart. */
+        AFTER_SENT
+    }
 
     public OfferedLoad {
         requests = List.copyOf(requests);
@@ -22,11 +35,20 @@ public record OfferedLoad(List<OfferedRequest> requests, boolean isScheduled) {
     /** The requests at the times of an arrival process, in place of their own. */
     public static OfferedLoad of(List<OfferedRequest> requests, Arrivals arrivals) {
         long[] due = arrivals.dueNanos(requests.size());
+        return at(requests, i -> due[i], arrivals.isBurst() ? Pacing.BURST : Pacing.SCHEDULED);
+    }
+
+    /** The requests an interval apart, in place of their own times: request i at i intervals, so that fractions do not add up. */
+    public static OfferedLoad every(double intervalMillis, List<OfferedRequest> requests, Pacing pacing) {
+        return at(requests, i -> Math.round(i * intervalMillis * NANOS_PER_MILLI), pacing);
+    }
+
+    private static OfferedLoad at(List<OfferedRequest> requests, IntToLongFunction dueNanos, Pacing pacing) {
         return new OfferedLoad(
-                IntStream.range(0, due.length)
-                        .mapToObj(i -> requests.get(i).withDueNanos(due[i]))
+                IntStream.range(0, requests.size())
+                        .mapToObj(i -> requests.get(i).withDueNanos(dueNanos.applyAsLong(i)))
                         .toList(),
-                !arrivals.isBurst());
+                pacing);
     }
 
     /** The requests at their own times, those of a trace for instance, which go by so many times faster. */
@@ -36,7 +58,27 @@ public record OfferedLoad(List<OfferedRequest> requests, boolean isScheduled) {
                 requests.stream()
                         .map(request -> request.withDueNanos(Math.round(request.dueNanos() / speed)))
                         .toList(),
-                true);
+                Pacing.SCHEDULED);
+    }
+
+    /** Returns whether every request is due at a time. */
+    public boolean isScheduled() {
+        return pacing == Pacing.SCHEDULED;
+    }
+
+    /** Returns the time from the first request to the last, as they are due. */
+    public long spanNanos() {
+        return requests.isEmpty() ? 0 : requests.getLast().dueNanos();
+    }
+
+    /** The same requests with other prompts. */
+    public OfferedLoad withPrompts(UnaryOperator<Prompt> exchange) {
+        return new OfferedLoad(
+                requests.stream()
+                        .map(request -> new OfferedRequest(
+                                request.dueNanos(), exchange.apply(request.prompt()), request.outputTokens()))
+                        .toList(),
+                pacing);
     }
 
     /**
@@ -48,22 +90,14 @@ public record OfferedLoad(List<OfferedRequest> requests, boolean isScheduled) {
     public OfferedLoad withOtherIds(long key) {
         int most = requests.stream().flatMapToInt(request -> ids(request)).max().orElse(0);
         int[] others = permutation(most + 1, key);
-        return new OfferedLoad(
-                requests.stream().map(request -> exchanged(request, others)).toList(), isScheduled);
+        return withPrompts(prompt -> prompt instanceof Prompt.Tokens tokens
+                ? new Prompt.Tokens(
+                        IntStream.of(tokens.ids()).map(id -> others[id]).toArray())
+                : prompt);
     }
 
     private static IntStream ids(OfferedRequest request) {
         return request.prompt() instanceof Prompt.Tokens tokens ? IntStream.of(tokens.ids()) : IntStream.empty();
-    }
-
-    private static OfferedRequest exchanged(OfferedRequest request, int... others) {
-        return request.prompt() instanceof Prompt.Tokens tokens
-                ? new OfferedRequest(
-                        request.dueNanos(),
-                        new Prompt.Tokens(
-                                IntStream.of(tokens.ids()).map(id -> others[id]).toArray()),
-                        request.outputTokens())
-                : request;
     }
 
     /** The numbers below {@code size} in an order that the key decides. */

@@ -1,9 +1,8 @@
 /**
- * The load of a benchmark: what is submitted ({@link io.roseinfer.bench.load.Workload},
- * {@link io.roseinfer.bench.load.PromptPlan}) and when ({@link io.roseinfer.bench.load.SubmitSchedule}). An
- * {@link io.roseinfer.bench.load.OfferedLoad} is both: requests that are made up ({@link io.roseinfer.bench.load.RandomPrompts}), listed
+ * The load of a benchmark: an {@link io.roseinfer.bench.load.OfferedLoad} is requests and when they are sent. Their prompts are one
+ * repeated prompt ({@link io.roseinfer.bench.load.Prompts}), made up ({@link io.roseinfer.bench.load.RandomPrompts}), listed
  * ({@link io.roseinfer.bench.load.JsonlPrompts}) or recorded ({@link io.roseinfer.bench.load.TraceFormat},
- * {@link io.roseinfer.bench.load.Trace}), at the times of {@link io.roseinfer.bench.load.Arrivals} or their own.
+ * {@link io.roseinfer.bench.load.Trace}). Their times are those of {@link io.roseinfer.bench.load.Arrivals}, an interval or their own.
  *
  * <p>Invariant: a load is complete before anything is measured, and every run of a benchmark submits the same requests in the
  * same order.

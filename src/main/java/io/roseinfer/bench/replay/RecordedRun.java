@@ -131,7 +131,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
             }
             requests.add(exactly ? exact(call, request) : request);
         }
-        return new OfferedLoad(requests, load.isScheduled());
+        return new OfferedLoad(requests, load.pacing());
     }
 
     private static OfferedRequest exact(CallResult call, OfferedRequest request) {

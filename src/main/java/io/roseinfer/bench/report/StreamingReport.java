@@ -1,7 +1,6 @@
 package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.RunResult;
-import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.Summary;
@@ -47,7 +46,7 @@ import java.util.Locale;
  */
 public final class StreamingReport {
     private final Setup setup;
-    private final SubmitSchedule schedule;
+    private final String interval;
 
     /**
      * What a report says about how its runs were made.
@@ -71,9 +70,14 @@ public final class StreamingReport {
             boolean cudaGraph,
             boolean nvtx) {}
 
-    public StreamingReport(Setup setup, SubmitSchedule schedule) {
+    /**
+     * The report of runs.
+     *
+     * @param interval the time between requests and how it is counted, as in {@code 1.000 ms / absolute}; empty for a burst
+     */
+    public StreamingReport(Setup setup, String interval) {
         this.setup = setup;
-        this.schedule = schedule;
+        this.interval = interval;
     }
 
     /** The line above a warm-up, all that is said of it. */
@@ -123,12 +127,10 @@ public final class StreamingReport {
 
     private void submitting(Formatter out, RunResult run) {
         out.format("Submit wall: %.6f s\n", run.submitWallNanos() / 1e9);
-        if (!schedule.isBurst()) {
-            out.format(
-                    "Submit interval/schedule: %.3f ms%s / %s\n",
-                    schedule.intervalMillis(), schedule.dueNanos().isEmpty() ? "" : " in the mean", schedule.mode());
+        if (!interval.isEmpty()) {
+            out.format("Submit interval/schedule: %s\n", interval);
         }
-        if (schedule.hasTargets()) {
+        if (run.load().isScheduled()) {
             percentiles(out, "Submit lag", run.submitLagMillis(), "ms");
         }
     }

@@ -4,8 +4,9 @@ import com.fasterxml.jackson.annotation.JsonAnyGetter;
 import com.fasterxml.jackson.annotation.JsonAnySetter;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
-import io.roseinfer.bench.RequestResult;
 import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.EngineAnswer;
 import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.RequestTimeline;
@@ -89,7 +90,7 @@ public record StreamingResult(
             return new Run(
                     RunSummary.of(run),
                     run.requests().stream()
-                            .map(request -> Request.of(request, run.startNanos(), withIds))
+                            .map(request -> Request.of(request, run.load().startNanos(), withIds))
                             .toList(),
                     run.submitLagNanos(),
                     run.hostTime().steps().stream()
@@ -179,23 +180,24 @@ public record StreamingResult(
             long[] tokenNanos,
             long finishNanos,
             String finishReason,
-            @JsonInclude(Include.NON_ABSENT) Optional<List<Integer>> ids) {
-        private static Request of(RequestResult request, long startNanos, boolean withIds) {
-            RequestTimeline timeline = request.stamps().timeline();
+            @JsonInclude(Include.NON_ABSENT) Optional<int[]> ids) {
+        private static Request of(CallResult call, long startNanos, boolean withIds) {
+            EngineAnswer answer = call.engine().orElseThrow();
+            RequestTimeline timeline = answer.stamps().timeline();
             return new Request(
-                    request.id(),
-                    request.promptTokens(),
-                    request.cachedTokens(),
-                    request.stamps().submitStartNanos() - startNanos,
-                    request.stamps().submitEndNanos() - startNanos,
+                    call.id(),
+                    call.usage().promptTokens(),
+                    call.cachedTokens(),
+                    answer.stamps().submitStartNanos() - startNanos,
+                    answer.stamps().submitEndNanos() - startNanos,
                     timeline.tokenizedNanos() - startNanos,
                     timeline.admittedNanos() - startNanos,
                     Arrays.stream(timeline.tokenNanos())
                             .map(nanos -> nanos - startNanos)
                             .toArray(),
                     timeline.finishedNanos() - startNanos,
-                    request.finishReason().text(),
-                    withIds ? Optional.of(request.ids()) : Optional.empty());
+                    answer.finishReason().text(),
+                    withIds ? Optional.of(answer.ids()) : Optional.empty());
         }
 
         /** Returns when its tokens came. */

@@ -1,7 +1,8 @@
 package io.roseinfer.bench.report;
 
-import io.roseinfer.bench.RequestResult;
 import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.EngineAnswer;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
@@ -60,7 +61,7 @@ public final class TimelineTrace {
 
     /** Writes the runs as one document; at least one run. */
     public static void write(JsonGenerator out, List<RunResult> runs) {
-        TimelineTrace trace = new TimelineTrace(out, runs.getFirst().startNanos());
+        TimelineTrace trace = new TimelineTrace(out, runs.getFirst().load().startNanos());
         out.writeStartObject();
         out.writeStringProperty("displayTimeUnit", "ms");
         out.writeNumberProperty(
@@ -76,7 +77,7 @@ public final class TimelineTrace {
 
     /** Steps before the first one that was kept, of all engines together. */
     public static long droppedSteps(RunResult run) {
-        return byEngine(run.steps()).values().stream()
+        return byEngine(run.load().steps()).values().stream()
                 .mapToLong(steps -> steps.getFirst().get(Fact.STEP))
                 .sum();
     }
@@ -88,14 +89,14 @@ public final class TimelineTrace {
 
     private void run(int process, RunResult run) {
         name(process, 0, "process_name", "run " + process);
-        SortedMap<Long, List<StepRecord>> engines = byEngine(run.steps());
+        SortedMap<Long, List<StepRecord>> engines = byEngine(run.load().steps());
         int threads = 0;
         for (Map.Entry<Long, List<StepRecord>> engine : engines.entrySet()) {
             String name = engines.size() == 1 ? "engine" : "engine " + engine.getKey();
             threads += steps(process, threads + 1, name, engine.getValue());
             counters(process, engines.size() == 1 ? "" : name + ": ", engine.getValue());
         }
-        run.requests().forEach(request -> request(process, request));
+        run.requests().forEach(call -> request(process, call));
     }
 
     private void name(int process, int thread, String what, String name) {
@@ -166,23 +167,24 @@ public final class TimelineTrace {
         return step.get(Fact.PREFILL_TOKENS) == 0 ? "decode" : "mixed";
     }
 
-    private void request(int process, RequestResult request) {
-        int thread = FIRST_REQUEST + request.id();
-        RequestStamps stamps = request.stamps();
+    private void request(int process, CallResult call) {
+        int thread = FIRST_REQUEST + call.id();
+        EngineAnswer answer = call.engine().orElseThrow();
+        RequestStamps stamps = answer.stamps();
         RequestTimeline timeline = stamps.timeline();
-        name(process, thread, "thread_name", "request " + request.id());
+        name(process, thread, "thread_name", "request " + call.id());
         slice(process, thread, "tokenize", "request", stamps.submitStartNanos(), timeline.tokenizedNanos());
         slice(process, thread, "queue", "request", timeline.tokenizedNanos(), timeline.admittedNanos());
         beginSlice(process, thread, "prefill", "request", timeline.admittedNanos(), stamps.firstTokenNanos());
         out.writeObjectPropertyStart("args");
-        out.writeNumberProperty("prompt_tokens", request.promptTokens());
-        out.writeNumberProperty("cached_tokens", request.cachedTokens());
+        out.writeNumberProperty("prompt_tokens", call.usage().promptTokens());
+        out.writeNumberProperty("cached_tokens", call.cachedTokens());
         out.writeEndObject();
         out.writeEndObject();
         beginSlice(process, thread, "decode", "request", stamps.firstTokenNanos(), timeline.finishedNanos());
         out.writeObjectPropertyStart("args");
         out.writeNumberProperty("completion_tokens", stamps.tokens());
-        out.writeStringProperty("finish_reason", request.finishReason().text());
+        out.writeStringProperty("finish_reason", answer.finishReason().text());
         out.writeNumberProperty("engine", timeline.engine());
         out.writeEndObject();
         out.writeEndObject();

@@ -190,7 +190,7 @@ final class BenchServeFlags {
         List<OfferedRequest> requests = IntStream.range(0, warmupRequests)
                 .mapToObj(i -> like.get(i % like.size()).withOtherIds(SplitMix64.at(seed ^ WARM_UP, i)))
                 .toList();
-        return new OfferedLoad(requests, false);
+        return new OfferedLoad(requests, OfferedLoad.Pacing.BURST);
     }
 
     /**

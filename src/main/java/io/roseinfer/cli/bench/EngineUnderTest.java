@@ -60,7 +60,7 @@ final class EngineUnderTest implements SystemUnderTest {
     private LoadResult run(String what, BenchServeFlags ofRun, OfferedLoad offered) {
         EngineOptions ofEngine = flags.withNewPolicies(options);
         try (Engine engine = loaded.serve(ofEngine, flags.model().routing(), terminal.clock());
-                EngineTarget target = new EngineTarget(engine, ofRun.endpoint().ask(), terminal.clock())) {
+                EngineTarget target = new EngineTarget(engine, ofRun.endpoint().template(), false, terminal.clock())) {
             LoadResult result = ServerUnderTest.run(what, target, ofRun, offered, terminal);
             requireAlive(engine);
             return result;

@@ -1,6 +1,5 @@
 package io.roseinfer.cli.bench;
 
-import io.roseinfer.bench.Pacer;
 import io.roseinfer.bench.http.Endpoint;
 import io.roseinfer.bench.http.HttpTarget;
 import io.roseinfer.bench.http.LoadResult;
@@ -56,11 +55,7 @@ final class ServerUnderTest implements SystemUnderTest {
     /** Offers a load to a target. */
     static LoadResult run(String what, Target target, BenchServeFlags flags, OfferedLoad offered, Terminal terminal) {
         LoadRun run = new LoadRun(
-                target,
-                flags.maxConcurrency().orElse(LoadRun.UNBOUNDED),
-                flags.patience(),
-                terminal.clock(),
-                Pacer.precise(terminal.clock()));
+                target, flags.maxConcurrency().orElse(LoadRun.UNBOUNDED), flags.patience(), terminal.clock());
         return watched(run, what, offered, terminal);
     }
 

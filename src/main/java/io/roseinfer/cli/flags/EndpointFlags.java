@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.bench.http.Endpoint;
+import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
@@ -116,7 +117,17 @@ public final class EndpointFlags {
         return backend.map(Backend::chat).orElse(false) ? Endpoint.Kind.CHAT : endpointType;
     }
 
-    /** What every request asks for. */
+    /** What every request to an engine in this process is like but for its prompt and length. */
+    public GenerationRequest template() {
+        return GenerationRequest.ofTokens(0)
+                .withSampling(
+                        temperature == 0
+                                ? SamplingParams.greedy()
+                                : SamplingParams.random().withTemperature(temperature))
+                .withIgnoreEndOfText(ignoreEos);
+    }
+
+    /** What every request to a server asks for. */
     public Endpoint.Ask ask() {
         return new Endpoint.Ask(
                 temperature, ignoreEos, chunkCounts, chunkCounts, serverStamps && backend() == Kind.HTTP);

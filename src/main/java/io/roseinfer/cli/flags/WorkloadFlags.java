@@ -2,9 +2,9 @@ package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.load.PromptPlan;
-import io.roseinfer.bench.load.Workload;
+import io.roseinfer.bench.load.Prompts;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.Collections;
@@ -89,23 +89,20 @@ public final class WorkloadFlags {
     }
 
     /**
-     * The requests of one run, all of the same sampling and length of completion.
+     * The prompts of one run's requests.
      *
-     * @return the requests for a model; what is wrong with the flags is refused before one is loaded
+     * @return the prompts for a model; what is wrong with the flags is refused before one is loaded
      */
-    public Function<ModelSpec, Workload> workload(int maxNewTokens, SamplingParams sampling, CommandSpec command) {
+    public Function<ModelSpec, List<Prompt>> prompts(CommandSpec command) {
         requireOnePrompt(command);
-        GenerationRequest template = template(maxNewTokens, sampling);
         if (promptTokens.isPresent()) {
             List<Integer> lengths = promptTokens.get().values();
-            return spec ->
-                    Workload.ofRandomTokens(fitting(lengths, spec), numRequests, spec.vocabularySize(), template);
+            return spec -> Prompts.randomTokens(fitting(lengths, spec), numRequests, spec.vocabularySize());
         }
-        Workload requests = promptIds
-                .map(ids -> Workload.ofTokens(ids.toArray(), promptRepeats.values(), numRequests, template))
-                .orElseGet(() -> Workload.of(
-                        new PromptPlan(prompt, promptRepeats.values(), uniquePrompts).texts(numRequests), template));
-        return spec -> requests;
+        List<Prompt> prompts = promptIds
+                .map(ids -> Prompts.tokens(ids.toArray(), promptRepeats.values(), numRequests))
+                .orElseGet(() -> Prompts.texts(prompt, promptRepeats.values(), uniquePrompts, numRequests));
+        return spec -> prompts;
     }
 
     /** The lengths, which are no longer than the model can take; others are refused before the prompts are made. */

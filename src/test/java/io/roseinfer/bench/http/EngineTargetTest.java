@@ -11,13 +11,13 @@ import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.Prompt;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,23 +25,15 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class EngineTargetTest {
     private static final Duration FOREVER = Duration.ofDays(1);
-    private static final Endpoint.Ask ASK = new Endpoint.Ask(0, true, false, false, false);
     private static final Executor READERS = task -> {
         Thread unused = Thread.startVirtualThread(task);
     };
 
-    private static OfferedLoad load(int requests, int tokens) {
-        return new OfferedLoad(
-                IntStream.range(0, requests)
-                        .mapToObj(i -> new OfferedRequest(0, new Prompt.Tokens(i + 1, 2, 3), tokens))
-                        .toList(),
-                false);
-    }
-
     private static LoadResult run(Executor readers, Clock clock, Duration silence, Runnable afterEach) {
         try (Engine engine = Sim.engine(Sim.options(true), step -> {}, clock);
-                EngineTarget target = new EngineTarget(engine, ASK, clock, readers)) {
-            return new LoadRun(target, LoadRun.UNBOUNDED, silence, clock, deadline -> {}).run(load(3, 5), afterEach);
+                EngineTarget target = new EngineTarget(engine, Sim.template(), false, clock, readers)) {
+            return new LoadRun(target, LoadRun.UNBOUNDED, silence, clock, deadline -> {})
+                    .run(Sim.load(3, 3, 5), afterEach);
         }
     }
 
@@ -106,10 +98,10 @@ class EngineTargetTest {
                 List.of(
                         new OfferedRequest(0, new Prompt.Tokens(1), 1),
                         new OfferedRequest(0, new Prompt.Tokens(2), 500)),
-                false);
+                OfferedLoad.Pacing.BURST);
         Clock clock = Clock.system();
         try (Engine engine = Sim.engine(Sim.options(true), onStep, clock);
-                EngineTarget target = new EngineTarget(engine, ASK, clock)) {
+                EngineTarget target = new EngineTarget(engine, Sim.template(), false, clock)) {
             LoadResult result = new LoadRun(target, LoadRun.UNBOUNDED, FOREVER, clock, deadline -> {}).run(both, () -> {
                 if (!interrupted.get()) {
                     sending.interrupt();
@@ -120,5 +112,36 @@ class EngineTargetTest {
             assertThat(result.calls()).extracting(CallResult::isComplete).containsExactly(true, false);
             assertThat(result.calls().getLast().error()).contains("interrupted");
         }
+    }
+
+    /** A clock that stands still but for the pacer, which jumps 7 ns too far; so nothing depends on the machine. */
+    private static LoadResult paced(OfferedLoad load, List<Long> deadlines) {
+        AtomicLong now = new AtomicLong(500);
+        Pacer pacer = deadlineNanos -> {
+            deadlines.add(deadlineNanos);
+            now.set(Math.max(now.get(), deadlineNanos) + 7);
+        };
+        try (Engine engine = Sim.engine(Sim.options(true), step -> {}, now::get);
+                EngineTarget target = new EngineTarget(engine, Sim.template(), true, now::get)) {
+            return new LoadRun(target, LoadRun.UNBOUNDED, FOREVER, now::get, pacer).run(load);
+        }
+    }
+
+    @Test
+    void scheduled_requests_aim_at_their_times_whatever_the_lag() {
+        List<Long> deadlines = new ArrayList<>();
+        List<OfferedRequest> requests = Sim.load(4, 5, 1).requests();
+        LoadResult run = paced(OfferedLoad.every(2, requests, OfferedLoad.Pacing.SCHEDULED), deadlines);
+        assertThat(deadlines).containsExactly(2_000_500L, 4_000_500L, 6_000_500L);
+        assertThat(run.calls()).extracting(CallResult::lagNanos).containsExactly(0L, 7L, 7L, 7L);
+    }
+
+    @Test
+    void requests_after_those_sent_wait_for_the_gap_and_drift() {
+        List<Long> deadlines = new ArrayList<>();
+        List<OfferedRequest> requests = Sim.load(4, 5, 1).requests();
+        LoadResult run = paced(OfferedLoad.every(2, requests, OfferedLoad.Pacing.AFTER_SENT), deadlines);
+        assertThat(deadlines).containsExactly(2_000_500L, 4_000_507L, 6_000_514L);
+        assertThat(run.isScheduled()).isFalse();
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.engine.Prompt;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -55,5 +56,13 @@ class OfferedLoadTest {
         assertThat(ids(load().withOtherIds(7).requests().getLast()))
                 .isEqualTo(ids(load().withOtherIds(7).requests().getLast()))
                 .isNotEqualTo(ids(load().withOtherIds(8).requests().getLast()));
+    }
+
+    @Test
+    void every_fraction_of_a_millisecond_does_not_drift_over_many_requests() {
+        List<OfferedRequest> requests = Collections.nCopies(1_000_004, new OfferedRequest(0, new Prompt.Tokens(1), 1));
+        assertThat(OfferedLoad.every(0.1, requests, OfferedLoad.Pacing.SCHEDULED)
+                        .spanNanos())
+                .isEqualTo(100_000_300_000L);
     }
 }

@@ -21,7 +21,8 @@ class SimulatedServerTest {
 
     private static OfferedLoad one(int prompt, int output) {
         return new OfferedLoad(
-                List.of(new OfferedRequest(5_000_000, new Prompt.Tokens(new int[prompt]), output)), true);
+                List.of(new OfferedRequest(5_000_000, new Prompt.Tokens(new int[prompt]), output)),
+                OfferedLoad.Pacing.SCHEDULED);
     }
 
     @Test
@@ -53,7 +54,7 @@ class SimulatedServerTest {
                 List.of(
                         new OfferedRequest(0, new Prompt.Tokens(new int[] {1, 2}), 9),
                         new OfferedRequest(1_500_000, new Prompt.Tokens(new int[] {3}), 2)),
-                true);
+                OfferedLoad.Pacing.SCHEDULED);
         return SimulatedRuns.server(
                         exact(MILLISECOND_STEPS),
                         SchedulerOptions.builder().maxBatchSize(8),
@@ -118,7 +119,7 @@ class SimulatedServerTest {
                 List.of(
                         new OfferedRequest(0, new Prompt.Tokens(new int[5000]), 4),
                         new OfferedRequest(1, new Prompt.Tokens(new int[5]), 4)),
-                true);
+                OfferedLoad.Pacing.SCHEDULED);
         LoadResult run = SimulatedRuns.server(exact(MILLISECOND_STEPS), 0).run(load);
         assertThat(run.calls()).extracting(CallResult::isComplete).containsExactly(false, true);
     }

@@ -34,8 +34,13 @@ class OperatorReportTest {
     private static final StepProfile PREFILL =
             new StepProfile(Kind.PREFILL, 1, 256, 1_000_000, List.of(new Part(Operator.LOGITS, 1, 1_000_000, 0, 0)));
 
-    private static final RunResult RUN = Results.run(List.of(), 0, 10)
-            .withProfile(List.of(
+    private static final RunResult RUN = Results.run(
+            List.of(),
+            0,
+            10,
+            List.of(),
+            List.of(),
+            List.of(
                     decode(1_010_000, 800_000, 200_000),
                     decode(1_010_000, 600_000, 400_000),
                     PREFILL,

@@ -7,7 +7,6 @@ import io.roseinfer.backend.StepProfile.Part;
 import io.roseinfer.bench.ModelBenchmark;
 import io.roseinfer.bench.ModelPoint;
 import io.roseinfer.bench.ModelTiming;
-import io.roseinfer.bench.RequestResult;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
 import io.roseinfer.bench.SchedulerRun;
@@ -27,7 +26,6 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Verdict;
-import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.Prediction;
@@ -159,7 +157,7 @@ final class ResultGoldens {
     }
 
     private void streaming() {
-        List<RequestResult> requests = List.of(
+        List<CallResult> requests = List.of(
                 Results.request(0, 4, 0, 40, 20, 1_000, 31_000, 36_000, 41_000),
                 Results.request(1, 4, 50, 70, 100, 1_000, 31_000, 36_000, 42_000),
                 Results.request(3, 9, 90, 95, 100, 2_000, 47_000));
@@ -173,14 +171,11 @@ final class ResultGoldens {
                 List.of(
                         new Part(Operator.QKV, 12, 800_000, 20_000_000, 80_000_000),
                         new Part(Operator.SAMPLING, 1, 200_000, 0, 0)));
-        RunResult plain = Results.run(requests, 0, 6_119);
-        RunResult first = new RunResult(
-                plain.startNanos(),
+        RunResult first = Results.run(
                 requests,
                 2,
-                plain.submitWallNanos(),
+                6_119,
                 List.of(50_000L, 70_000L, 10_500L, 0L, 1L),
-                plain.after(),
                 List.of(
                         step(1, 10, 13, 0, 0),
                         step(2, 1_000, 0, 2, 0),
@@ -192,11 +187,13 @@ final class ResultGoldens {
         add("streaming", StreamingResult.of(SETTINGS, MACHINE, runs, true));
         add("streaming-one", StreamingResult.of(SETTINGS, MACHINE, List.of(second), false));
         StreamingReport report = new StreamingReport(
-                new StreamingReport.Setup("a model", "cpu", true, 2, 1, true, false, false),
-                new SubmitSchedule(SubmitSchedule.Mode.ABSOLUTE, 1));
+                new StreamingReport.Setup("a model", "cpu", true, 2, 1, true, false, false), "1.000 ms / absolute");
         files.put(
                 "streaming.txt",
-                report.text(first) + OperatorReport.text(first) + report.text(second) + RunsReport.text(runs));
+                report.text(first)
+                        + OperatorReport.text(first)
+                        + report.text(Results.run(second.requests(), 0, 5_000, 0L))
+                        + RunsReport.text(runs));
     }
 
     private void scheduler() {

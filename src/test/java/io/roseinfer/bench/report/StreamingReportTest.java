@@ -2,9 +2,7 @@ package io.roseinfer.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.bench.RequestResult;
-import io.roseinfer.bench.load.SubmitSchedule;
-import io.roseinfer.bench.load.SubmitSchedule.Mode;
+import io.roseinfer.bench.http.CallResult;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -13,13 +11,13 @@ class StreamingReportTest {
             new StreamingReport.Setup("gpt2", "cuda", false, 0, 1, true, true, false);
 
     /** Two requests: tokenized inside the submit call, and 30 µs after it in a worker. */
-    private static final List<RequestResult> TWO = List.of(
+    private static final List<CallResult> TWO = List.of(
             Results.request(0, 4, 0, 40, 20, 1_000, 31_000, 36_000, 41_000),
             Results.request(1, 4, 50, 70, 100, 1_000, 31_000, 36_000, 42_000));
 
     @Test
     void text_burst_is_the_block_of_the_posts() {
-        String text = new StreamingReport(SETUP, SubmitSchedule.burst()).text(Results.run(TWO, 0, 6_119));
+        String text = new StreamingReport(SETUP, "").text(Results.run(TWO, 0, 6_119));
         assertThat(text).isEqualTo("""
                         === streaming benchmark ===
                         Model: gpt2
@@ -48,8 +46,7 @@ class StreamingReportTest {
 
     @Test
     void text_absolute_schedule_tells_interval_and_lag() {
-        SubmitSchedule schedule = new SubmitSchedule(Mode.ABSOLUTE, 1);
-        String text = new StreamingReport(SETUP, schedule).text(Results.run(TWO, 0, 1_050, 50L, 70L));
+        String text = new StreamingReport(SETUP, "1.000 ms / absolute").text(Results.run(TWO, 0, 1_050, 50L, 70L));
         assertThat(text).contains("""
                         Submit wall: 0.001050 s
                         Submit interval/schedule: 1.000 ms / absolute
@@ -59,20 +56,19 @@ class StreamingReportTest {
 
     @Test
     void text_relative_schedule_has_no_lag() {
-        SubmitSchedule schedule = new SubmitSchedule(Mode.RELATIVE, 0.25);
-        String text = new StreamingReport(SETUP, schedule).text(Results.run(TWO, 0, 1_050));
+        String text = new StreamingReport(SETUP, "0.250 ms / relative").text(Results.run(TWO, 0, 1_050));
         assertThat(text).contains("Submit interval/schedule: 0.250 ms / relative\nadd_request latency");
     }
 
     @Test
     void text_rejected_requests_counts_them_after_the_accepted_ones() {
-        String text = new StreamingReport(SETUP, SubmitSchedule.burst()).text(Results.run(TWO, 5, 1_050));
+        String text = new StreamingReport(SETUP, "").text(Results.run(TWO, 5, 1_050));
         assertThat(text).contains("Requests: 2\nRejected: 5\nPrompt tokens (total): 8\n");
     }
 
     @Test
     void text_every_request_rejected_is_all_zeros() {
-        String text = new StreamingReport(SETUP, SubmitSchedule.burst()).text(Results.run(List.of(), 3, 10));
+        String text = new StreamingReport(SETUP, "").text(Results.run(List.of(), 3, 10));
         assertThat(text)
                 .contains("Requests: 0\nRejected: 3\nPrompt tokens (total): 0\n")
                 .contains("TTFT p50/p95/p99: 0.00/0.00/0.00 ms\n")

@@ -3,8 +3,8 @@ package io.roseinfer.bench.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
-import io.roseinfer.bench.RequestResult;
 import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.http.CallResult;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,7 +23,7 @@ class StreamingResultTest {
             Optional.empty(),
             Optional.of("abc"),
             1_250_000_000L);
-    private static final RequestResult REQUEST = Results.request(7, 4, 10, 40, 20, 1_000, 31_000, 36_000, 41_000);
+    private static final CallResult REQUEST = Results.request(7, 4, 10, 40, 20, 1_000, 31_000, 36_000, 41_000);
 
     private static JsonNode report(boolean withIds, RunResult run) {
         Map<String, Object> settings = new LinkedHashMap<>();
@@ -82,7 +82,7 @@ class StreamingResultTest {
 
     @Test
     void of_absolute_schedule_summarizes_the_lag() {
-        assertThat(report(false, Results.run(List.of(REQUEST), 0, 10, 20L, 40L))
+        assertThat(report(false, Results.run(List.of(REQUEST), 1, 10, 20L, 40L))
                         .at("/runs/0/summary/submit_lag_ms/max"))
                 .hasToString("0.04");
     }

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.StrictJson;
-import io.roseinfer.bench.RequestResult;
 import io.roseinfer.bench.RunListener;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.Sim;
 import io.roseinfer.bench.StreamingBenchmark;
-import io.roseinfer.bench.load.SubmitSchedule;
+import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.metrics.RequestLatency;
+import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepRecords;
@@ -65,8 +65,8 @@ class TimelineTraceTest {
         };
         return new StreamingBenchmark(
                         () -> Sim.engine(Sim.options(true), step -> {}, clock),
-                        Sim.workload(12, 5, 7),
-                        SubmitSchedule.burst(),
+                        Sim.load(12, 5, 7),
+                        Sim.template(),
                         clock,
                         silent)
                 .run(0, 1)
@@ -92,7 +92,7 @@ class TimelineTraceTest {
         JsonNode trace = trace(List.of(run));
         List<Slice> steps = slices(trace, "step");
         List<Slice> phases = slices(trace, "phase");
-        assertThat(steps).hasSameSizeAs(run.steps()).isNotEmpty();
+        assertThat(steps).hasSameSizeAs(run.load().steps()).isNotEmpty();
         assertThat(phases).hasSize(4 * steps.size());
         for (int i = 0; i < steps.size(); i++) {
             Slice step = steps.get(i);
@@ -121,13 +121,14 @@ class TimelineTraceTest {
         RunResult run = simulated();
         List<Slice> spans = slices(trace(List.of(run)), "request");
         assertThat(run.requests()).hasSize(12);
-        for (RequestResult request : run.requests()) {
+        for (CallResult request : run.requests()) {
             List<Slice> own = spans.stream()
                     .filter(span -> span.thread() == 1000 + request.id())
                     .toList();
             assertThat(own).extracting(Slice::name).isEqualTo(SPANS);
-            long start = request.stamps().submitStartNanos() - run.startNanos();
-            assertContiguous(own, start, start + (long) RequestLatency.LATENCY.nanos(request.stamps())[0]);
+            RequestStamps stamps = request.engine().orElseThrow().stamps();
+            long start = stamps.submitStartNanos() - run.load().startNanos();
+            assertContiguous(own, start, start + (long) RequestLatency.LATENCY.nanos(stamps)[0]);
         }
     }
 
@@ -139,7 +140,7 @@ class TimelineTraceTest {
                 .toList();
         assertThat(free)
                 .extracting(event -> event.at("/args/value").longValue())
-                .containsExactlyElementsOf(run.steps().stream()
+                .containsExactlyElementsOf(run.load().steps().stream()
                         .map(step -> step.get(Fact.FREE_BLOCKS))
                         .toList());
     }
@@ -163,16 +164,7 @@ class TimelineTraceTest {
     }
 
     private static RunResult withSteps(StepRecord... steps) {
-        RunResult run = Results.run(List.of(), 0, 10);
-        return new RunResult(
-                run.startNanos(),
-                run.requests(),
-                0,
-                run.submitWallNanos(),
-                List.of(),
-                run.after(),
-                List.of(steps),
-                List.of());
+        return Results.run(List.of(), 0, 10, List.of(), List.of(steps), List.of());
     }
 
     @Test

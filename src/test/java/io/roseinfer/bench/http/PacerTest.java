@@ -1,4 +1,4 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,11 +1,11 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Clock;
 import java.util.concurrent.locks.LockSupport;
 
 /** Waits for a moment of a clock. */
 @FunctionalInterface
-public interface Pacer {
+interface Pacer {
     /** How much earlier than asked the thread wakes up: more than timer slack and wake-up cost on a quiet machine. */
     long SPIN_NANOS = 150_000;
 

@@ -1,0 +1,97 @@
+package io.roseinfer.bench.load;
+
+import io.roseinfer.base.Limits;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.Prompt;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+
+/** Makes the prompts of a run's requests, in the order they are submitted; every run of a benchmark submits the same ones. */
+public final class Prompts {
+    private Prompts() {}
+
+    /**
+     * Prompts of text.
+     *
+     * @param prompt the text they are made from
+     * @param repeats request i repeats the prompt {@code repeats[i mod size]} times, joined by a space
+     * @param unique whether request i's prompt ends in {@code " [i]"}, so that no two are equal
+     */
+    public static List<Prompt> texts(String prompt, List<Integer> repeats, boolean unique, int requests) {
+        if (prompt.isEmpty()) {
+            throw new BadInput("--prompt is empty; a request needs at least one token to continue");
+        }
+        if (repeats.isEmpty() || repeats.stream().anyMatch(count -> count < 1)) {
+            throw new BadInput("--prompt-repeats must contain positive integers, not " + repeats);
+        }
+        requireReadable((prompt.length() + 1L) * Collections.max(repeats), "characters");
+        List<String> repeated = repeats.stream()
+                .map(count -> String.join(" ", Collections.nCopies(count, prompt)))
+                .toList();
+        return IntStream.range(0, requests)
+                .mapToObj(i -> repeated.get(i % repeated.size()) + (unique ? " [" + i + "]" : ""))
+                .map(text -> (Prompt) new Prompt.Text(text))
+                .toList();
+    }
+
+    /**
+     * Prompts of token ids.
+     *
+     * @param ids the prompt that is repeated
+     * @param repeats request i has it {@code repeats[i mod size]} times
+     * @throws BadInput if a prompt would be longer than any is read
+     */
+    public static List<Prompt> tokens(int[] ids, List<Integer> repeats, int requests) {
+        requireReadable((long) ids.length * Collections.max(repeats), "tokens");
+        List<Prompt> prompts = repeats.stream()
+                .map(count -> (Prompt) new Prompt.Tokens(repeated(ids, count)))
+                .toList();
+        return IntStream.range(0, requests)
+                .mapToObj(i -> prompts.get(i % prompts.size()))
+                .toList();
+    }
+
+    /**
+     * Prompts of random token ids, the same in every process. They are random from the first token on, so none finds another's blocks in
+     * the prefix cache.
+     *
+     * @param lengths request i has {@code lengths[i mod size]} ids
+     * @param vocabularySize ids are below it
+     */
+    public static List<Prompt> randomTokens(List<Integer> lengths, int requests, int vocabularySize) {
+        return IntStream.range(0, requests)
+                .mapToObj(i -> (Prompt) new Prompt.Tokens(new SplittableRandom(i)
+                        .ints(lengths.get(i % lengths.size()), 0, vocabularySize)
+                        .toArray()))
+                .toList();
+    }
+
+    private static void requireReadable(long longest, String unit) {
+        if (longest > Limits.PROMPT_CHARS) {
+            throw new BadInput("--prompt-repeats makes a prompt of " + longest + " " + unit + "; at most "
+                    + Limits.PROMPT_CHARS + " are read");
+        }
+    }
+
+    private static int[] repeated(int[] ids, int count) {
+        int[] all = new int[ids.length * count];
+        Arrays.setAll(all, i -> ids[i % ids.length]);
+        return all;
+    }
+
+    /** Returns what turns prompts into token ids, so that submitting them tokenizes nothing; equal texts are tokenized once. */
+    public static UnaryOperator<Prompt> tokenized(Function<String, int[]> encode) {
+        Map<String, Prompt> known = new HashMap<>();
+        return prompt -> switch (prompt) {
+            case Prompt.Text text -> known.computeIfAbsent(text.text(), key -> new Prompt.Tokens(encode.apply(key)));
+            case Prompt.Tokens tokens -> tokens;
+        };
+    }
+}
