@@ -117,6 +117,27 @@ class ArchitectureTest {
         }
     }
 
+    /** A script is peeled off once every script that it imports is; what is left imports in circles. */
+    @Test
+    void python_scripts_do_not_import_in_circles() throws IOException {
+        Pattern imported = Pattern.compile("^\\s*(?:import|from) (\\w+)", Pattern.MULTILINE);
+        Map<String, Set<String>> imports = new HashMap<>();
+        try (Stream<Path> files = Files.list(Path.of("tools/golden"))) {
+            for (Path file :
+                    files.filter(path -> path.toString().endsWith(".py")).toList()) {
+                Set<String> names = new HashSet<>();
+                imported.matcher(Files.readString(file)).results().forEach(match -> names.add(match.group(1)));
+                imports.put(file.getFileName().toString().replace(".py", ""), names);
+            }
+        }
+        assertThat(imports.get("golden")).contains("fixtures", "chat", "rope", "tiny");
+        imports.values().forEach(names -> names.retainAll(Set.copyOf(imports.keySet())));
+        while (imports.values().removeIf(Set::isEmpty)) {
+            imports.values().forEach(names -> names.retainAll(imports.keySet()));
+        }
+        assertThat(imports).isEmpty();
+    }
+
     @Test
     void families_of_models_are_known_where_models_are_opened_and_nowhere_else() {
         noClasses()
