@@ -1,6 +1,8 @@
 package io.roseinfer.cli;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
@@ -50,9 +52,10 @@ class StudiesTest {
     }
 
     /** The arguments of every command that a study calls. */
-    private List<List<String>> calls(String name) throws IOException, InterruptedException {
-        Checkout.Outcome outcome =
-                checkout.run(Map.of(), checkout.path(SCRIPT.toString()).toString(), name);
+    private List<List<String>> calls(String... words) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(words));
+        command.addFirst(checkout.path(SCRIPT.toString()).toString());
+        Checkout.Outcome outcome = checkout.run(Map.of(), command.toArray(String[]::new));
         assertThat(outcome.code()).as(outcome.err()).isZero();
         List<List<String>> calls = new ArrayList<>();
         List<String> call = new ArrayList<>();
@@ -79,7 +82,9 @@ class StudiesTest {
                     arguments.subList(at, at + 2).clear();
                 }
             }
-            arguments.addAll(List.of("--step-costs", "step:2,token:0.1"));
+            if (!arguments.contains("--step-costs")) {
+                arguments.addAll(List.of("--step-costs", "step:2,token:0.1"));
+            }
         } else if (call.getFirst().equals("bench")) {
             arguments.addAll(List.of("--device", "sim"));
         }
@@ -96,6 +101,14 @@ class StudiesTest {
             assertThat(outcome.out()).isNotEmpty();
         }
         assertThat(checkout.path("target/" + name + ".html")).content().startsWith("<!DOCTYPE html>");
+    }
+
+    @Test
+    void the_study_of_a_policy_takes_a_file_before_other_flags() throws IOException, InterruptedException {
+        assertThat(calls("policy", "mine/Mine.java", "--pairs", "4"))
+                .singleElement(as(LIST))
+                .containsSubsequence("--b", "--prefill-admission-policy mine/Mine.java", "--pairs", "4")
+                .doesNotContain("mine/Mine.java");
     }
 
     @Test

@@ -93,23 +93,6 @@ class ExamplesTest {
     }
 
     @Test
-    void own_policy_is_sooner_in_the_middle_and_later_at_the_end_on_every_seed() throws Exception {
-        List<String> table = run("OwnPolicy", "");
-        assertThat(table).hasSize(2 + 5);
-        for (String line : table.subList(2, table.size())) {
-            double[] seconds = numbers(line, 6);
-            assertThat(seconds[1])
-                    .as("own policy's median to the first token: %s", line)
-                    .isLessThan(seconds[0]);
-            assertThat(seconds[3])
-                    .as("own policy's median to the last token: %s", line)
-                    .isLessThan(seconds[2]);
-            assertThat(seconds[5]).as("own policy's longest wait: %s", line).isGreaterThan(seconds[4]);
-        }
-        assertThat(Files.readString(EXAMPLES.resolve("README.md"))).contains(String.join("\n", table));
-    }
-
-    @Test
     void higher_temperatures_choose_less_likely_tokens_and_a_filter_takes_that_back() throws Exception {
         List<double[]> rows = run("SamplerStudy", "").stream()
                 .skip(1)

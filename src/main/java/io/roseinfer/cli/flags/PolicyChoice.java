@@ -2,17 +2,19 @@ package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
 import java.lang.reflect.InvocationTargetException;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * A policy as a flag spells it: a built-in one by name, or a class on the class path. The text after a colon is the argument of its constructor,
- * {@code CLASS:ARGUMENT}.
+ * A policy as a flag spells it: a built-in one by name, a source file that ends in {@code .java}, or a class on the class path. The text after a
+ * colon is the argument of the constructor: {@code FILE.java:ARGUMENT} or {@code CLASS:ARGUMENT}.
  */
 final class PolicyChoice<T> {
     private static final String NOT_FOUND =
-            "; there is no such class there, so name the folder or jar that it is in: ROSEINFER_CLASSPATH=FOLDER";
+            "; there is no such class there, so name its source FILE.java, or the folder or jar that it is in: ROSEINFER_CLASSPATH=FOLDER";
+    private static final String SOURCE = ".java";
 
     private final String flag;
     private final Class<T> type;
@@ -40,11 +42,11 @@ final class PolicyChoice<T> {
      */
     T make(String text) {
         Supplier<T> known = builtIn.get(text);
-        return known == null ? byClassName(text) : known.get();
+        return known == null ? byName(text) : known.get();
     }
 
-    private T byClassName(String text) {
-        int colon = text.indexOf(':');
+    private T byName(String text) {
+        int colon = text.indexOf(':', text.contains(SOURCE + ":") ? text.indexOf(SOURCE + ":") : 0);
         try {
             if (colon < 0) {
                 return named(text).getDeclaredConstructor().newInstance();
@@ -57,7 +59,7 @@ final class PolicyChoice<T> {
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
                     flag + " is '" + text + "'; it must be " + String.join(", ", builtIn.keySet())
-                            + " or a public class on the class path that implements " + type.getName()
+                            + ", a FILE.java, or a public class on the class path that implements " + type.getName()
                             + " and has a public constructor without parameters, or as CLASS:ARGUMENT one with a String"
                             + (e instanceof ClassNotFoundException ? NOT_FOUND : ""),
                     e);
@@ -65,6 +67,8 @@ final class PolicyChoice<T> {
     }
 
     private Class<? extends T> named(String name) throws ClassNotFoundException {
-        return Class.forName(name).asSubclass(type);
+        return name.endsWith(SOURCE)
+                ? PolicySource.load(flag, Path.of(name), type)
+                : Class.forName(name).asSubclass(type);
     }
 }

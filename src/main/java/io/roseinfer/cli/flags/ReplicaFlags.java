@@ -25,11 +25,11 @@ final class ReplicaFlags {
 
     @Option(
             names = "--routing",
-            paramLabel = "<POLICY|CLASS[:ARG]>",
+            paramLabel = "<POLICY|CLASS|FILE.java[:ARG]>",
             description =
                     "Which of several engines serves a request: pull (the first that has room), least-tokens, prefix, round-robin,"
-                            + " vllm, sglang, dynamo, or the name of a class that implements RoutingPolicy, with ARG for its"
-                            + " constructor.")
+                            + " vllm, sglang, dynamo, or a class that implements RoutingPolicy, by its name or its source"
+                            + " file, with ARG for its constructor.")
     private String routing = "pull";
 
     /**

@@ -46,10 +46,10 @@ public final class SchedulerFlags {
 
     @Option(
             names = "--prefill-admission-policy",
-            paramLabel = "<fifo|pack|CLASS[:ARG]>",
+            paramLabel = "<fifo|pack|CLASS|FILE.java[:ARG]>",
             description =
-                    "fifo admits in order of arrival, pack the shortest of the oldest first; or the name of a class"
-                            + " that implements AdmissionPolicy, with ARG for its constructor.")
+                    "fifo admits in order of arrival, pack the shortest of the oldest first; or a class that"
+                            + " implements AdmissionPolicy, by its name or its source file, with ARG for its constructor.")
     private String admissionPolicy = FIFO;
 
     @Option(
@@ -70,18 +70,18 @@ public final class SchedulerFlags {
 
     @Option(
             names = "--preemption-policy",
-            paramLabel = "<youngest|CLASS[:ARG]>",
+            paramLabel = "<youngest|CLASS|FILE.java[:ARG]>",
             description =
                     "Which request is preempted if the KV pool is full: the youngest, or the choice of a class that implements"
-                            + " PreemptionPolicy.")
+                            + " PreemptionPolicy, by its name or its source file.")
     private String preemptionPolicy = "youngest";
 
     @Option(
             names = "--step-policy",
-            paramLabel = "<default|CLASS[:ARG]>",
+            paramLabel = "<default|CLASS|FILE.java[:ARG]>",
             description =
                     "What a step consists of: prompts or decode, alternating, or both with --chunked-prefill; or the choice of a"
-                            + " class that implements StepPolicy.")
+                            + " class that implements StepPolicy, by its name or its source file.")
     private String stepPolicy = DEFAULT;
 
     @Option(names = "--decode-first", description = "Decode before admitting, in every iteration.")

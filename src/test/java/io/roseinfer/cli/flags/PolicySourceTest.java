@@ -1,0 +1,122 @@
+package io.roseinfer.cli.flags;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A policy flag whose value is a source file. */
+class PolicySourceTest {
+    private static final String POLICY = """
+            import io.roseinfer.scheduler.policy.*;
+
+            public record Look(int lookahead) implements AdmissionPolicy {
+                public Look() {
+                    this(%d);
+                }
+
+                public Look(String lookahead) {
+                    this(Integer.parseInt(lookahead));
+                }
+
+                @Override
+                public long rank(WaitingRequest request, QueueView queue) {
+                    return 0;
+                }
+            }
+            """;
+
+    @TempDir
+    private Path folder;
+
+    private static AdmissionPolicy make(String value) {
+        return PolicyChoice.of("--policy", AdmissionPolicy.class)
+                .or("fifo", AdmissionPolicy::fifo)
+                .make(value);
+    }
+
+    private String file(String text) throws IOException {
+        return Files.writeString(folder.resolve("Look.java"), text).toString();
+    }
+
+    @Test
+    void a_source_file_is_the_policy_that_it_declares() throws IOException {
+        assertThat(make(file(POLICY.formatted(12))).lookahead()).isEqualTo(12);
+    }
+
+    @Test
+    void text_behind_the_file_goes_to_the_constructor() throws IOException {
+        assertThat(make(file(POLICY.formatted(12)) + ":34").lookahead()).isEqualTo(34);
+    }
+
+    @Test
+    void a_file_edited_between_two_runs_is_the_same_policy_in_both() throws IOException {
+        AdmissionPolicy first = make(file(POLICY.formatted(12)));
+        AdmissionPolicy second = make(file(POLICY.formatted(99)));
+        assertThat(second).isNotSameAs(first).isEqualTo(first);
+    }
+
+    @Test
+    void a_class_in_a_package_is_found() throws IOException {
+        assertThat(make(file("package some.where;\n" + POLICY.formatted(5))).lookahead())
+                .isEqualTo(5);
+    }
+
+    @Test
+    void a_helper_beside_the_policy_is_not_taken_for_it() throws IOException {
+        assertThat(make(file(POLICY.formatted(7) + "class Helper {}")).lookahead())
+                .isEqualTo(7);
+    }
+
+    @Test
+    void a_file_that_does_not_compile_is_refused_with_its_first_error() throws IOException {
+        String source = file("class Look {\n int a = missing;\n int b = gone;\n}");
+        assertThatThrownBy(() -> make(source))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContainingAll("--policy is ", source, "line 2: cannot find symbol", "(and 1 more)")
+                .message()
+                .hasLineCount(1);
+    }
+
+    @Test
+    void a_file_without_a_policy_is_refused() throws IOException {
+        String source = file("public class Look {}");
+        assertThatThrownBy(() -> make(source))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContainingAll(source, "declares no class", AdmissionPolicy.class.getName());
+    }
+
+    @Test
+    void a_file_with_two_policies_is_refused_by_their_names() throws IOException {
+        String source = file(POLICY.formatted(1)
+                + POLICY.formatted(2)
+                        .replace("import io.roseinfer.scheduler.policy.*;", "")
+                        .replace("public record Look", "record Other")
+                        .replace("Look(", "Other("));
+        assertThatThrownBy(() -> make(source))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContainingAll("2 classes (Look, Other)", "must declare one");
+    }
+
+    @Test
+    void a_file_that_is_not_there_is_refused() {
+        String missing = folder.resolve("Missing.java").toString();
+        assertThatThrownBy(() -> make(missing))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContainingAll("--policy is ", missing, "no such file");
+    }
+
+    @Test
+    void a_class_that_is_not_public_is_refused_as_such() throws IOException {
+        String source = file(POLICY.formatted(1).replace("public record", "record"));
+        assertThatThrownBy(() -> make(source))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContainingAll(source, "must be", "public class");
+    }
+}
