@@ -34,7 +34,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Documents name classes, files, headings and pieces of Java; this holds them to those there are. */
 class DocumentsTest {
-    private static final int README_LINES = 150;
+    private static final int README_WORDS = 700;
+    private static final int README_LINKS = 20;
+    private static final int WORDS_BEFORE_THE_FIRST_COMMAND = 110;
 
     /** A word that begins as types do and is no acronym, perhaps with a member or a nested type behind a dot. */
     private static final Pattern NAME = Pattern.compile("(?<![\\w./:-])([A-Z]\\w*[a-z]\\w*)(?:\\.(\\w+))?");
@@ -107,9 +109,25 @@ class DocumentsTest {
         return Document.at("README.md");
     }
 
+    /** The words of a text, without the targets of its links. */
+    private static int words(String text) {
+        return text.replaceAll("\\]\\([^)]*\\)", "]").strip().split("\\s+").length;
+    }
+
     @Test
-    void the_readme_is_short() {
-        assertThat(readme().text().lines().count()).isLessThanOrEqualTo(README_LINES);
+    void the_readme_is_short_outside_code_and_tables() {
+        String prose = readme().text().replaceAll("(?ms)^```.*?^```$", "").replaceAll("(?m)^\\|.*$", "");
+        assertThat(words(prose)).isLessThanOrEqualTo(README_WORDS);
+    }
+
+    @Test
+    void the_readme_has_few_links() {
+        assertThat(readme().links()).hasSizeLessThanOrEqualTo(README_LINKS);
+    }
+
+    @Test
+    void the_first_command_of_the_readme_comes_early() {
+        assertThat(words(readme().text().split("```", 2)[0])).isLessThanOrEqualTo(WORDS_BEFORE_THE_FIRST_COMMAND);
     }
 
     private static boolean has(JavaClass type, String member) {
@@ -239,13 +257,13 @@ class DocumentsTest {
         assertThat(wrong).as("links that lead nowhere").isEmpty();
     }
 
-    /** A source file around a piece of Java: as it is if it declares a type, otherwise in a method that may throw. */
+    /** A source file around a piece of Java: as it is if it declares a type or a program, otherwise in a method that may throw. */
     private static String unit(String java) {
         String imports = Stream.of(
                         "", ".engine", ".sampling", ".scheduler", ".scheduler.policy", ".metrics", ".observe", ".base")
                 .map(name -> "import io.roseinfer" + name + ".*;\n")
                 .collect(Collectors.joining("", "import java.time.Duration;\nimport java.util.*;\n", ""));
-        return Pattern.compile("(?m)^(public |final |sealed )*(class|record|interface|enum) ")
+        return Pattern.compile("(?m)^((public |final |sealed )*(class|record|interface|enum) |void main\\()")
                         .matcher(java)
                         .find()
                 ? imports + java.replaceFirst("(?m)^public ", "")

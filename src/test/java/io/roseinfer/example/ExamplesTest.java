@@ -62,7 +62,7 @@ class ExamplesTest {
     @Test
     void the_program_in_the_readme_runs_as_it_is_printed() throws Exception {
         String program = Document.at("README.md").fences().stream()
-                .filter(fence -> fence.language().equals("java"))
+                .filter(fence -> fence.language().equals("java") && fence.body().contains("void main("))
                 .findFirst()
                 .orElseThrow()
                 .body();

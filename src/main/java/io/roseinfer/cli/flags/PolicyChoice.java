@@ -59,7 +59,7 @@ final class PolicyChoice<T> {
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
                     flag + " is '" + text + "'; it must be " + String.join(", ", builtIn.keySet())
-                            + ", a FILE.java, or a public class on the class path that implements " + type.getName()
+                            + " or FILE.java, or a public class on the class path, that implements " + type.getName()
                             + " and has a public constructor without parameters, or as CLASS:ARGUMENT one with a String"
                             + (e instanceof ClassNotFoundException ? NOT_FOUND : ""),
                     e);

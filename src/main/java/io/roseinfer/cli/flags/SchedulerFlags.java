@@ -47,9 +47,8 @@ public final class SchedulerFlags {
     @Option(
             names = "--prefill-admission-policy",
             paramLabel = "<fifo|pack|CLASS|FILE.java[:ARG]>",
-            description =
-                    "fifo admits in order of arrival, pack the shortest of the oldest first; or a class that"
-                            + " implements AdmissionPolicy, by its name or its source file, with ARG for its constructor.")
+            description = "fifo admits in order of arrival, pack the shortest of the oldest first; or a class that"
+                    + " implements AdmissionPolicy, by its name or its source file, with ARG for its constructor.")
     private String admissionPolicy = FIFO;
 
     @Option(
