@@ -11,6 +11,6 @@ public final class ShortestFirst implements AdmissionPolicy {
 
     @Override
     public long rank(WaitingRequest request, QueueView queue) {
-        return request.remainingTokens() + request.remainingNewTokens();
+        return (long) request.remainingTokens() + request.remainingNewTokens();
     }
 }
