@@ -22,7 +22,7 @@ public final class StopStrings {
         return match != null;
     }
 
-    /** The stop string that has been seen: of several in one piece the one that begins first. */
+    /** The stop string that has been seen: of several in one piece the one that is complete first; of those, the longest. */
     public Optional<String> match() {
         return Optional.ofNullable(match);
     }
@@ -58,13 +58,15 @@ public final class StopStrings {
         return rest;
     }
 
+    /** Returns the match that ends first, as if the text came character by character. */
     private @Nullable String firstMatch() {
-        int first = Integer.MAX_VALUE;
+        int firstEnd = Integer.MAX_VALUE;
         String found = null;
         for (String stop : stops) {
             int at = open.indexOf(stop);
-            if (at >= 0 && at < first) {
-                first = at;
+            int end = at + stop.length();
+            if (at >= 0 && (found == null || end < firstEnd || end == firstEnd && stop.length() > found.length())) {
+                firstEnd = end;
                 found = stop;
             }
         }

@@ -197,12 +197,12 @@ enum PlantedBug {
             1,
             "kv.PrefixCacheTest#prefixes_are_published_as_long_as_the_cache_has_them"),
 
-    LAST_OF_TWO_STOP_STRINGS_NAMED(
+    SHORTER_OF_TWO_STOP_STRINGS_NAMED(
             "sampling.StopStrings",
             "firstMatch",
-            Edit.compare(Opcode.IF_ICMPGE, Opcode.IF_ICMPGT),
+            Edit.compare(Opcode.IF_ICMPLE, Opcode.IF_ICMPGE),
             1,
-            "sampling.StopStringsTest#of_two_that_begin_together_the_first_of_the_request_is_named"),
+            "sampling.StopStringsTest#of_two_that_are_complete_together_the_longer_wins"),
 
     TOP_P_KEEPS_ONE_MORE_WHEN_REACHED(
             "sampling.Candidates",

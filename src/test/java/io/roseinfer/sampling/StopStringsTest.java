@@ -40,20 +40,30 @@ class StopStringsTest {
     }
 
     @Test
-    void the_earliest_match_wins() {
-        StopStrings stops = new StopStrings(List.of("cd", "bcde"));
-        assertThat(stops.push("abcdef")).isEqualTo("a");
-        assertThat(stops.match()).contains("bcde");
+    void the_match_that_is_complete_first_wins() {
+        StopStrings stops = new StopStrings(List.of("bcde", "cd"));
+        assertThat(stops.push("abcdef")).isEqualTo("ab");
+        assertThat(stops.match()).contains("cd");
     }
 
     @Test
-    void of_two_that_begin_together_the_first_of_the_request_is_named() {
-        StopStrings stops = new StopStrings(List.of("bc", "bcd", "bc"));
-        assertThat(stops.push("abcd")).isEqualTo("a");
-        assertThat(stops.match()).contains("bc");
-        StopStrings reversed = new StopStrings(List.of("bcd", "bc"));
-        assertThat(reversed.push("abcd")).isEqualTo("a");
-        assertThat(reversed.match()).contains("bcd");
+    void of_two_that_are_complete_together_the_longer_wins() {
+        StopStrings stops = new StopStrings(List.of("cd", "bcd"));
+        assertThat(stops.push("abcdef")).isEqualTo("a");
+        assertThat(stops.match()).contains("bcd");
+    }
+
+    @Test
+    void the_match_does_not_depend_on_the_order_of_the_stop_strings() {
+        assertThat(matchIn("abcd", "bc", "bcd"))
+                .isEqualTo(matchIn("abcd", "bcd", "bc"))
+                .isEqualTo("bc");
+    }
+
+    private static String matchIn(String text, String... stop) {
+        StopStrings stops = new StopStrings(List.of(stop));
+        assertThat(stops.push(text)).isEqualTo("a");
+        return stops.match().orElseThrow();
     }
 
     /** However a text is cut into pieces, it is cut at the same place. */
@@ -63,7 +73,7 @@ class StopStringsTest {
         Random random = new Random(seed);
         for (int round = 0; round < 500; round++) {
             String text = letters(random, random.nextInt(40));
-            List<String> stop = List.of(letters(random, 1 + random.nextInt(3)), letters(random, 2));
+            List<String> stop = List.of(letters(random, 1 + random.nextInt(5)), letters(random, 2));
             StopStrings stops = new StopStrings(stop);
             StringBuilder shown = new StringBuilder();
             int at = 0;
@@ -75,6 +85,11 @@ class StopStringsTest {
             assertThat(shown + stops.restIfEndedBy(""))
                     .as("seed %d, text %s, stop %s", seed, text, stop)
                     .isEqualTo(cut(text, stop));
+            StopStrings whole = new StopStrings(stop);
+            String unused = whole.push(text);
+            assertThat(whole.match())
+                    .as("seed %d, text %s, stop %s", seed, text, stop)
+                    .isEqualTo(stops.match());
         }
     }
 
