@@ -65,7 +65,8 @@ public final class StopStrings {
         for (String stop : stops) {
             int at = open.indexOf(stop);
             int end = at + stop.length();
-            if (at >= 0 && (found == null || end < firstEnd || end == firstEnd && stop.length() > found.length())) {
+            boolean isLonger = found == null || stop.length() > found.length();
+            if (at >= 0 && (end < firstEnd || (end == firstEnd && isLonger))) {
                 firstEnd = end;
                 found = stop;
             }
