@@ -50,7 +50,12 @@ enum PlantedBug {
 
     DISCARDED_AND_ANNOUNCED("scheduler.Scheduler", "discard", Edit.withoutCall("remove")),
 
-    LAST_TOKEN_SEEN_BEFORE_IT_IS_PUBLISHED("engine.TokenBuffer", "isLast", Edit.lastPublishedOnceThereIsAnEnding()),
+    LAST_TOKEN_SEEN_BEFORE_IT_IS_PUBLISHED(
+            "engine.TokenBuffer",
+            "isLast",
+            Edit.lastPublishedOnceThereIsAnEnding(),
+            1,
+            "engine.TokenBufferTest#the_last_token_and_no_other_looks_like_the_last_to_a_reader_that_keeps_up"),
 
     CANCEL_WAITS_FOR_THE_TOKENIZER("engine.SchedulerManager", "cancel", Edit.withoutCall("endEarly", 0)),
 
@@ -74,7 +79,12 @@ enum PlantedBug {
 
     NOBODY_WOKEN_FOR_WHAT_A_DEAD_REPLICA_GAVE_BACK("engine.SchedulerManager", "takeBack", Edit.withoutCall("wakeOne")),
 
-    DEAD_REPLICA_WAS_THE_ONE_THAT_WAS_WOKEN("engine.SchedulerManager", "leave", Edit.withoutCall("wakeOne")),
+    DEAD_REPLICA_WAS_THE_ONE_THAT_WAS_WOKEN(
+            "engine.SchedulerManager",
+            "leave",
+            Edit.withoutCall("wakeOne"),
+            1,
+            "engine.ReplicasTest#request_whose_replica_stops_as_it_is_woken_is_served_by_the_one_that_sleeps"),
 
     LAST_REPLICA_FORGETS_WHAT_WAITS("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("cutWaiting")),
 

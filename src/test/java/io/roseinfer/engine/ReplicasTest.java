@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
@@ -12,8 +13,11 @@ import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepEvent;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -43,10 +47,14 @@ class ReplicasTest {
     }
 
     private static Engine engine(RoutingPolicy routing, SimOptions... devices) {
+        return engine(routing, Observers.NONE, devices);
+    }
+
+    private static Engine engine(RoutingPolicy routing, Observers observers, SimOptions... devices) {
         EngineOptions options = Models.options();
         List<SimRunner> runners =
                 Stream.of(devices).map(device -> Models.runner(options, device)).toList();
-        return Engine.open(runners, Optional.empty(), options, routing, Models.ticking(), Observers.NONE);
+        return Engine.open(runners, Optional.empty(), options, routing, Models.ticking(), observers);
     }
 
     /** A device that is lost at its first step after it was told to be. */
@@ -107,6 +115,37 @@ class ReplicasTest {
                     .hasMessageContaining("chose engine 7 of 2; allowed are 0 to 1, and -1 for any");
             assertThat(engine.generate(request(1)).ids()).hasSize(8);
             assertThat(engine.inflight()).isZero();
+        }
+    }
+
+    /** Waits until that many engine threads that are not among some others have nothing to do. */
+    private static void awaitIdle(int engines, Set<Thread> others) {
+        while (Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> thread.getName().startsWith("roseinfer-engine") && !others.contains(thread))
+                        .filter(thread -> thread.getState() == Thread.State.WAITING
+                                || thread.getState() == Thread.State.TIMED_WAITING)
+                        .count()
+                < engines) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void request_whose_replica_stops_as_it_is_woken_is_served_by_the_one_that_sleeps() {
+        AtomicBoolean armed = new AtomicBoolean();
+        Observers throwing = Observers.ofStepsOfEach(replica -> (event, step) -> {
+            if (event == StepEvent.TURN_BEGINS && armed.compareAndSet(true, false)) {
+                throw new IllegalStateException("planted");
+            }
+        });
+        Set<Thread> others = Thread.getAllStackTraces().keySet();
+        try (Engine engine = engine(RoutingPolicy.pull(), throwing, SimOptions.defaults(), SimOptions.defaults())) {
+            awaitIdle(2, others);
+            armed.set(true);
+            TokenStream stream = engine.submit(request(1));
+            Completion served = assertTimeoutPreemptively(Duration.ofSeconds(10), stream::completion);
+            assertThat(served.ids()).hasSize(8);
+            assertThat(armed).isFalse();
         }
     }
 
