@@ -43,7 +43,7 @@ final class Soak {
      * How much live objects may grow by behind the first fifth of the time. The heap has a fixed size, so what its objects keep does not
      * show in resident memory; a hundred bytes for every token of ten minutes are ten times this.
      */
-    private static final double MOST_GROWTH_MEBIBYTES = 4;
+    private static final double MAX_GROWTH_MEBIBYTES = 4;
 
     /** Student's t for 95 % and two parameters less than windows. */
     private static final double T = 2.306;
@@ -270,7 +270,7 @@ final class Soak {
         }
         double blocks = metric("vllm:kv_cache_usage_perc");
         System.out.printf(Locale.ROOT, "left: %.0f requests running, %.3f of the KV pool in use%n", running, blocks);
-        boolean grown = liveAtEnd > liveMebibytes + MOST_GROWTH_MEBIBYTES;
+        boolean grown = liveAtEnd > liveMebibytes + MAX_GROWTH_MEBIBYTES;
         return errors.isEmpty() && running == 0 && blocks == 0 && !grown;
     }
 

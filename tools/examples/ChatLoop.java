@@ -22,7 +22,7 @@ import java.util.List;
  * <p>{@code tools/examples/run ChatLoop}, or with another model {@code tools/examples/run ChatLoop Qwen/Qwen3-0.6B}
  */
 final class ChatLoop {
-    private static final int MOST_ANSWER_TOKENS = 80;
+    private static final int MAX_ANSWER_TOKENS = 80;
 
     private final LoadedModel model;
     private final Engine engine;
@@ -63,11 +63,11 @@ final class ChatLoop {
     /** The conversation as a prompt, without its oldest turns if they leave no room for an answer. */
     private GenerationRequest request() {
         GenerationRequest request = model.chatRequest(said);
-        int most = model.spec().contextLength() - MOST_ANSWER_TOKENS;
+        int most = model.spec().contextLength() - MAX_ANSWER_TOKENS;
         while (said.size() > 1 && request.prompt() instanceof Prompt.Tokens prompt && prompt.ids().length > most) {
             said.subList(0, 2).clear();
             request = model.chatRequest(said);
         }
-        return request.withMaxNewTokens(MOST_ANSWER_TOKENS).withSeed(1);
+        return request.withMaxNewTokens(MAX_ANSWER_TOKENS).withSeed(1);
     }
 }

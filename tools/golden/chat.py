@@ -50,7 +50,7 @@ def write_goldens(directory: Path, out: Path, command: str):
         tokens, logprobs, gaps, rows = answered(model64, ids, tokenizer.eos_token_id)
         whole = ids + tokens[:-1]
         expected = fixtures.logits_of(model64, whole)
-        assert min(gaps) > fixtures.SMALLEST_GAP, (text, min(gaps))
+        assert min(gaps) > fixtures.MIN_GAP, (text, min(gaps))
         deviation = max(deviation, (fixtures.logits_of(model32, whole).double() - expected).abs().max().item())
         difference = max(difference, np.abs(expected.numpy() - llama.witness(config, weights, whole)).max())
         tensors |= {f"prompt.{p}.step.{step}.logits": rows[step] for step in (0, len(rows) - 1)}

@@ -11,7 +11,7 @@ import safetensors.torch
 import torch
 import transformers
 
-SMALLEST_GAP = 1e-3
+MIN_GAP = 1e-3
 WITNESS_TOLERANCE = 1e-9
 
 

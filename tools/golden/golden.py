@@ -24,7 +24,7 @@ import reference
 import rope
 import tiny
 from families import FAMILIES
-from fixtures import SMALLEST_GAP, WITNESS_TOLERANCE, greedy, logits_of, tools, witness, write
+from fixtures import MIN_GAP, WITNESS_TOLERANCE, greedy, logits_of, tools, witness, write
 from shapes import GPT2_124M, SMALL, Golden
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -143,7 +143,7 @@ def settled_prompt(model, golden: Golden, index: int, length: int):
     for attempt in range(100):
         ids = random_weights.ids(golden.seed, f"prompt.{index}.{attempt}", length, golden.config["vocab_size"])
         found = greedy(model, ids, golden.greedy)
-        if min(found[2]) > SMALLEST_GAP:
+        if min(found[2]) > MIN_GAP:
             return ids, found
     raise AssertionError(f"{golden.name}: no prompt of {length} ids has clear greedy choices")
 

@@ -53,7 +53,7 @@ def write_goldens(directory: Path, out: Path, command: str):
     for text in CANDIDATES:
         ids = tokenizer.encode(text).ids
         tokens, logprobs, gaps, rows = fixtures.greedy(model64, ids, GREEDY)
-        if min(gaps) <= fixtures.SMALLEST_GAP:
+        if min(gaps) <= fixtures.MIN_GAP:
             print("builtin-tiny: near tie, left out:", repr(text), min(gaps))
             continue
         whole = ids + tokens[:-1]

@@ -31,7 +31,7 @@ import tools.jackson.databind.node.ArrayNode;
  */
 public final class LoadedModel implements AutoCloseable {
     /** Longest wait for compiled kernels: only a machine that is busy with something else takes it. */
-    private static final long MOST_KERNEL_NANOS = 10_000_000_000L;
+    private static final long MAX_KERNEL_NANOS = 10_000_000_000L;
 
     /**
      * Longest wait for the fastest kernels of a large model. Those that are not compiled by then are compiled beside the first requests,
@@ -197,7 +197,7 @@ public final class LoadedModel implements AutoCloseable {
             long startNanos = clock.nanos();
             boolean compiled = true;
             for (ModelRunner runner : copies.runners()) {
-                compiled &= runner.warmUp(MOST_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
+                compiled &= runner.warmUp(MAX_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
             }
             long budgetNanos =
                     EngineWarmUp.budgetNanos(copies.backend().warmUpNanos(), compiled, clock.nanos() - startNanos);
@@ -216,7 +216,7 @@ public final class LoadedModel implements AutoCloseable {
         synchronized (serving) {
             requireIdle();
             long startNanos = clock.nanos();
-            boolean unused = runner().warmUp(MOST_KERNEL_NANOS, MOST_KERNEL_NANOS);
+            boolean unused = runner().warmUp(MAX_KERNEL_NANOS, MAX_KERNEL_NANOS);
             warmUpNanos += clock.nanos() - startNanos;
         }
     }

@@ -41,11 +41,11 @@ public interface ModelRunner extends AutoCloseable {
      * Waits until the device is as fast as it gets; what is not ready in time goes on beside the first steps. Nothing where a device
      * is fast from the start. Called while no step is in flight.
      *
-     * @param mostNanos longest wait for kernels without which steps would be many times slower
+     * @param maxNanos longest wait for kernels without which steps would be many times slower
      * @param fastestNanos longest wait, of all, for those that gain a little more
      * @return whether it is as fast as it gets
      */
-    default boolean warmUp(long mostNanos, long fastestNanos) {
+    default boolean warmUp(long maxNanos, long fastestNanos) {
         return true;
     }
 

@@ -16,14 +16,14 @@ public final class BatchInput implements AutoCloseable {
     private final InputStream file;
     private final FirstBytes bytes;
     private final LineReader lines;
-    private final int mostBytes;
+    private final int maxBytes;
 
-    private BatchInput(Path path, InputStream file, int mostBytes) throws IOException {
+    private BatchInput(Path path, InputStream file, int maxBytes) throws IOException {
         this.path = path;
         this.file = file;
-        this.mostBytes = mostBytes;
+        this.maxBytes = maxBytes;
         this.bytes = new FirstBytes(file, Long.MAX_VALUE);
-        this.lines = new LineReader(ZstdText.isNamed(path) ? ZstdText.expanded(bytes) : bytes, mostBytes);
+        this.lines = new LineReader(ZstdText.isNamed(path) ? ZstdText.expanded(bytes) : bytes, maxBytes);
     }
 
     /**
@@ -32,19 +32,19 @@ public final class BatchInput implements AutoCloseable {
      * @throws BadInput if it cannot be read
      */
     public static BatchInput open(Path path) {
-        return open(path, mostLineBytes());
+        return open(path, maxLineBytes());
     }
 
-    private static int mostLineBytes() {
+    private static int maxLineBytes() {
         return HttpLimits.defaults().bodyBytes();
     }
 
-    static BatchInput open(Path path, int mostBytes) {
+    static BatchInput open(Path path, int maxBytes) {
         if (Files.isDirectory(path)) {
             throw new BadInput("--input " + FileFailure.shown(path) + " is a directory; name a file in it");
         }
         try {
-            return new BatchInput(path, Files.newInputStream(path), mostBytes);
+            return new BatchInput(path, Files.newInputStream(path), maxBytes);
         } catch (IOException e) {
             throw failed(path, e);
         }
@@ -84,7 +84,7 @@ public final class BatchInput implements AutoCloseable {
 
     /** The line. */
     BatchLine line() {
-        return lines.isTooLong() ? tooLong(lines.number(), mostBytes) : BatchLine.parse(lines.line(), lines.number());
+        return lines.isTooLong() ? tooLong(lines.number(), maxBytes) : BatchLine.parse(lines.line(), lines.number());
     }
 
     /**
@@ -94,18 +94,18 @@ public final class BatchInput implements AutoCloseable {
      * @param number of the line in the file, from 1
      */
     public static BatchLine line(byte[] line, long number) {
-        int most = mostLineBytes();
-        return line.length > most ? tooLong(number, most) : BatchLine.parse(line, number);
+        int max = maxLineBytes();
+        return line.length > max ? tooLong(number, max) : BatchLine.parse(line, number);
     }
 
-    private static BatchLine tooLong(long number, int mostBytes) {
+    private static BatchLine tooLong(long number, int maxBytes) {
         return new BatchLine.Bad(
                 RequestKey.ofLine(number),
                 Optional.empty(),
                 ApiError.of(
                         413,
                         "BadRequestError",
-                        "the line is longer than " + mostBytes + " bytes; at most that is read"));
+                        "the line is longer than " + maxBytes + " bytes; at most that is read"));
     }
 
     /** The key that the line has if it has no custom id of its own. */

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BatchJob {
     /** How often a line is handed to a device that fails. */
-    private static final int MOST_TRIES = 3;
+    private static final int MAX_TRIES = 3;
 
     private static final long REST_NANOS = 200_000_000;
 
@@ -108,8 +108,8 @@ public final class BatchJob {
     }
 
     /** How many lines were in flight together, at most. */
-    int mostInFlight() {
-        return window.most();
+    int maxInFlight() {
+        return window.peak();
     }
 
     // What the feeders do.
@@ -204,7 +204,7 @@ public final class BatchJob {
             line.restart(model, engine);
             return;
         } catch (RoseException lost) {
-            if (lost instanceof DeviceFailure device && device.recoverable() && line.tries() < MOST_TRIES) {
+            if (lost instanceof DeviceFailure device && device.recoverable() && line.tries() < MAX_TRIES) {
                 retries.add(line);
                 return;
             }

@@ -29,7 +29,7 @@ public final class BatchOutput implements AutoCloseable {
     private static final int KEY_END = KEY_START + RequestKey.TEXT_CHARS;
 
     /** A line as far as its key. */
-    private static final String SHORTEST_LINE = BatchModel.LINE_PREFIX + "0".repeat(RequestKey.TEXT_CHARS);
+    private static final String MIN_LINE = BatchModel.LINE_PREFIX + "0".repeat(RequestKey.TEXT_CHARS);
 
     private static final Path DESCRIPTORS = Path.of("/dev/fd");
     private static final Set<Path> STANDARD_STREAMS = Set.of(Path.of("/dev/stdout"), Path.of("/dev/stderr"));
@@ -44,10 +44,10 @@ public final class BatchOutput implements AutoCloseable {
     private final Clock clock;
 
     /** Lines are on their way to the file together until they are so many bytes. */
-    private final int mostBytes;
+    private final int maxBytes;
 
     /** Or until the first of them is so old. */
-    private final long mostNanos;
+    private final long maxNanos;
 
     private int heldBytes;
     private long heldSinceNanos;
@@ -60,8 +60,8 @@ public final class BatchOutput implements AutoCloseable {
         this.channel = channel;
         this.keys = keys;
         this.out = compressed ? ZstdText.compressed(file) : file;
-        this.mostBytes = compressed ? FRAME_BYTES : BUFFER_BYTES;
-        this.mostNanos = compressed ? FRAME_NANOS : 0;
+        this.maxBytes = compressed ? FRAME_BYTES : BUFFER_BYTES;
+        this.maxNanos = compressed ? FRAME_NANOS : 0;
         this.clock = clock;
     }
 
@@ -187,7 +187,7 @@ public final class BatchOutput implements AutoCloseable {
     private static RequestKey key(Path path, LineReader lines, long number) {
         String line = new String(lines.line(), StandardCharsets.ISO_8859_1);
         if (line.length() < KEY_END && !lines.isTerminated()) {
-            line += SHORTEST_LINE.substring(line.length());
+            line += MIN_LINE.substring(line.length());
         }
         if (line.length() < KEY_END || !line.startsWith(BatchModel.LINE_PREFIX)) {
             throw foreign(path, number);
@@ -213,7 +213,7 @@ public final class BatchOutput implements AutoCloseable {
             }
             out.write(line);
             heldBytes += line.length;
-            if (heldBytes >= mostBytes) {
+            if (heldBytes >= maxBytes) {
                 flush();
             }
         } catch (IOException e) {
@@ -223,7 +223,7 @@ public final class BatchOutput implements AutoCloseable {
 
     /** Says that no line follows for the moment, so that those that have waited long enough go to the file. */
     void rest() {
-        if (heldBytes > 0 && clock.nanos() - heldSinceNanos >= mostNanos) {
+        if (heldBytes > 0 && clock.nanos() - heldSinceNanos >= maxNanos) {
             try {
                 flush();
             } catch (IOException e) {

@@ -7,12 +7,12 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** The first bytes of a file, and how many of them have been read. Closing it leaves the file open. */
 final class FirstBytes extends FilterInputStream {
-    private final long most;
+    private final long max;
     private final AtomicLong count = new AtomicLong();
 
-    FirstBytes(InputStream file, long most) {
+    FirstBytes(InputStream file, long max) {
         super(file);
-        this.most = most;
+        this.max = max;
     }
 
     /** Bytes read so far; any thread. */
@@ -29,10 +29,10 @@ final class FirstBytes extends FilterInputStream {
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         long before = count.get();
-        if (before == most && length > 0) {
+        if (before == max && length > 0) {
             return -1;
         }
-        int read = in.read(bytes, offset, (int) Math.min(length, most - before));
+        int read = in.read(bytes, offset, (int) Math.min(length, max - before));
         count.set(before + Math.max(0, read));
         return read;
     }

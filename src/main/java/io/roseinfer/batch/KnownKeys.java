@@ -23,14 +23,14 @@ final class KnownKeys {
     private static final int STATES = 3;
 
     private static final int TABLE_BITS = 8;
-    private static final int LEAST_SLOTS = 16;
-    private static final long MOST_SLOTS = 1 << 29;
+    private static final int MIN_SLOTS = 16;
+    private static final long MAX_SLOTS = 1 << 29;
 
     private final long[][] tables = new long[1 << TABLE_BITS][];
     private final int[] sizes = new int[1 << TABLE_BITS];
 
     KnownKeys() {
-        Arrays.setAll(tables, table -> new long[2 * LEAST_SLOTS]);
+        Arrays.setAll(tables, table -> new long[2 * MIN_SLOTS]);
     }
 
     private static int table(RequestKey key) {
@@ -85,8 +85,8 @@ final class KnownKeys {
     /** A table with half as many slots again, for one of which four fifths are taken. */
     private static long[] grown(long[] table) {
         long slots = table.length / 2 * 3L / 2;
-        if (slots > MOST_SLOTS) {
-            throw new OutOfMemoryError("a batch can have " + MOST_SLOTS / 2 * (1 << TABLE_BITS) + " lines");
+        if (slots > MAX_SLOTS) {
+            throw new OutOfMemoryError("a batch can have " + MAX_SLOTS / 2 * (1 << TABLE_BITS) + " lines");
         }
         long[] larger = new long[2 * (int) slots];
         for (int i = 0; i < table.length; i += 2) {

@@ -9,7 +9,7 @@ final class LineReader implements AutoCloseable {
     private static final int BUFFER_BYTES = 1 << 16;
 
     private final InputStream in;
-    private final int mostBytes;
+    private final int maxBytes;
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
     private int from;
@@ -21,10 +21,10 @@ final class LineReader implements AutoCloseable {
     private boolean tooLong;
     private boolean terminated;
 
-    /** @param mostBytes of a line that are kept */
-    LineReader(InputStream in, int mostBytes) {
+    /** @param maxBytes of a line that are kept */
+    LineReader(InputStream in, int maxBytes) {
         this.in = in;
-        this.mostBytes = mostBytes;
+        this.maxBytes = maxBytes;
     }
 
     /** Reads the next line; false if there is none. */
@@ -57,7 +57,7 @@ final class LineReader implements AutoCloseable {
     }
 
     private void keep(int bytes) {
-        int room = Math.min(bytes, mostBytes - kept.size());
+        int room = Math.min(bytes, maxBytes - kept.size());
         kept.write(buffer, from, room);
         tooLong |= room < bytes;
     }

@@ -7,7 +7,7 @@ package io.roseinfer.batch;
 final class Window {
     private final int size;
     private int inside;
-    private int most;
+    private int peak;
     private boolean closed;
 
     Window(int size) {
@@ -22,7 +22,7 @@ final class Window {
         if (closed) {
             return false;
         }
-        most = Math.max(most, ++inside);
+        peak = Math.max(peak, ++inside);
         return true;
     }
 
@@ -43,8 +43,8 @@ final class Window {
         return closed && inside == 0;
     }
 
-    /** How many lines were inside together, at most. */
-    synchronized int most() {
-        return most;
+    /** Returns the highest number of lines that were inside together. */
+    synchronized int peak() {
+        return peak;
     }
 }

@@ -45,7 +45,7 @@ public final class StepCostBenchmark {
     private static final int WARM_ROWS = 64;
 
     /** Prompts that fit a step whatever the device's limits are. */
-    private static final int MOST_PREFILLS = 64;
+    private static final int MAX_PREFILLS = 64;
 
     private final Devices devices;
     private final EngineOptions options;
@@ -84,15 +84,15 @@ public final class StepCostBenchmark {
     private StepCost measure(int running, int waiting) {
         SchedulerOptions scheduler = schedulerOptions(running);
         // Decode steps while the others are still being admitted, and some to spare.
-        int fillSteps = Math.ceilDiv(running, Math.min(MOST_PREFILLS, scheduler.prefillMaxBatchSize())) + 8;
-        int newTokens = fillSteps + 2 * steps + mostAdmissionSteps();
+        int fillSteps = Math.ceilDiv(running, Math.min(MAX_PREFILLS, scheduler.prefillMaxBatchSize())) + 8;
+        int newTokens = fillSteps + 2 * steps + maxAdmissionSteps();
         int context = PROMPT_TOKENS + newTokens;
         ModelSpec spec = unread(context);
         int blocks = Math.multiplyExact(running, Math.ceilDiv(context, options.blockSize()) + 1);
         EngineOptions engine = options.withScheduler(scheduler).withKvBlocks(blocks);
         try (ModelRunner runner = devices.open(spec, EngineLimits.runnerLimits(engine, spec))) {
             OnlineScheduler online =
-                    new OnlineScheduler(runner, scheduler, clock, mostAdmissionSteps(), Observers.NONE);
+                    new OnlineScheduler(runner, scheduler, clock, maxAdmissionSteps(), Observers.NONE);
             long first = enqueue(online, 0, PROMPT_TOKENS, newTokens);
             for (int i = 1; i < running; i++) {
                 enqueue(online, i, PROMPT_TOKENS, newTokens);
@@ -130,7 +130,7 @@ public final class StepCostBenchmark {
     }
 
     /** An admission and a decode step in turns, and some to spare. */
-    private int mostAdmissionSteps() {
+    private int maxAdmissionSteps() {
         return 2 * steps + 8;
     }
 
@@ -139,7 +139,7 @@ public final class StepCostBenchmark {
         online.popFinishedIds();
         int admitted = 0;
         for (int step = 0; admitted < steps; step++) {
-            if (step == mostAdmissionSteps()) {
+            if (step == maxAdmissionSteps()) {
                 throw starving(online, "more than " + admitted + " of " + steps, step);
             }
             online.step();
@@ -155,9 +155,9 @@ public final class StepCostBenchmark {
     }
 
     /** Steps until all decode together. */
-    private static void admitAll(OnlineScheduler online, int running, int mostSteps) {
+    private static void admitAll(OnlineScheduler online, int running, int maxSteps) {
         for (int step = 0; online.step().size() < running; step++) {
-            if (step == mostSteps) {
+            if (step == maxSteps) {
                 throw starving(online, "all of " + running, step);
             }
         }

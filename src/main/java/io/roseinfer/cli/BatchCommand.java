@@ -57,7 +57,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     /** Completions that a line can ask for. */
     private static final long CHOICES = 64;
 
-    private static final int MOST_FEEDERS = 4;
+    private static final int MAX_FEEDERS = 4;
 
     /** The flags that have an effect on a cluster. */
     private static final Set<String> WITH_SPARK = Set.of(
@@ -218,7 +218,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     }
 
     private static int feeders() {
-        return Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MOST_FEEDERS);
+        return Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MAX_FEEDERS);
     }
 
     private int run(BatchJob job, Engine engine, BatchInput requests, Terminal terminal) {

@@ -12,7 +12,7 @@ import java.util.concurrent.CountDownLatch;
  */
 final class HeapWatch {
     private static final double NEARLY_FULL = 0.05;
-    private static final double MOST_COLLECTING = 0.8;
+    private static final double MAX_COLLECTING_SHARE = 0.8;
     private static final long WINDOW_NANOS = 10_000_000_000L;
     private static final long INTERVAL_MILLIS = 1000;
 
@@ -37,7 +37,7 @@ final class HeapWatch {
             startNanos = nowNanos;
             startCollectingNanos = collectingNanos;
         }
-        return isComplete && collected >= MOST_COLLECTING * nanos;
+        return isComplete && collected >= MAX_COLLECTING_SHARE * nanos;
     }
 
     /**

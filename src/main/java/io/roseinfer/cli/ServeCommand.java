@@ -34,7 +34,7 @@ import picocli.CommandLine.Model.CommandSpec;
         sortOptions = false)
 final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     /** Of what lies between socket and engine; the model takes its own time. */
-    private static final long MOST_WARM_UP_NANOS = 600_000_000;
+    private static final long MAX_WARM_UP_NANOS = 600_000_000;
 
     /** Steps that clients can ask about: 20 s of the fastest ones, 10 MB. */
     private static final int STEP_HISTORY = 1 << 16;
@@ -69,7 +69,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         long start = terminal.clock().nanos();
         loaded.warmUp(terminal.clock());
         try (Engine engine = loaded.serve(options, terminal.clock())) {
-            ServerWarmUp.run(engine, served, MOST_WARM_UP_NANOS, terminal.clock(), InstantSource.system());
+            ServerWarmUp.run(engine, served, MAX_WARM_UP_NANOS, terminal.clock(), InstantSource.system());
         }
         // What loading and warming up have left: otherwise the first collection under load, which stops the engine,
         // copies what stays.

@@ -29,7 +29,7 @@ public final class EngineWarmUp {
     private static final int WAVES = 13;
 
     /** A token of the prompt and one that follows; a model with a shorter context serves nobody. */
-    private static final int SHORTEST_REQUEST = 2;
+    private static final int MIN_REQUEST_TOKENS = 2;
 
     /** How many times longer kernels may take to compile than the engine's own code is warmed up for. */
     private static final long KERNEL_TIMES = 8;
@@ -41,13 +41,13 @@ public final class EngineWarmUp {
      * with show a busy machine, on which this takes longer, too; and while it is still at them it would get to the engine's code only after
      * the first requests.
      *
-     * @param leastNanos what the device asks for; 0 if its host's code needs no warming
+     * @param minNanos what the device asks for; 0 if its host's code needs no warming
      * @param compiled whether the fastest kernels are compiled
      * @param kernelNanos how long the kernels took
      * @return 0 if it is not worth while
      */
-    public static long budgetNanos(long leastNanos, boolean compiled, long kernelNanos) {
-        return leastNanos > 0 && compiled ? Math.max(leastNanos, kernelNanos / KERNEL_TIMES) : 0;
+    public static long budgetNanos(long minNanos, boolean compiled, long kernelNanos) {
+        return minNanos > 0 && compiled ? Math.max(minNanos, kernelNanos / KERNEL_TIMES) : 0;
     }
 
     /**
@@ -60,7 +60,7 @@ public final class EngineWarmUp {
      */
     public static void run(
             ModelRunner runner, EngineOptions options, Clock clock, long budgetNanos, Observers observers) {
-        if (runner.spec().contextLength() < SHORTEST_REQUEST) {
+        if (runner.spec().contextLength() < MIN_REQUEST_TOKENS) {
             return;
         }
         long endNanos = clock.nanos() + budgetNanos;

@@ -194,23 +194,23 @@ public final class ConfigJson {
         return dimension(field, alias, ifAbsent, Limits.MODEL_DIMENSION);
     }
 
-    /** Likewise, up to {@code most}. */
-    public int dimension(String field, String alias, int ifAbsent, int most) {
+    /** Likewise, up to {@code max}. */
+    public int dimension(String field, String alias, int ifAbsent, int max) {
         if (!isSet(field) && !isSet(alias)) {
             return ifAbsent;
         }
-        int size = size(isSet(field) ? field : alias, most);
-        if (isSet(alias) && size(alias, most) != size) {
-            throw refusal(field + " is " + size + " and " + alias + " is " + size(alias, most)
+        int size = size(isSet(field) ? field : alias, max);
+        if (isSet(alias) && size(alias, max) != size) {
+            throw refusal(field + " is " + size + " and " + alias + " is " + size(alias, max)
                     + "; they are two names of one size, so leave out the wrong one");
         }
         return size;
     }
 
-    private int size(String name, int most) {
+    private int size(String name, int max) {
         JsonNode value = value(name);
-        if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1 || value.intValue() > most) {
-            throw refusal(name + " is " + shown(value) + "; it must be a whole number from 1 to " + most);
+        if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1 || value.intValue() > max) {
+            throw refusal(name + " is " + shown(value) + "; it must be a whole number from 1 to " + max);
         }
         return value.intValue();
     }

@@ -25,7 +25,7 @@ final class SafetensorsZstd {
     private static final int CHUNK_BYTES = 1 << 20;
 
     /** The window of {@code zstd --long=31}, the largest there is; only a frame that has it takes so much memory. */
-    private static final int LARGEST_WINDOW_LOG = 31;
+    private static final int MAX_WINDOW_LOG = 31;
 
     private static final String HOLD_EXECUTABLES =
             "let java.io.tmpdir hold executables (ROSEINFER_JAVA_OPTS=-Djava.io.tmpdir=<folder>)";
@@ -66,7 +66,7 @@ final class SafetensorsZstd {
 
     private static Checkpoint open(String shown, InputStream compressed, long believedBytes, String withoutLibrary) {
         try (ZstdInputStreamNoFinalizer plain = new ZstdInputStreamNoFinalizer(new Unclosed(compressed))) {
-            plain.setLongMax(LARGEST_WINDOW_LOG);
+            plain.setLongMax(MAX_WINDOW_LOG);
             return new SafetensorsZstd(shown, plain).source(believedBytes);
         } catch (ZstdIOException e) {
             if (e.getErrorCode() == Zstd.errMemoryAllocation()) {

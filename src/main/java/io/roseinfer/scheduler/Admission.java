@@ -18,7 +18,7 @@ final class Admission implements QueueView {
     private static final long NOBODY = -1;
 
     /** A window of this length is there from the start; only a policy that looks at more has it grow. */
-    private static final int LEAST_CAPACITY = 4096;
+    private static final int MIN_CAPACITY = 4096;
 
     private final AdmissionPolicy policy;
     private final int maxWindow;
@@ -56,14 +56,14 @@ final class Admission implements QueueView {
     /** Whether the head of a strict iteration still waits, so that the iteration is repeated. */
     private boolean isHeld;
 
-    Admission(AdmissionPolicy policy, int mostAdmitted, Roster roster, WaitingRoom room, int number, KvBlockPool pool) {
+    Admission(AdmissionPolicy policy, int maxAdmitted, Roster roster, WaitingRoom room, int number, KvBlockPool pool) {
         this.policy = policy;
         this.roster = roster;
         this.room = room;
         this.number = number;
         this.pool = pool;
-        this.maxWindow = Math.max(lookahead(policy, room), mostAdmitted);
-        int capacity = Math.min(maxWindow, LEAST_CAPACITY);
+        this.maxWindow = Math.max(lookahead(policy, room), maxAdmitted);
+        int capacity = Math.min(maxWindow, MIN_CAPACITY);
         this.window = new Sequence[capacity];
         this.ranks = new long[capacity];
         this.heap = new int[capacity];

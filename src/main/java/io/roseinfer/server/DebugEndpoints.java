@@ -20,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** What a client needs to place a call's stamps: the clock that they are of, and the engine's steps. */
 final class DebugEndpoints {
-    private static final int MOST_STEPS = 4096;
+    private static final int MAX_STEPS = 4096;
     private static final int STEPS = 1024;
     private static final List<String> PARAMETERS = List.of("engine", "from", "limit");
 
@@ -51,8 +51,8 @@ final class DebugEndpoints {
         Map<String, Long> query = query(exchange.call());
         long from = query.getOrDefault("from", 0L);
         long limit = query.getOrDefault("limit", (long) STEPS);
-        if (limit < 1 || limit > MOST_STEPS) {
-            throw ApiError.badField("limit", "limit is " + limit + "; it must be 1 to " + MOST_STEPS);
+        if (limit < 1 || limit > MAX_STEPS) {
+            throw ApiError.badField("limit", "limit is " + limit + "; it must be 1 to " + MAX_STEPS);
         }
         int engines = engine.replicaStats().size();
         long replica = query.getOrDefault("engine", 0L);

@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 
 /** A request and its response, with the headers that every response has and with what the log will say of it. */
 final class Exchange {
-    private static final int MOST_ID_CHARS = 128;
+    private static final int MAX_ID_CHARS = 128;
     private static final String JSON = "application/json";
 
     /** The date format of RFC 9110. */
@@ -53,7 +53,7 @@ final class Exchange {
     }
 
     private static boolean isUsable(String id) {
-        return !id.isEmpty() && id.length() <= MOST_ID_CHARS && id.chars().allMatch(c -> c > ' ' && c < 0x7f);
+        return !id.isEmpty() && id.length() <= MAX_ID_CHARS && id.chars().allMatch(c -> c > ' ' && c < 0x7f);
     }
 
     HttpCall call() {
@@ -70,7 +70,7 @@ final class Exchange {
         if (!isUsable(id)) {
             throw ApiError.badField(
                     "request_id",
-                    "request_id must be 1 to " + MOST_ID_CHARS + " printable characters of ASCII without blanks");
+                    "request_id must be 1 to " + MAX_ID_CHARS + " printable characters of ASCII without blanks");
         }
         if (!isNamed) {
             requestId = id;

@@ -67,7 +67,7 @@ public final class ServerMetrics {
     private final DistributionDataPoint[] stepTokens;
     private final DistributionDataPoint promptTokens;
     private final DistributionDataPoint completionTokens;
-    private final DistributionDataPoint mostTokens;
+    private final DistributionDataPoint longestCompletion;
     private final DistributionDataPoint maxTokens;
     private final DistributionDataPoint choices;
     private final DistributionDataPoint ttft;
@@ -95,7 +95,7 @@ public final class ServerMetrics {
                 .toArray(DistributionDataPoint[]::new);
         promptTokens = histogram("vllm:request_prompt_tokens", "Tokens of a prompt.", TOKENS);
         completionTokens = histogram("vllm:request_generation_tokens", "Tokens generated for a request.", TOKENS);
-        mostTokens = histogram(
+        longestCompletion = histogram(
                 "vllm:request_max_num_generation_tokens", "Tokens of the longest completion of a call.", TOKENS);
         maxTokens = histogram("vllm:request_params_max_tokens", "The field max_tokens of a call.", TOKENS);
         choices = histogram("vllm:request_params_n", "The field n of a call.", CHOICES);
@@ -313,7 +313,7 @@ public final class ServerMetrics {
 
     /** All requests of a call have ended. */
     void answered(List<Completion> all) {
-        mostTokens.observe(all.stream()
+        longestCompletion.observe(all.stream()
                 .mapToInt(completion -> completion.tokens().size())
                 .max()
                 .orElse(0));

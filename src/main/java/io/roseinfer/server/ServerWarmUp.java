@@ -22,10 +22,10 @@ import java.util.concurrent.Future;
  * once are made by code that is still being compiled.
  */
 public final class ServerWarmUp {
-    private static final int MOST_CALLS = 60;
+    private static final int MAX_CALLS = 60;
     private static final int CLIENTS = 16;
-    private static final int FEWEST_TOKENS = 4;
-    private static final int MOST_TOKENS = 64;
+    private static final int MIN_TOKENS = 4;
+    private static final int MAX_TOKENS = 64;
 
     /** Something clients ask for; {@code fields} are those of the body before the ones that all have. */
     record Ask(String path, String headers, String fields) {
@@ -52,9 +52,9 @@ public final class ServerWarmUp {
         long end = clock.nanos() + limitNanos;
         try (Server server = Server.start(engine, options, metrics, AccessLog.off(), clock, time)) {
             long callNanos = 0;
-            for (int call = 0; call < MOST_CALLS && clock.nanos() < end - limitNanos / 2; call++) {
+            for (int call = 0; call < MAX_CALLS && clock.nanos() < end - limitNanos / 2; call++) {
                 long start = clock.nanos();
-                complete(server.address(), asks.get(call % asks.size()).request(FEWEST_TOKENS));
+                complete(server.address(), asks.get(call % asks.size()).request(MIN_TOKENS));
                 callNanos = clock.nanos() - start;
             }
             together(server.address(), asks, end - callNanos, clock);
@@ -89,7 +89,7 @@ public final class ServerWarmUp {
 
     /** Longer and longer calls by some clients at a time, as long as the next ones are likely to end in time. */
     private static void together(InetSocketAddress address, List<Ask> asks, long end, Clock clock) {
-        int tokens = FEWEST_TOKENS;
+        int tokens = MIN_TOKENS;
         long start = clock.nanos();
         long tookNanos = 0;
         while (start + 2 * tookNanos < end) {
@@ -104,7 +104,7 @@ public final class ServerWarmUp {
             }
             tookNanos = clock.nanos() - start;
             start += tookNanos;
-            tokens = Math.min(2 * tokens, MOST_TOKENS);
+            tokens = Math.min(2 * tokens, MAX_TOKENS);
         }
     }
 

@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 /** {@code POST /tokenize} and {@code POST /detokenize}, which clients count prompts with. */
 final class TokenEndpoints {
     private final String modelName;
-    private final int mostTextBytes;
+    private final int maxTextBytes;
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
     private final ChatPrompts chat;
@@ -31,7 +31,7 @@ final class TokenEndpoints {
             ChatPrompts chat,
             PromptWorkers workers) {
         this.modelName = options.modelName();
-        this.mostTextBytes = options.http().bodyBytes();
+        this.maxTextBytes = options.http().bodyBytes();
         this.spec = spec;
         this.tokenizer = tokenizer;
         this.chat = chat;
@@ -142,10 +142,10 @@ final class TokenEndpoints {
             }
             bytes += tokenizer().bytes(id).length;
         }
-        if (bytes > mostTextBytes) {
+        if (bytes > maxTextBytes) {
             throw ApiError.badField(
                     "tokens",
-                    "the text of tokens has " + bytes + " bytes; at most " + mostTextBytes
+                    "the text of tokens has " + bytes + " bytes; at most " + maxTextBytes
                             + " are answered, so ask for it in parts");
         }
         return tokenizer().decode(ids);

@@ -20,7 +20,7 @@ final class AddedTokens {
     private final Map<String, Integer> vocabulary;
     private final List<String> warnings;
     private final Map<String, AddedToken> byContent = new LinkedHashMap<>();
-    private int largestId = -1;
+    private int maxId = -1;
 
     private AddedTokens(String description, Map<String, Integer> vocabulary, List<String> warnings) {
         this.description = description;
@@ -73,12 +73,12 @@ final class AddedTokens {
         if (byContent.containsKey(token.content())) {
             return;
         }
-        int id = vocabulary.getOrDefault(token.content(), Math.max(largestId + 1, vocabulary.size()));
+        int id = vocabulary.getOrDefault(token.content(), Math.max(maxId + 1, vocabulary.size()));
         if (token.id() != AddedToken.NO_ID && token.id() != id) {
             warnings.add(description + ": the added token \"" + token.content() + "\" has id " + token.id()
                     + " in its file; " + id + " is used, as in Hugging Face tokenizers");
         }
-        largestId = Math.max(largestId, id);
+        maxId = Math.max(maxId, id);
         byContent.put(token.content(), token.withId(id));
     }
 

@@ -36,7 +36,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Batches of a simulated model with a real vocabulary, in files of a folder. */
 final class Batch {
-    static final int MOST_LINE_BYTES = 2000;
+    static final int MAX_LINE_BYTES = 2000;
     static final BatchOptions OPTIONS = new BatchOptions(8, false, 2);
     static final BatchOptions ORDERED = new BatchOptions(8, true, 2);
 
@@ -124,7 +124,7 @@ final class Batch {
     }
 
     static BatchJob job(Engine engine, Path from, BatchOutput to, BatchOptions options) {
-        return new BatchJob(engine, model(0), BatchInput.open(from, MOST_LINE_BYTES), to, options);
+        return new BatchJob(engine, model(0), BatchInput.open(from, MAX_LINE_BYTES), to, options);
     }
 
     /** Works a batch off on one healthy engine. */

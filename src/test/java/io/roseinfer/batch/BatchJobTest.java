@@ -245,7 +245,7 @@ class BatchJobTest {
             BatchJob job = new BatchJob(engine, Batch.model(0), input, output, Batch.OPTIONS);
             Thread running = Thread.ofPlatform().start(() -> job.run(totals -> {}));
             stepping.await();
-            while (job.mostInFlight() < Batch.OPTIONS.inFlight()) {
+            while (job.maxInFlight() < Batch.OPTIONS.inFlight()) {
                 Thread.onSpinWait();
             }
             // Lines that the reader has taken in and not handed on: those of one read of 64 KiB.
@@ -253,7 +253,7 @@ class BatchJobTest {
             assertThat(Files.size(from)).isGreaterThan(1 << 19);
             go.countDown();
             running.join();
-            assertThat(job.mostInFlight()).isEqualTo(Batch.OPTIONS.inFlight());
+            assertThat(job.maxInFlight()).isEqualTo(Batch.OPTIONS.inFlight());
         }
         assertThat(Files.readAllLines(output("out.jsonl"))).hasSize(10_000);
     }

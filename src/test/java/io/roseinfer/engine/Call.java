@@ -217,7 +217,7 @@ final class Call {
     }
 
     /** The most calls that may have been in flight together at some moment of a call that was refused for that reason. */
-    static long mostAtOnce(List<Call> calls, Call refused) {
+    static long maxAtOnce(List<Call> calls, Call refused) {
         List<Call> others = calls.stream()
                 .filter(call -> !call.isOverloaded() && call.begun <= refused.returned && call.ended >= refused.begun)
                 .toList();

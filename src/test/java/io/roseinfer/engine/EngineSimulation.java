@@ -65,7 +65,7 @@ final class EngineSimulation {
         }
     }
 
-    private static final int MOST_REPLICAS = 4;
+    private static final int MAX_REPLICAS = 4;
 
     /** Callers of a run in which requests wait in a crowd. */
     private static final int CROWD = 8;
@@ -98,7 +98,7 @@ final class EngineSimulation {
     /** Whether a close with grace said that not everything was worked off. */
     private boolean undrained;
 
-    private final int[] admitted = new int[MOST_REPLICAS];
+    private final int[] admitted = new int[MAX_REPLICAS];
 
     /** The requests that have been admitted and have not ended, and the replica that admitted each last. */
     private final Map<Call, Integer> running = new HashMap<>();
@@ -139,7 +139,7 @@ final class EngineSimulation {
         this.losesEnded = new Dice(seed, "idle loss 0").chance(0.1);
         devices.add(new Device(0, dice, 0.3));
         Dice more = new Dice(seed, "replicas");
-        int replicas = crowded ? 2 : several ? more.between(2, MOST_REPLICAS) : 1;
+        int replicas = crowded ? 2 : several ? more.between(2, MAX_REPLICAS) : 1;
         double lossChance = crowded ? 0.9 : more.oneOf(0, 0.3, 0.3, 0.9);
         for (int i = 1; i < replicas; i++) {
             devices.add(new Device(i, more, lossChance));
@@ -480,7 +480,7 @@ final class EngineSimulation {
         switch (call.refusal()) {
             case Overloaded e ->
                 Require.that(
-                        Call.mostAtOnce(calls, call) >= options.maxInflightRequests(),
+                        Call.maxAtOnce(calls, call) >= options.maxInflightRequests(),
                         "%s was refused as overloaded and there was room all the time",
                         call);
             case EngineStopped e ->

@@ -10,7 +10,7 @@ import java.util.List;
 
 /** What requests of text yield alone: tokens, text, and where a stop string ends them. */
 final class Expected implements AutoCloseable {
-    private static final int MOST_NEW_TOKENS = 10;
+    private static final int MAX_NEW_TOKENS = 10;
 
     private final ModelSpec spec;
     private final Tokenizer tokenizer;
@@ -33,7 +33,7 @@ final class Expected implements AutoCloseable {
                 ? new Prompt.Tokens(new int[] {dice.below(spec.vocabularySize()), dice.below(3)})
                 : new Prompt.Text(text);
         GenerationRequest request = GenerationRequest.of(prompt)
-                .withMaxNewTokens(dice.between(1, MOST_NEW_TOKENS))
+                .withMaxNewTokens(dice.between(1, MAX_NEW_TOKENS))
                 .withIgnoreEndOfText(true);
         request = request.withSampling(request.sampling().withLogprobs(1));
         List<String> pieces = pieces(ids(alone(request)));

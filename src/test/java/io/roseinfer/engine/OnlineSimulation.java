@@ -18,7 +18,7 @@ import java.util.Optional;
  */
 final class OnlineSimulation implements AutoCloseable {
     private static final int CALLS = 60;
-    private static final int MOST_STEPS = 20_000;
+    private static final int MAX_STEPS = 20_000;
 
     /** A request that was not discarded, as its owner knows it. */
     private static final class Owned {
@@ -99,7 +99,7 @@ final class OnlineSimulation implements AutoCloseable {
         }
         faultless = true;
         for (int steps = 0; scheduler.hasUnfinished(); steps++) {
-            Require.that(steps < MOST_STEPS, "requests that never end");
+            Require.that(steps < MAX_STEPS, "requests that never end");
             step(false);
         }
         popFinished();

@@ -193,14 +193,14 @@ final class SimulatedEngine implements AutoCloseable {
         boolean oldest = true;
         for (WatchedRequest request : running) {
             if (request.isWaiting() && request.live().id() < newest) {
-                request.passOver(oldest, mostPassesOfOldest());
+                request.passOver(oldest, maxPassesOfOldest());
             }
             oldest &= !request.isWaiting() || request.preemptions() > 0;
         }
     }
 
     /** A forced FIFO lasts until the oldest is admitted, or until what the oldest shares with another has been computed. */
-    private int mostPassesOfOldest() {
+    private int maxPassesOfOldest() {
         SchedulerOptions options = settings.engine().scheduler();
         if (options.prefixCache()) {
             return AdmissionPolicy.MAX_PASSES;

@@ -24,8 +24,8 @@ final class Simulation {
      * What a run was like.
      *
      * @param traceHash of everything that happened; equal for equal seeds
-     * @param mostPreemptions of one request
-     * @param mostPasses how often one request was passed over
+     * @param maxPreemptions of one request
+     * @param maxPasses how often one request was passed over
      */
     record Outcome(
             long traceHash,
@@ -34,9 +34,9 @@ final class Simulation {
             long steps,
             int lostSteps,
             long preemptions,
-            int mostPreemptions,
+            int maxPreemptions,
             long cachedTokens,
-            int mostPasses,
+            int maxPasses,
             long cancelled,
             long failed) {}
 

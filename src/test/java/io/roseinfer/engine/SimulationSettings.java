@@ -53,7 +53,7 @@ record SimulationSettings(
     /** Room for completions longer than a {@link TokenBuffer} has at first. */
     private static final int LONG_CONTEXT = 1000;
 
-    private static final int MOST_ROWS = 8;
+    private static final int MAX_ROWS = 8;
 
     private static final int NEVER = Integer.MAX_VALUE;
 
@@ -125,7 +125,7 @@ record SimulationSettings(
 
     private static SchedulerOptions scheduler(Dice dice, Dice policies, boolean isPrefillFirst) {
         SchedulerOptions.Builder options = SchedulerOptions.builder()
-                .maxBatchSize(dice.between(1, MOST_ROWS))
+                .maxBatchSize(dice.between(1, MAX_ROWS))
                 .prefillMaxBatchSize(dice.between(1, 8))
                 .decodeFirst(dice.coin())
                 .chunkedPrefill(dice.coin())
@@ -149,7 +149,7 @@ record SimulationSettings(
     private record PrefillFirst() implements StepPolicy {
         @Override
         public long plan(StepBuilder step, long state) {
-            step.prefill(Math.max(1, step.prefillMaxTokens() - MOST_ROWS));
+            step.prefill(Math.max(1, step.prefillMaxTokens() - MAX_ROWS));
             step.decode();
             return state;
         }

@@ -50,12 +50,12 @@ class SimulationTest {
         for (long seed = 0; seed < SEEDS; seed++) {
             outcomes.add(Simulation.run(seed));
         }
-        assertThat(outcomes).as("preemptions").anyMatch(o -> o.mostPreemptions() > 1);
+        assertThat(outcomes).as("preemptions").anyMatch(o -> o.maxPreemptions() > 1);
         assertThat(outcomes)
                 .as("preemptions of one request")
-                .allMatch(o -> o.mostPreemptions() <= 2 * Scheduler.MAX_RESTARTS);
+                .allMatch(o -> o.maxPreemptions() <= 2 * Scheduler.MAX_RESTARTS);
         assertThat(outcomes).as("cached tokens").anyMatch(o -> o.cachedTokens() > 0);
-        assertThat(outcomes).as("passes").anyMatch(o -> o.mostPasses() == AdmissionPolicy.MAX_PASSES);
+        assertThat(outcomes).as("passes").anyMatch(o -> o.maxPasses() == AdmissionPolicy.MAX_PASSES);
         assertThat(outcomes).as("cancels").anyMatch(o -> o.cancelled() > 1);
         assertThat(outcomes).as("failures").anyMatch(o -> o.failed() > 1);
         assertThat(outcomes).as("lost steps").anyMatch(o -> o.lostSteps() > 1);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TokenBufferTest {
     private static final int ROUNDS = 100_000;
-    private static final int MOST_TOKENS = 8;
+    private static final int MAX_TOKENS = 8;
     private static final long SEED = 2;
 
     private final AtomicReference<@Nullable TokenBuffer> slot = new AtomicReference<>();
@@ -36,9 +36,9 @@ class TokenBufferTest {
         Dice dice = new Dice(SEED, "tokens");
         StepOutputs outputs = new StepOutputs(1);
         for (int round = 0; round < ROUNDS; round++) {
-            TokenBuffer buffer = new TokenBuffer(MOST_TOKENS, SamplingParams.greedy(), false);
+            TokenBuffer buffer = new TokenBuffer(MAX_TOKENS, SamplingParams.greedy(), false);
             slot.set(buffer);
-            write(buffer, dice.between(2, MOST_TOKENS), dice.between(1, 3), outputs);
+            write(buffer, dice.between(2, MAX_TOKENS), dice.between(1, 3), outputs);
             while (slot.get() != null) {
                 Thread.onSpinWait();
             }

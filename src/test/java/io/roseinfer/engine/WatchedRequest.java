@@ -122,15 +122,15 @@ final class WatchedRequest {
      * A step admits one that came later.
      *
      * @param isOldest whether it has waited longest of all that were never admitted
-     * @param mostAsOldest how often that may happen to it then
+     * @param maxAsOldest how often that may happen to it then
      */
-    void passOver(boolean isOldest, int mostAsOldest) {
+    void passOver(boolean isOldest, int maxAsOldest) {
         passes++;
         passesAsOldest += isOldest ? 1 : 0;
         Require.that(!everAdmitted, "request %d starts over and was passed over", live.id());
         Require.that(passes <= AdmissionPolicy.MAX_PASSES, "request %d was passed over %d times", live.id(), passes);
         Require.that(
-                passesAsOldest <= mostAsOldest,
+                passesAsOldest <= maxAsOldest,
                 "request %d waited longest and was passed over %d times",
                 live.id(),
                 passesAsOldest);

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * deadlock, and found at once.
  */
 final class Weaver {
-    private static final int MOST_POINTS = 300_000;
+    private static final int MAX_POINTS = 300_000;
 
     private static volatile @Nullable Weaver active;
 
@@ -212,7 +212,7 @@ final class Weaver {
     }
 
     private void look() {
-        if (++points > MOST_POINTS) {
+        if (++points > MAX_POINTS) {
             giveUp("it does not come to an end");
         }
         muted++;

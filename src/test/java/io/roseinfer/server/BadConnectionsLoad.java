@@ -28,7 +28,7 @@ final class BadConnectionsLoad {
     private static final int GOOD = 4;
     private static final int WINDOWS = 20;
     private static final int BAD_PER_WINDOW = 1000;
-    private static final int MOST_OPEN = 200;
+    private static final int MAX_OPEN = 200;
     private static final int FLOOD_BYTES = 64 << 10;
     private static final long WINDOW_NANOS = 1_000_000_000L;
     private static final long STEP_NANOS = 1_000_000;
@@ -148,7 +148,7 @@ final class BadConnectionsLoad {
             RawClient client = server.client();
             open.add(client);
             send(client, random);
-            while (open.size() > random.nextInt(MOST_OPEN)) {
+            while (open.size() > random.nextInt(MAX_OPEN)) {
                 leave(open.remove(), random);
             }
         }

@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
  */
 final class BarrierPrefetch implements Signal.Pause {
     /** Most bytes to prefetch: half a second-level cache of today's servers. */
-    private static final long MOST_BYTES = 512 << 10;
+    private static final long MAX_BYTES = 512 << 10;
 
     private static final int LINE_BYTES = 64;
     private static final int TURN_BYTES = 8 * LINE_BYTES;
@@ -32,7 +32,7 @@ final class BarrierPrefetch implements Signal.Pause {
         memory = matrix.memory();
         start = from;
         at = from;
-        this.end = Math.min(matrix.panelStart(end), from + MOST_BYTES) - TURN_BYTES;
+        this.end = Math.min(matrix.panelStart(end), from + MAX_BYTES) - TURN_BYTES;
     }
 
     @Override

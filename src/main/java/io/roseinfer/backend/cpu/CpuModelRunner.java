@@ -185,9 +185,9 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     }
 
     @Override
-    public boolean warmUp(long mostNanos, long fastestNanos) {
+    public boolean warmUp(long maxNanos, long fastestNanos) {
         Check.that(!closed, "a closed runner was to warm up");
-        return warmUp.await(mostNanos, fastestNanos);
+        return warmUp.await(maxNanos, fastestNanos);
     }
 
     @Override

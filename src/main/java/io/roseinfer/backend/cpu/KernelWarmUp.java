@@ -27,10 +27,10 @@ final class KernelWarmUp implements AutoCloseable {
     private static final long WAIT_FLOPS = 4_000_000_000L;
 
     /** Longest that a step waits: a JVM whose optimizing compiler is off or busy elsewhere may never be through. */
-    private static final long MOST_WAIT_NANOS = 10_000_000_000L;
+    private static final long MAX_WAIT_NANOS = 10_000_000_000L;
 
     /** A loop that is still not compiled after so many calls is used as it is; the compiler takes it seriously after some thousands. */
-    private static final int MOST_CALLS = 100_000;
+    private static final int MAX_CALLS = 100_000;
 
     private static final String NAME = "rose-warm-up";
 
@@ -65,18 +65,18 @@ final class KernelWarmUp implements AutoCloseable {
         }
         if (ready == 0 && flops >= WAIT_FLOPS && !hasWaited) {
             hasWaited = true;
-            await(1, MOST_WAIT_NANOS);
+            await(1, MAX_WAIT_NANOS);
         }
         return ready;
     }
 
     /**
-     * Starts if it has not, and waits until the first kind beyond the scalar kernels is compiled, at most {@code mostNanos}, and until
+     * Starts if it has not, and waits until the first kind beyond the scalar kernels is compiled, at most {@code maxNanos}, and until
      * the fastest is, at most {@code fastestNanos} in all. Returns whether the fastest is.
      */
-    boolean await(long mostNanos, long fastestNanos) {
+    boolean await(long maxNanos, long fastestNanos) {
         start();
-        long spentNanos = mostNanos - await(Math.min(1, last()), mostNanos);
+        long spentNanos = maxNanos - await(Math.min(1, last()), maxNanos);
         await(last(), fastestNanos - spentNanos);
         return ready == last();
     }
@@ -137,7 +137,7 @@ final class KernelWarmUp implements AutoCloseable {
      */
     void exercise(List<Runnable> calls) {
         List<Runnable> open = new ArrayList<>(calls);
-        for (int round = 0; !closed && round < MOST_CALLS; round++) {
+        for (int round = 0; !closed && round < MAX_CALLS; round++) {
             open.removeIf(KernelWarmUp::isCompiled);
             if (open.isEmpty()) {
                 calls.stream().filter(call -> !isCompiled(call)).forEach(open::add);

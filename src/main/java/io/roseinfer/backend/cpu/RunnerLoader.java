@@ -28,7 +28,7 @@ final class RunnerLoader {
     private static final long DEFAULT_KV_BYTES = 1L << 30;
 
     /** Share of the memory beside the weights that pools larger than that may take. */
-    private static final double MOST_FOR_KV = 0.5;
+    private static final double MAX_KV_SHARE = 0.5;
 
     /** How much of a pool gets its pages before the first step: what is beyond is for contexts that may never come. */
     private static final long PREFAULTED_BYTES = DEFAULT_KV_BYTES;
@@ -199,7 +199,7 @@ final class RunnerLoader {
 
     /**
      * The pool asked for. Else room for every row's whole context within {@link #DEFAULT_KV_BYTES} for all replicas, or for one
-     * context if that is more and {@link #MOST_FOR_KV} of the memory holds it, or for as much of one as it holds.
+     * context if that is more and {@link #MAX_KV_SHARE} of the memory holds it, or for as much of one as it holds.
      *
      * @param room bytes that are available beside everything else
      */
@@ -209,7 +209,7 @@ final class RunnerLoader {
         long blocks = limits.kvBlocks();
         if (blocks == 0) {
             long usual = DEFAULT_KV_BYTES / replicas / bytes;
-            long fit = (long) (Math.max(0, room) * MOST_FOR_KV) / replicas / bytes;
+            long fit = (long) (Math.max(0, room) * MAX_KV_SHARE) / replicas / bytes;
             long affordable = Math.max(usual, Math.min(perContext, fit));
             blocks = Math.max(1, Math.min(perContext * limits.maxRows(), affordable));
         }

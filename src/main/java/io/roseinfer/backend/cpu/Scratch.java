@@ -57,11 +57,11 @@ final class Scratch {
         long tokens = Math.min(TOKENS, limits.maxTokens());
         long width = spec.width();
         int logitRows = Math.min(LOGIT_ROWS, limits.maxRows());
-        long blockWords = format.quantizesInputs() ? tokens * QuantizedRows.words(mostInputs(spec)) : 0;
+        long blockWords = format.quantizesInputs() ? tokens * QuantizedRows.words(maxInputs(spec)) : 0;
         long headWords = format.ofHead().quantizesInputs() ? (long) logitRows * QuantizedRows.words(spec.width()) : 0;
         return new ArrayPlan()
                 .add("residual", tokens * width)
-                .add("normed", mostRows(limits) * width)
+                .add("normed", maxRows(limits) * width)
                 .add("quantized", Math.max(blockWords, headWords))
                 .add("qkv", tokens * spec.attention().qkvWidth())
                 .add("attended", tokens * spec.attention().queryWidth())
@@ -71,12 +71,12 @@ final class Scratch {
     }
 
     /** The most rows any product of a runner with these limits has. */
-    static int mostRows(RunnerLimits limits) {
+    static int maxRows(RunnerLimits limits) {
         return Math.max(Math.min(TOKENS, limits.maxTokens()), Math.min(LOGIT_ROWS, limits.maxRows()));
     }
 
     /** The most inputs a matrix of the blocks has. */
-    static int mostInputs(ModelSpec spec) {
+    static int maxInputs(ModelSpec spec) {
         return Math.max(
                 spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
     }

@@ -50,12 +50,12 @@ final class WeightLoader {
         this.target = target;
         this.team = team;
         this.buffers = new PackingBuffer[team.size()];
-        Arrays.setAll(buffers, worker -> new PackingBuffer(Scratch.mostInputs(spec)));
+        Arrays.setAll(buffers, worker -> new PackingBuffer(Scratch.maxInputs(spec)));
     }
 
     /** Bytes of the panels in which the workers pack, freed when a model is loaded. */
     static long bufferBytes(ModelSpec spec, int threads) {
-        return threads * PackingBuffer.bytes(Scratch.mostInputs(spec));
+        return threads * PackingBuffer.bytes(Scratch.maxInputs(spec));
     }
 
     ModelWeights load() {

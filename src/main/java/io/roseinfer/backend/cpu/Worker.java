@@ -61,12 +61,12 @@ final class Worker {
     }
 
     private static ArrayPlan plan(ModelSpec spec, RunnerLimits limits) {
-        long sums = (long) Scratch.mostRows(limits) * PackedMatrix.COLUMNS;
+        long sums = (long) Scratch.maxRows(limits) * PackedMatrix.COLUMNS;
         return new ArrayPlan()
                 .add("sums", sums)
                 .add("gates", spec.mlp().gated() ? sums : 0)
                 .add("row", spec.width())
-                .add("words", QuantizedRows.words(Scratch.mostInputs(spec)))
+                .add("words", QuantizedRows.words(Scratch.maxInputs(spec)))
                 .add("heads", (long) Attention.MAX_QUERIES * spec.attention().headSize())
                 .add("raw logits", spec.vocabularySize())
                 .add("top tokens", SamplingParams.MAX_LOGPROBS);

@@ -12,7 +12,7 @@ final class KvSizing {
     private static final double RESERVED = 0.08;
 
     /** Tokens of a context that a pool must hold if nobody says how large it is to be: with fewer a model is of little use. */
-    private static final int LEAST_TOKENS = 2048;
+    private static final int MIN_TOKENS = 2048;
 
     private static final Remedy LESS_SCRATCH = Remedy.of(
             "smaller steps need less: cut prompts with %s, and to fewer tokens with a smaller %s, or bound their length"
@@ -42,7 +42,7 @@ final class KvSizing {
         long affordable = affordable(free - scratch, bytes);
         long wanted = limits.kvBlocks() > 0 ? limits.kvBlocks() : 2 * perContext * limits.maxRows();
         long least =
-                limits.kvBlocks() > 0 ? wanted : Math.min(perContext, Math.ceilDiv(LEAST_TOKENS, limits.blockSize()));
+                limits.kvBlocks() > 0 ? wanted : Math.min(perContext, Math.ceilDiv(MIN_TOKENS, limits.blockSize()));
         if (affordable < least) {
             boolean scratchIsTooLarge = affordable(free, bytes) >= least;
             throw new InsufficientMemory(

@@ -26,7 +26,7 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
     /** What rows and columns of a matrix are padded to. */
     static final int TILE = 128;
 
-    private static final int LARGEST_HEAD = 256;
+    private static final int MAX_HEAD_SIZE = 256;
     private static final Set<Trait> SUPPORTED = Set.of(
             Trait.RMS_NORM,
             Trait.ROTARY_POSITIONS,
@@ -56,10 +56,10 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
      */
     public static ModelShape of(ModelSpec spec, ElementType weights, KvPrecision keys, Shard shard) {
         Trait.require(spec, SUPPORTED, "cuda");
-        if (spec.attention().headSize() > LARGEST_HEAD) {
+        if (spec.attention().headSize() > MAX_HEAD_SIZE) {
             throw new BadModel(
                     spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
-                            + LARGEST_HEAD,
+                            + MAX_HEAD_SIZE,
                     Remedy.USE_CPU);
         }
         if (!(spec.mlp().gated() ? GATED : PLAIN).contains(spec.mlp().activation())) {

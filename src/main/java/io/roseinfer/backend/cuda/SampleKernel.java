@@ -12,11 +12,11 @@ record SampleKernel(boolean held, int sharedBytes) {
     private static final int RANKING_BYTES = 20 * 1024;
 
     /** Bytes of shared memory that a block may have on Hopper, less the kernel's static shared memory. */
-    private static final int MOST_SHARED_BYTES = 232_448 - 2048;
+    private static final int MAX_SHARED_BYTES = 232_448 - 2048;
 
     public static SampleKernel of(int vocabulary, boolean hopper) {
         int row = 16 * Math.ceilDiv(vocabulary, 4);
-        boolean held = hopper && row <= MOST_SHARED_BYTES - RANKING_BYTES;
+        boolean held = hopper && row <= MAX_SHARED_BYTES - RANKING_BYTES;
         return new SampleKernel(held, RANKING_BYTES + (held ? row : 0));
     }
 

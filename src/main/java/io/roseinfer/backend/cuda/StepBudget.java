@@ -11,7 +11,7 @@ import io.roseinfer.backend.StepInputs;
  */
 record StepBudget(long attentionHeads, long weights, int multiprocessors) {
     /** For steps of any size. */
-    static final long LEAST_NANOS = 60_000_000_000L;
+    static final long MIN_NANOS = 60_000_000_000L;
 
     /** The generic attention kernel issues at most 58 million a second on a multiprocessor. */
     private static final double KEYS_PER_SECOND = 5e6;
@@ -33,6 +33,6 @@ record StepBudget(long attentionHeads, long weights, int multiprocessors) {
         }
         double attention = keys * attentionHeads / KEYS_PER_SECOND;
         double matrices = 2.0 * step.tokens() * weights / OPERATIONS_PER_SECOND;
-        return LEAST_NANOS + (long) ((attention + matrices) / multiprocessors * NANOS_PER_SECOND);
+        return MIN_NANOS + (long) ((attention + matrices) / multiprocessors * NANOS_PER_SECOND);
     }
 }

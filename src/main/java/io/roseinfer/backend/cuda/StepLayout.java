@@ -18,7 +18,7 @@ record StepLayout(int tokens, int rows, int samples) {
      *
      * @throws BadInput if the kernels cannot count so far
      */
-    static long mostBytes(RunnerLimits limits, int contextLength) {
+    static long maxBytes(RunnerLimits limits, int contextLength) {
         int rows = limits.maxRows();
         long pages = (long) rows * KvPages.of(limits.blockSize()).most(contextLength);
         long history = (long) rows * contextLength;

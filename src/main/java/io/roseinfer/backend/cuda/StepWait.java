@@ -67,7 +67,7 @@ final class StepWait {
     boolean isIdleSoon() {
         long start = clock.nanos();
         while (stream.getAsInt() == DriverStatus.NOT_READY) {
-            if (clock.nanos() - start > StepBudget.LEAST_NANOS) {
+            if (clock.nanos() - start > StepBudget.MIN_NANOS) {
                 return false;
             }
             Thread.onSpinWait();
@@ -82,7 +82,7 @@ final class StepWait {
             return true;
         }
         long nanos = clock.nanos() - startNanos;
-        if (nanos > StepBudget.LEAST_NANOS && nanos > budget.nanos(inputs)) {
+        if (nanos > StepBudget.MIN_NANOS && nanos > budget.nanos(inputs)) {
             check.check(
                     DriverStatus.STEP_TIMEOUT,
                     "waiting " + TimeUnit.NANOSECONDS.toSeconds(nanos) + " s for step " + step + ", of " + inputs.rows()

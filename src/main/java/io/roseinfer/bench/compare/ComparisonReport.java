@@ -13,7 +13,7 @@ import java.util.function.Function;
 public final class ComparisonReport {
     private static final int HALF = 12;
     /** What the drawn axis shows on either side of 1, at least. */
-    private static final double LEAST_SPAN = 0.02;
+    private static final double MIN_SPAN = 0.02;
 
     /** The figures that are printed, beside the one that decides; files have them all. */
     private static final Set<String> SHOWN = Set.of(
@@ -59,8 +59,8 @@ public final class ComparisonReport {
         double span = shown.values().stream()
                 .mapToDouble(ratio -> Math.max(1 - ratio.low(), ratio.high() - 1))
                 .max()
-                .orElse(LEAST_SPAN);
-        span = Math.max(LEAST_SPAN, span);
+                .orElse(MIN_SPAN);
+        span = Math.max(MIN_SPAN, span);
         out.format(
                 "%-20s %10s %10s %8s  %-18s %8s  %s\n",
                 "figure", "median A", "median B", "B / A", "98 % interval", "can see", axis(span));

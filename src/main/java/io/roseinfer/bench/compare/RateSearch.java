@@ -11,7 +11,7 @@ import java.util.OptionalDouble;
  */
 public final class RateSearch {
     /** Most doublings or halvings; an objective that is met, or missed, this far from where it began does not depend on the rate. */
-    private static final int MOST_DOUBLINGS = 12;
+    private static final int MAX_DOUBLINGS = 12;
 
     private final double start;
     private final double resolution;
@@ -39,7 +39,7 @@ public final class RateSearch {
                     ? OptionalDouble.empty()
                     : OptionalDouble.of(rounded(Math.sqrt(met * missed)));
         }
-        if (tries > MOST_DOUBLINGS) {
+        if (tries > MAX_DOUBLINGS) {
             return OptionalDouble.empty();
         }
         if (tries == 0) {

@@ -26,7 +26,7 @@ public record ClientFloor(
     private static final int STREAMS = 32;
     private static final double RATE = 1000;
     private static final int PACED = 300;
-    private static final int MOST_ROUNDS = 10;
+    private static final int MAX_ROUNDS = 10;
     /** Two for each connection, and what the JVM has open. */
     private static final int MIN_FILES = 1024;
     /** A twentieth of a processor over a round. */
@@ -74,7 +74,7 @@ public record ClientFloor(
     /** Rounds, until one leaves the compilers little to do: otherwise they take the processor that a due request is waiting for. */
     private static void warmUp(LoadRun bounded, LoadRun unbounded) {
         long compileMillis = Long.MAX_VALUE;
-        for (int round = 0; round < MOST_ROUNDS && compileMillis > LITTLE_MILLIS; round++) {
+        for (int round = 0; round < MAX_ROUNDS && compileMillis > LITTLE_MILLIS; round++) {
             compileMillis = whole(bounded.run(load(2 * STREAMS, 200, Double.POSITIVE_INFINITY)))
                             .cost()
                             .compileMillis()

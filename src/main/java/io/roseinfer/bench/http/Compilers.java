@@ -14,7 +14,7 @@ final class Compilers {
     /** A method that takes longer than these to compile is taken for none. */
     private static final int STILL_LOOKS = 8;
 
-    private static final long MOST_NANOS = 2_000_000_000;
+    private static final long MAX_NANOS = 2_000_000_000;
 
     private Compilers() {}
 
@@ -28,7 +28,7 @@ final class Compilers {
 
     /** Returns when no method has been finished for a while, after two seconds at most. An interrupt ends the wait; the flag stays set. */
     static void awaitStill(Clock clock) {
-        long untilNanos = clock.nanos() + MOST_NANOS;
+        long untilNanos = clock.nanos() + MAX_NANOS;
         long last = millis();
         int still = 0;
         while (still < STILL_LOOKS

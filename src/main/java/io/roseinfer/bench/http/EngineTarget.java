@@ -67,7 +67,7 @@ public final class EngineTarget implements Target {
     }
 
     @Override
-    public void prepare(List<OfferedRequest> offered, int mostAtOnce) {
+    public void prepare(List<OfferedRequest> offered, int maxAtOnce) {
         requests = offered.stream()
                 .map(request -> template.withPrompt(request.prompt()).withMaxNewTokens(request.outputTokens()))
                 .toList();

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** A server, over connections that are opened beforehand: each carries one request at a time. */
 public final class HttpTarget implements Target {
     /** Most connections that are opened beforehand; where more are in flight, the rest are opened as they are needed, and counted. */
-    private static final int MOST_PREOPENED = 1024;
+    private static final int MAX_PREOPENED = 1024;
 
     /** Requests that are due within it may be in flight together. */
     private static final long WINDOW_NANOS = 2_000_000_000;
@@ -57,7 +57,7 @@ public final class HttpTarget implements Target {
     }
 
     @Override
-    public void prepare(List<OfferedRequest> requests, int mostAtOnce) {
+    public void prepare(List<OfferedRequest> requests, int maxAtOnce) {
         wire = new byte[requests.size()][];
         for (int id = 0; id < wire.length; id++) {
             wire[id] = endpoint.bytes(requests.get(id), runId + "-" + id);
@@ -65,7 +65,7 @@ public final class HttpTarget implements Target {
         openedLate.set(0);
         idle.removeIf(connection -> !connection.isOpen());
         int missing =
-                Math.min(Math.min(mostDueWithin(requests, WINDOW_NANOS), mostAtOnce), MOST_PREOPENED) - idle.size();
+                Math.min(Math.min(maxDueWithin(requests, WINDOW_NANOS), maxAtOnce), MAX_PREOPENED) - idle.size();
         if (missing > 0) {
             joining = new CountDownLatch(missing);
             for (int i = 0; i < missing; i++) {
@@ -76,7 +76,7 @@ public final class HttpTarget implements Target {
     }
 
     /** The most requests that are due within some time, whenever that is. */
-    static int mostDueWithin(List<OfferedRequest> requests, long nanos) {
+    static int maxDueWithin(List<OfferedRequest> requests, long nanos) {
         int most = 0;
         int first = 0;
         for (int last = 0; last < requests.size(); last++) {

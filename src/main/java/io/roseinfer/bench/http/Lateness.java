@@ -24,11 +24,11 @@ record Lateness(Summary lag, double allowedMillis) {
     /**
      * The lateness of a run whose requests had times.
      *
-     * @param mostLagMillis what is allowed in any case; a hundredth of the median time to first token is, too
+     * @param maxLagMillis what is allowed in any case; a hundredth of the median time to first token is, too
      */
-    static Lateness of(LoadResult run, double mostLagMillis) {
+    static Lateness of(LoadResult run, double maxLagMillis) {
         double[] ttft = LatencyTable.fromSent(run).getOrDefault("ttft", new double[0]);
-        double allowed = Math.max(mostLagMillis, Summary.of(ttft).p50() * SHARE_OF_TTFT);
+        double allowed = Math.max(maxLagMillis, Summary.of(ttft).p50() * SHARE_OF_TTFT);
         return new Lateness(Summary.of(LatencyTable.lag(run)), allowed);
     }
 

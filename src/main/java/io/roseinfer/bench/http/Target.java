@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 /** Somewhere requests are answered. */
 public sealed interface Target extends AutoCloseable permits HttpTarget, EngineTarget {
     /** Makes ready what can be made ready before anything is measured: bytes, connections. */
-    void prepare(List<OfferedRequest> requests, int mostAtOnce);
+    void prepare(List<OfferedRequest> requests, int maxAtOnce);
 
     /**
      * Sends the prepared request of a call and returns without waiting for an answer. Never throws for what the other side does: the

@@ -29,9 +29,9 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
     /**
      * What a run is judged by.
      *
-     * @param mostLagMillis how late the 99th percentile of the requests may have been sent; a hundredth of the median time to first
+     * @param maxLagMillis how late the 99th percentile of the requests may have been sent; a hundredth of the median time to first
      *     token is allowed in any case
-     * @param mostFailed share of the requests that may fail, 0 to 1; figures of the few that an ailing server answered say nothing of
+     * @param maxFailed share of the requests that may fail, 0 to 1; figures of the few that an ailing server answered say nothing of
      *     the load
      * @param ignoresEos whether every completion must be as long as was asked for
      * @param hasEngine whether the engine is in the client's process
@@ -39,20 +39,20 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
      * @param contextLength tokens at which every completion ends, if that is known
      */
     public record Rules(
-            double mostLagMillis,
-            double mostFailed,
+            double maxLagMillis,
+            double maxFailed,
             boolean ignoresEos,
             boolean hasEngine,
             Optional<ClientFloor> floor,
             OptionalInt contextLength) {
         /** Rules for a context that is not known. */
         public Rules(
-                double mostLagMillis,
-                double mostFailed,
+                double maxLagMillis,
+                double maxFailed,
                 boolean ignoresEos,
                 boolean hasEngine,
                 Optional<ClientFloor> floor) {
-            this(mostLagMillis, mostFailed, ignoresEos, hasEngine, floor, OptionalInt.empty());
+            this(maxLagMillis, maxFailed, ignoresEos, hasEngine, floor, OptionalInt.empty());
         }
     }
 
@@ -82,11 +82,11 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         }
         if (completed.isEmpty()) {
             reasons.add("no request was answered to its end" + firstError(run.calls()));
-        } else if (failed(run).size() > rules.mostFailed() * run.calls().size()) {
+        } else if (failed(run).size() > rules.maxFailed() * run.calls().size()) {
             reasons.add(String.format(
-                    Locale.ROOT, "%s; %.1f %% may fail (--max-failed)", failures(run), 100 * rules.mostFailed()));
+                    Locale.ROOT, "%s; %.1f %% may fail (--max-failed)", failures(run), 100 * rules.maxFailed()));
         }
-        Lateness lateness = Lateness.of(run, rules.mostLagMillis());
+        Lateness lateness = Lateness.of(run, rules.maxLagMillis());
         lateness.reason(run, rules.hasEngine()).ifPresent(reason -> {
             reasons.add(reason);
             remedies.addAll(lateness.remedies(run, rules.hasEngine(), rules.floor()));

@@ -38,10 +38,10 @@ import tools.jackson.databind.JsonNode;
  * @param verdict whether it counted when it was recorded
  */
 public record RecordedRun(String name, List<String> command, LoadResult result, int kvBlocks, Verdict verdict) {
-    private static final int MOST_SAMPLES = 1 << 16;
+    private static final int MAX_SAMPLES = 1 << 16;
 
     /** Every model of byte-level BPE has as many tokens. */
-    private static final int SMALLEST_VOCABULARY = 256;
+    private static final int MIN_VOCABULARY = 256;
 
     public RecordedRun {
         command = List.copyOf(command);
@@ -146,7 +146,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     private static Prompt ids(CallResult call) {
         int[] ids = new int[Math.max(1, call.inputTokens())];
         for (int i = 0; i < ids.length; i++) {
-            ids[i] = (int) (SplitMix64.uniform(call.id(), i) * SMALLEST_VOCABULARY);
+            ids[i] = (int) (SplitMix64.uniform(call.id(), i) * MIN_VOCABULARY);
         }
         return new Prompt.Tokens(ids);
     }
@@ -281,7 +281,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         if (had.size() != seen.size()) {
             return;
         }
-        for (int i = 0; i < had.size() && later.size() < MOST_SAMPLES; i++) {
+        for (int i = 0; i < had.size() && later.size() < MAX_SAMPLES; i++) {
             (i == 0 ? first : later).add(Math.max(0, seen.get(i) - had.get(i)));
         }
     }

@@ -23,7 +23,7 @@ public record PartTable(
         Map<String, Double> tail,
         Map<String, List<Double>> slices) {
     /** As fine as the tail: the last slice is the samples from the 98th percentile on. */
-    private static final int MOST_SLICES = 50;
+    private static final int MAX_SLICES = 50;
 
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -42,7 +42,7 @@ public record PartTable(
     }
 
     private static Map<String, List<Double>> slices(List<String> parts, List<Map<String, Double>> sorted) {
-        int count = Math.min(MOST_SLICES, sorted.size());
+        int count = Math.min(MAX_SLICES, sorted.size());
         List<Map<String, Double>> means = IntStream.range(0, count)
                 .mapToObj(i -> mean(parts, sorted.subList(border(i, count, sorted), border(i + 1, count, sorted))))
                 .toList();

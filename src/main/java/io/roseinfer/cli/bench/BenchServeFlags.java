@@ -34,7 +34,7 @@ final class BenchServeFlags {
     /** The readers' threads on a machine with so many cores each. */
     private static final int CORES_PER_READER = 4;
 
-    private static final int MOST_READERS = 8;
+    private static final int MAX_READERS = 8;
 
     /** Tells the warm-up's prompts from the run's. */
     private static final long WARM_UP = 0x5741524d;
@@ -141,7 +141,7 @@ final class BenchServeFlags {
 
     int readers() {
         int cores = Runtime.getRuntime().availableProcessors();
-        return readerThreads.orElse(Math.clamp(cores / CORES_PER_READER, 1, MOST_READERS));
+        return readerThreads.orElse(Math.clamp(cores / CORES_PER_READER, 1, MAX_READERS));
     }
 
     /** How long nothing may come. */
@@ -199,7 +199,7 @@ final class BenchServeFlags {
      * @param floor what the client alone came to, if that was measured
      */
     Verdict verdict(LoadResult result, SystemUnderTest system, Optional<ClientFloor> floor) {
-        return verdict(result, system, floor, objective.mostFailed());
+        return verdict(result, system, floor, objective.maxFailed());
     }
 
     /** What the flags make of a point of a sweep: a server that refuses what is too much for it has told where its limit is. */
@@ -207,13 +207,13 @@ final class BenchServeFlags {
         return verdict(result, system, Optional.empty(), 1);
     }
 
-    private Verdict verdict(LoadResult result, SystemUnderTest system, Optional<ClientFloor> floor, double mostFailed) {
+    private Verdict verdict(LoadResult result, SystemUnderTest system, Optional<ClientFloor> floor, double maxFailed) {
         EndpointFlags.Kind backend = endpoint.backend();
         return Verdict.of(
                         result,
                         new Verdict.Rules(
-                                objective.mostLagMillis(),
-                                mostFailed,
+                                objective.maxLagMillis(),
+                                maxFailed,
                                 endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,
                                 backend == EndpointFlags.Kind.ENGINE,
                                 floor,

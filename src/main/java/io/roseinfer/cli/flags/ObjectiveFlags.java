@@ -49,7 +49,7 @@ public final class ObjectiveFlags {
             description =
                     "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
     @Within(above = 0)
-    private double mostLagMillis = 2;
+    private double maxLagMillis = 2;
 
     @Option(
             names = "--max-failed",
@@ -58,15 +58,15 @@ public final class ObjectiveFlags {
             description =
                     "A run is invalid if more of its requests failed than this; 100 counts it whatever fails. A sweep's points may fail: a failed request is not a good one.")
     @Within(min = 0, max = 100)
-    private double mostFailedPercent = 1;
+    private double maxFailedPercent = 1;
 
     /** Share of the requests that may fail, 0 to 1. */
-    public double mostFailed() {
-        return mostFailedPercent / 100;
+    public double maxFailed() {
+        return maxFailedPercent / 100;
     }
 
-    public double mostLagMillis() {
-        return mostLagMillis;
+    public double maxLagMillis() {
+        return maxLagMillis;
     }
 
     /** The bounds of goodput in milliseconds, by metric. */

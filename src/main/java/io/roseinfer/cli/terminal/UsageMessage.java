@@ -12,7 +12,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** What is wrong with a command line, and what was probably meant. */
 public final class UsageMessage {
     private static final String DASHES = "--";
-    private static final int MOST_LONGER = 3;
+    private static final int MAX_LONGER_NAMES = 3;
 
     private UsageMessage() {}
 
@@ -54,7 +54,7 @@ public final class UsageMessage {
                 .toList();
         List<String> near = Spelling.nearest(name, names);
         Stream<String> longer = names.stream().filter(option -> option.contains(name));
-        return (near.isEmpty() && !name.isEmpty() ? longer.limit(MOST_LONGER) : near.stream())
+        return (near.isEmpty() && !name.isEmpty() ? longer.limit(MAX_LONGER_NAMES) : near.stream())
                 .map(DASHES::concat)
                 .toList();
     }

@@ -40,7 +40,7 @@ final class Gpt2 implements Family {
     private static final int END_OF_TEXT = 50256;
 
     /** Trainers round the vocabulary up to a multiple of a power of two; this is the largest usual one. */
-    private static final int LARGEST_PADDING = 128;
+    private static final int MAX_PADDING_MULTIPLE = 128;
 
     /** The causal mask, which older versions of transformers saved with every layer. */
     private static final Pattern MASK_BUFFER = Pattern.compile("(transformer\\.)?h\\.\\d+\\.attn\\.(masked_)?bias");
@@ -201,7 +201,7 @@ final class Gpt2 implements Family {
     @Override
     public Optional<Tokenizer> builtinVocabulary(int vocabularySize) {
         boolean fits = vocabularySize == VOCABULARY;
-        for (int multiple = 8; multiple <= LARGEST_PADDING; multiple *= 2) {
+        for (int multiple = 8; multiple <= MAX_PADDING_MULTIPLE; multiple *= 2) {
             fits |= vocabularySize == Math.ceilDiv(VOCABULARY, multiple) * multiple;
         }
         return fits ? Optional.of(Tokenizers.gpt2()) : Optional.empty();

@@ -27,17 +27,17 @@ public final class ChatReader extends CompletionReader {
     /**
      * A reader for one model.
      *
-     * @param mostTime the server's own limit for a request
+     * @param maxTime the server's own limit for a request
      * @param longest the most tokens that prompt and answer together can come to
      */
     public ChatReader(
             ServedModel model,
             ModelSpec spec,
             Optional<Tokenizer> tokenizer,
-            Optional<Duration> mostTime,
+            Optional<Duration> maxTime,
             int longest,
             ChatPrompts prompts) {
-        super(model, spec, tokenizer, mostTime);
+        super(model, spec, tokenizer, maxTime);
         this.model = model;
         this.longest = longest;
         this.prompts = prompts;

@@ -12,7 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The objects of {@code /v1/completions}, as OpenAI's API and vLLM spell them. */
 public sealed class CompletionJson permits ChatJson {
     /** JSON has no infinity. */
-    private static final double LEAST_LOGPROB = -9999;
+    private static final double MIN_LOGPROB = -9999;
 
     private final String id;
     private final long created;
@@ -163,7 +163,7 @@ public sealed class CompletionJson permits ChatJson {
     }
 
     static double finite(float logprob) {
-        return Float.isFinite(logprob) ? logprob : LEAST_LOGPROB;
+        return Float.isFinite(logprob) ? logprob : MIN_LOGPROB;
     }
 
     /**

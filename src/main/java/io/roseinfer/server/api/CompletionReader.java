@@ -27,7 +27,7 @@ public sealed class CompletionReader permits ChatReader {
     private static final int DEFAULT_TOKENS = 16;
 
     /** Most completions of one call, all prompts together. */
-    private static final int MOST_CHOICES = 64;
+    private static final int MAX_CHOICES = 64;
 
     /**
      * Fields of OpenAI, vLLM, llama.cpp's server, SGLang and others that change the answer and are not implemented; null, false, zero and
@@ -117,20 +117,20 @@ public sealed class CompletionReader permits ChatReader {
     private final ServedModel model;
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
-    private final Optional<Duration> mostTime;
+    private final Optional<Duration> maxTime;
     private final EndReader ends;
 
     /**
      * A reader for one model.
      *
-     * @param mostTime the server's own limit for a request
+     * @param maxTime the server's own limit for a request
      */
     public CompletionReader(
-            ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> mostTime) {
+            ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> maxTime) {
         this.model = model;
         this.spec = spec;
         this.tokenizer = tokenizer;
-        this.mostTime = mostTime;
+        this.maxTime = maxTime;
         this.ends = new EndReader(spec, tokenizer);
     }
 
@@ -148,8 +148,8 @@ public sealed class CompletionReader permits ChatReader {
     private CompletionCall read(Fields fields, Optional<String> timeoutSeconds) {
         requireModel(fields, model.name());
         requireSupported(fields);
-        int n = fields.integer("n", 1, 1, MOST_CHOICES);
-        int bestOf = fields.integer("best_of", n, 1, MOST_CHOICES);
+        int n = fields.integer("n", 1, 1, MAX_CHOICES);
+        int bestOf = fields.integer("best_of", n, 1, MAX_CHOICES);
         if (bestOf != n) {
             throw ApiError.badField("best_of", "best_of is " + bestOf + "; only that of n, " + n + ", is served");
         }
@@ -300,10 +300,10 @@ public sealed class CompletionReader permits ChatReader {
     /** The server's limit, or the client's if that is shorter. */
     private Optional<Duration> timeout(Optional<String> askedSeconds) {
         Optional<Duration> asked = askedSeconds.map(CompletionReader::seconds);
-        if (asked.isPresent() && mostTime.isPresent()) {
-            return asked.get().compareTo(mostTime.get()) < 0 ? asked : mostTime;
+        if (asked.isPresent() && maxTime.isPresent()) {
+            return asked.get().compareTo(maxTime.get()) < 0 ? asked : maxTime;
         }
-        return asked.or(() -> mostTime);
+        return asked.or(() -> maxTime);
     }
 
     private static Duration seconds(String text) {
@@ -331,11 +331,11 @@ public sealed class CompletionReader permits ChatReader {
         } else if (prompt.get(0).isNumber()) {
             prompts.add(Fields.ids("prompt", prompt));
         } else {
-            if ((long) prompt.size() * n > MOST_CHOICES) {
+            if ((long) prompt.size() * n > MAX_CHOICES) {
                 throw ApiError.badField(
                         "prompt",
                         prompt.size() + " prompts with n " + n + " are " + (long) prompt.size() * n
-                                + " completions; at most " + MOST_CHOICES + " are made in one call");
+                                + " completions; at most " + MAX_CHOICES + " are made in one call");
             }
             prompt.forEach(
                     element -> prompts.add(element.isArray() ? Fields.ids("prompt", element) : encoded(element)));
@@ -361,10 +361,10 @@ public sealed class CompletionReader permits ChatReader {
                     "truncation_side", "truncation_side is " + Quoted.name(side) + "; it must be left or right");
         }
         int asked = fields.integer(field, Integer.MAX_VALUE, -1, spec.contextLength());
-        int most = asked >= 0 ? asked : Math.max(1, spec.contextLength() - maxTokens(fields, spec.contextLength() - 1));
+        int max = asked >= 0 ? asked : Math.max(1, spec.contextLength() - maxTokens(fields, spec.contextLength() - 1));
         return prompts.stream()
                 .map(ids -> {
-                    int kept = Math.min(most, ids.length);
+                    int kept = Math.min(max, ids.length);
                     int from = side.equals("left") ? ids.length - kept : 0;
                     return Arrays.copyOfRange(ids, from, from + kept);
                 })

@@ -21,7 +21,7 @@ import tools.jackson.databind.JsonNode;
  * zero. {@code null} is as good as absent. Whatever is refused is refused by the field's name.
  */
 public final class Fields {
-    private static final int MOST_NAMED = 20;
+    private static final int MAX_NAMED = 20;
 
     private final JsonNode object;
     private final Set<String> read = new HashSet<>();
@@ -94,14 +94,14 @@ public final class Fields {
     }
 
     /** A whole number within bounds. */
-    public int integer(String field, int absent, int least, int most) {
+    public int integer(String field, int absent, int min, int max) {
         OptionalLong value = integer(field);
         if (value.isEmpty()) {
             return absent;
         }
-        if (value.getAsLong() < least || value.getAsLong() > most) {
+        if (value.getAsLong() < min || value.getAsLong() > max) {
             throw ApiError.badField(
-                    field, field + " is " + value.getAsLong() + "; it must be " + least + " to " + most);
+                    field, field + " is " + value.getAsLong() + "; it must be " + min + " to " + max);
         }
         return (int) value.getAsLong();
     }
@@ -190,7 +190,7 @@ public final class Fields {
     public List<String> unread() {
         return object.propertyNames().stream()
                 .filter(name -> !read.contains(name))
-                .limit(MOST_NAMED)
+                .limit(MAX_NAMED)
                 .map(name -> Quoted.value(name).replaceAll("[^ -~]", "?"))
                 .toList();
     }

@@ -42,13 +42,13 @@ public final class HttpServer implements AutoCloseable {
 
     private static final int SEND_BUFFER_BYTES = 64 << 10;
     private static final int BACKLOG = 1024;
-    private static final int MOST_THREADS = 4;
+    private static final int MAX_THREADS = 4;
     private static final long STOP_SECONDS = 2;
 
     /** For calls to notice that their connections are closed. */
     private static final long WAIT_NANOS = 1_000_000;
 
-    private static final int MOST_WAITS = 1000;
+    private static final int MAX_WAITS = 1000;
 
     static {
         // Whatever else is on the class path.
@@ -86,7 +86,7 @@ public final class HttpServer implements AutoCloseable {
     public static HttpServer start(String host, int port, HttpLimits limits, Clock clock, HttpHandler handler) {
         Objects.requireNonNull(handler, "handler");
         InetSocketAddress address = resolved(host, port);
-        int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MOST_THREADS);
+        int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MAX_THREADS);
         MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(
                 threads, new DefaultThreadFactory("roseinfer-http", true), NioIoHandler.newFactory());
         Open open = new Open(limits);
@@ -185,7 +185,7 @@ public final class HttpServer implements AutoCloseable {
     public void close() {
         listening.close().awaitUninterruptibly();
         open.channels().close().awaitUninterruptibly();
-        for (int waits = 0; open.calls().get() > 0 && waits < MOST_WAITS; waits++) {
+        for (int waits = 0; open.calls().get() > 0 && waits < MAX_WAITS; waits++) {
             LockSupport.parkNanos(WAIT_NANOS);
         }
         loops.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();

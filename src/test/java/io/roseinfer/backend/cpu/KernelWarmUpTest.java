@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KernelWarmUpTest {
     private static final long LONG = TimeUnit.SECONDS.toNanos(60);
-    private static final int MOST_ROWS = 33;
+    private static final int MAX_ROWS = 33;
     private static final long MEBIBYTE = 1 << 20;
 
     private final TestModel model = TestModel.random(TestModel.plain(), 21);
@@ -43,7 +43,7 @@ class KernelWarmUpTest {
     void after_warming_up_the_first_step_of_every_batch_size_allocates_less_than_a_mebibyte(Precision weights)
             throws IOException {
         List<Long> bytes = inFreshProcess(weights);
-        assertThat(bytes).hasSize(MOST_ROWS).allMatch(step -> step < MEBIBYTE);
+        assertThat(bytes).hasSize(MAX_ROWS).allMatch(step -> step < MEBIBYTE);
     }
 
     /** The bytes that the steps above allocate without warming up, so that the bound means something. */
@@ -246,13 +246,13 @@ class KernelWarmUpTest {
                     .withPrecision(Precision.valueOf(args[0]))
                     .withKernels(cold ? KernelChoice.VECTOR : KernelChoice.BEST);
             TestModel model = TestModel.random(TestModel.plain(), 21);
-            RunnerLimits limits = new RunnerLimits(MOST_ROWS, 2 * MOST_ROWS, 16, 2 * MOST_ROWS);
+            RunnerLimits limits = new RunnerLimits(MAX_ROWS, 2 * MAX_ROWS, 16, 2 * MAX_ROWS);
             try (StepDriver driver =
                     new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), limits))) {
                 if (!cold) {
                     driver.runner.warmUp(LONG, LONG);
                 }
-                for (int rows = MOST_ROWS; rows > 0; rows--) {
+                for (int rows = MAX_ROWS; rows > 0; rows--) {
                     System.out.println(firstStep(driver, rows));
                 }
             }

@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 
 /** A seeded {@code config.json} of one family: awkward sizes, and every option on or off, in the files of either age. */
 final class RandomConfig {
-    static final int MOST_TOKENS = 40;
+    static final int MAX_TOKENS = 40;
 
     private final Random random;
     private final String type;
@@ -47,7 +47,7 @@ final class RandomConfig {
     private void sizes() {
         members.add("\"model_type\":\"" + type + "\"");
         add("vocab_size", 21 + random.nextInt(150));
-        add("max_position_embeddings", MOST_TOKENS + random.nextInt(60));
+        add("max_position_embeddings", MAX_TOKENS + random.nextInt(60));
         add("num_hidden_layers", 1 + random.nextInt(4));
         add("intermediate_size", 1 + random.nextInt(150));
         add("tie_word_embeddings", random.nextBoolean());

@@ -42,7 +42,7 @@ class RandomShapesTest {
     private static int[] prompt(ModelFiles files, int seed) {
         Random random = new Random(seed);
         return random.ints(
-                        1 + random.nextInt(RandomConfig.MOST_TOKENS - MORE),
+                        1 + random.nextInt(RandomConfig.MAX_TOKENS - MORE),
                         0,
                         files.spec().vocabularySize())
                 .toArray();
@@ -50,7 +50,7 @@ class RandomShapesTest {
 
     private static StepDriver driver(ModelFiles files, Precision precision, KernelChoice kernels) {
         CpuOptions options = new CpuOptions(2, precision, kernels);
-        RunnerLimits limits = new RunnerLimits(4, 2 * RandomConfig.MOST_TOKENS, 16, 64);
+        RunnerLimits limits = new RunnerLimits(4, 2 * RandomConfig.MAX_TOKENS, 16, 64);
         return new StepDriver(new CpuBackend(options).load(files.spec(), files.weights(), limits));
     }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.TestReporter;
 @RequiresCuda
 class CudaPromptGraphTest {
     private static final RunnerLimits LIMITS = new RunnerLimits(1, 1024, 16, 128);
-    private static final long MOST_BYTES = 256L << 20;
+    private static final long MAX_BYTES = 256L << 20;
 
     private record Cost(long bytes, long nanos) {}
 
@@ -52,6 +52,6 @@ class CudaPromptGraphTest {
                                 .length + " sizes, "
                         + bytes / 1024 + " KiB of the device, " + (with.nanos() - without.nanos()) / 1_000_000
                         + " ms of loading");
-        assertThat(bytes).isLessThan(MOST_BYTES);
+        assertThat(bytes).isLessThan(MAX_BYTES);
     }
 }

@@ -31,7 +31,7 @@ class CudaVirtualThreadTest {
     private static final int ROUNDS = 20;
 
     /** Rounds in which a driver that takes memory for itself once, and not for every round, must have come to rest. */
-    private static final int MOST_ROUNDS = 4 * ROUNDS;
+    private static final int MAX_ROUNDS = 4 * ROUNDS;
 
     private static final EngineOptions OPTIONS = EngineOptions.defaults().withKvBlocks(64);
 
@@ -92,7 +92,7 @@ class CudaVirtualThreadTest {
             onVirtualThread(CudaVirtualThreadTest::generate);
             List<Long> free = new ArrayList<>(List.of(Driver.freeBytes()));
             int unchanged = 0;
-            while (unchanged < ROUNDS && free.size() <= MOST_ROUNDS) {
+            while (unchanged < ROUNDS && free.size() <= MAX_ROUNDS) {
                 assertThat(onVirtualThread(CudaVirtualThreadTest::generate)).isEqualTo(8);
                 unchanged = Driver.freeBytes() == free.getLast() ? unchanged + 1 : 0;
                 free.add(Driver.freeBytes());

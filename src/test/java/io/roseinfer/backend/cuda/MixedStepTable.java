@@ -24,8 +24,8 @@ import java.util.stream.IntStream;
  */
 final class MixedStepTable {
     private static final int RUNS = 7;
-    private static final int MOST_ROWS = 64;
-    private static final int MOST_TOKENS = 2048;
+    private static final int MAX_ROWS = 64;
+    private static final int MAX_TOKENS = 2048;
     private static final int BLOCK_SIZE = 16;
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -92,7 +92,7 @@ final class MixedStepTable {
      * @param args the shape of the model, such as {@code llama-3.2-1b}
      */
     public static void main(String[] args) {
-        RunnerLimits limits = new RunnerLimits(MOST_ROWS + 1, MOST_TOKENS + MOST_ROWS, BLOCK_SIZE, 0);
+        RunnerLimits limits = new RunnerLimits(MAX_ROWS + 1, MAX_TOKENS + MAX_ROWS, BLOCK_SIZE, 0);
         try (ModelFiles files = ModelFiles.random(args[0], 0);
                 CudaBackend backend = CudaBackend.open(CudaOptions.defaults().withGraphs(false), Clock.system());
                 ModelRunner runner = backend.load(files.spec(), files.weights(), limits)) {
@@ -101,11 +101,11 @@ final class MixedStepTable {
             System.out.println("|---|---|---|---|---|");
             long unused = ((CudaModelRunner) runner).rank().context().enter();
             MixedStepTable table = new MixedStepTable(runner);
-            int most = Math.min(MOST_TOKENS, files.spec().contextLength());
-            for (int decodeRows : new int[] {1, 8, MOST_ROWS}) {
+            int most = Math.min(MAX_TOKENS, files.spec().contextLength());
+            for (int decodeRows : new int[] {1, 8, MAX_ROWS}) {
                 table.print(decodeRows, 512, most);
             }
-            for (int decodeRows : new int[] {1, 8, MOST_ROWS}) {
+            for (int decodeRows : new int[] {1, 8, MAX_ROWS}) {
                 for (int context : new int[] {128, 512, most}) {
                     table.print(decodeRows, context, 0);
                 }

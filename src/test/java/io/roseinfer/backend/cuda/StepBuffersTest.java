@@ -125,7 +125,7 @@ class StepBuffersTest {
                         limits,
                         SampleKernel.of(shape.spec().vocabularySize(), hopper),
                         kernels.fusesNorms(),
-                        StepLayout.mostBytes(limits, shape.spec().contextLength()))
+                        StepLayout.maxBytes(limits, shape.spec().contextLength()))
                 .bytes();
         return KvSizing.geometry(shape, limits, freeBesideWeights(shape), scratch, "device cuda:0");
     }

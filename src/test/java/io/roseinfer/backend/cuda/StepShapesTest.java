@@ -266,12 +266,12 @@ class StepShapesTest {
             int batch, int contextLength, int blockSize, boolean refused) {
         RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, blockSize, 0);
         if (refused) {
-            assertThatThrownBy(() -> StepLayout.mostBytes(limits, contextLength))
+            assertThatThrownBy(() -> StepLayout.maxBytes(limits, contextLength))
                     .isInstanceOf(BadInput.class)
                     .hasMessageStartingWith("a step of " + 2 * batch + " rows of up to " + contextLength + " tokens")
                     .hasMessageContaining("max_batch_size");
         } else {
-            assertThat(StepLayout.mostBytes(limits, contextLength)).isGreaterThan(4L * 2 * batch * contextLength);
+            assertThat(StepLayout.maxBytes(limits, contextLength)).isGreaterThan(4L * 2 * batch * contextLength);
         }
     }
 

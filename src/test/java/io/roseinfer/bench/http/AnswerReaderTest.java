@@ -38,8 +38,8 @@ class AnswerReaderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 64})
-    void bytes_cut_anywhere_read_the_same(int mostBytes) {
-        assertThat(eightTokens().read(Recorded.call(5, 8), mostBytes))
+    void bytes_cut_anywhere_read_the_same(int maxBytes) {
+        assertThat(eightTokens().read(Recorded.call(5, 8), maxBytes))
                 .isEqualTo(eightTokens().read());
     }
 

@@ -314,10 +314,10 @@ class LoadRunTest {
         List<OfferedRequest> requests = LongStream.of(0, 1, 9, 10, 11, 12, 30, 31)
                 .mapToObj(due -> new OfferedRequest(due, new Prompt.Tokens(1), 1))
                 .toList();
-        assertThat(HttpTarget.mostDueWithin(requests, 3)).isEqualTo(4);
-        assertThat(HttpTarget.mostDueWithin(requests, 0)).isEqualTo(1);
-        assertThat(HttpTarget.mostDueWithin(requests, 31)).isEqualTo(8);
-        assertThat(HttpTarget.mostDueWithin(List.of(), 5)).isZero();
+        assertThat(HttpTarget.maxDueWithin(requests, 3)).isEqualTo(4);
+        assertThat(HttpTarget.maxDueWithin(requests, 0)).isEqualTo(1);
+        assertThat(HttpTarget.maxDueWithin(requests, 31)).isEqualTo(8);
+        assertThat(HttpTarget.maxDueWithin(List.of(), 5)).isZero();
     }
 
     @Test

@@ -84,11 +84,11 @@ final class Recorded {
     }
 
     /** The same, with every piece cut into pieces of at most so many bytes. */
-    CallResult read(Call call, int mostBytes) {
+    CallResult read(Call call, int maxBytes) {
         AnswerReader reader = new AnswerReader(call);
         for (Piece piece : pieces) {
-            for (int from = 0; from < piece.bytes().length; from += Math.min(mostBytes, piece.bytes().length)) {
-                int to = (int) Math.min((long) from + mostBytes, piece.bytes().length);
+            for (int from = 0; from < piece.bytes().length; from += Math.min(maxBytes, piece.bytes().length)) {
+                int to = (int) Math.min((long) from + maxBytes, piece.bytes().length);
                 reader.feed(piece.bytes(), from, to, piece.nanos());
             }
         }

@@ -34,7 +34,7 @@ import java.lang.foreign.ValueLayout;
  */
 final class BlockPrefetch {
     /** Most tiles that share the work: three tall ones take about as long as the memory for one block of fp32. */
-    static final int MOST_PREFETCHERS = 3;
+    static final int MAX_PREFETCHERS = 3;
 
     private static final int STREAMS = 4;
 

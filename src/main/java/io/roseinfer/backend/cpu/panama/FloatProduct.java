@@ -66,7 +66,7 @@ final class FloatProduct implements PanelProduct {
 
     private List<RegisterTiles<float[]>> copies(Class<? extends RegisterTiles<float[]>> template, int bits) {
         List<RegisterTiles<float[]>> copies = new ArrayList<>();
-        for (int sharers = 0; sharers <= (prefetch ? BlockPrefetch.MOST_PREFETCHERS : 0); sharers++) {
+        for (int sharers = 0; sharers <= (prefetch ? BlockPrefetch.MAX_PREFETCHERS : 0); sharers++) {
             copies.add(Specialization.of(template, new TileSpec(bits, format, sharers)));
         }
         return List.copyOf(copies);
@@ -80,7 +80,7 @@ final class FloatProduct implements PanelProduct {
     /** Each height of tile; where tiles prefetch, each in the place of every prefetcher and after the last of them. */
     @Override
     public int[] representativeRows() {
-        int places = prefetch ? BlockPrefetch.MOST_PREFETCHERS + 1 : 1;
+        int places = prefetch ? BlockPrefetch.MAX_PREFETCHERS + 1 : 1;
         return IntStream.iterate(tallest, height -> height > 0, height -> height / 2)
                 .flatMap(height -> IntStream.range(0, places).map(before -> before * tallest + height))
                 .toArray();

@@ -63,7 +63,7 @@ public final class VectorKernels implements Kernels.Factory {
 
     /** The products of each format; which tiles prefetch is as it was measured to pay (figures: {@link BlockPrefetch}). */
     private PanelProduct product(WeightFormat format) {
-        int most = BlockPrefetch.MOST_PREFETCHERS;
+        int most = BlockPrefetch.MAX_PREFETCHERS;
         return switch (format) {
             case Fp32Weights floats ->
                 new FloatProduct(

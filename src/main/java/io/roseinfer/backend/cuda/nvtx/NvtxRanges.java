@@ -47,12 +47,12 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
         }
     }
 
-    private static final int LONGEST_NAME = 128;
+    private static final int MAX_NAME_BYTES = 128;
 
     private final RangeStack stack;
     private final MemorySegment[] names;
     /** The name of a range with numbers in it; the engine's thread alone writes it. */
-    private final MemorySegment numbered = Arena.global().allocate(LONGEST_NAME);
+    private final MemorySegment numbered = Arena.global().allocate(MAX_NAME_BYTES);
     /** Ranges that the engine's thread has begun and not ended. */
     private int open;
 

@@ -22,7 +22,7 @@ final class ComparisonSection {
     private static final double ROW = 22;
     private static final double TOP = 12;
     /** The least extent of the axis on either side of 0 %. */
-    private static final double LEAST_PERCENT = 1;
+    private static final double MIN_PERCENT = 1;
 
     /** Styles of the page. */
     private static final int EVEN = 0;
@@ -120,7 +120,7 @@ final class ComparisonSection {
     private Block.Figure intervals() {
         double span = own.ratios().values().stream()
                 .mapToDouble(ratio -> Math.max(Math.abs(percent(ratio.low())), Math.abs(percent(ratio.high()))))
-                .reduce(LEAST_PERCENT, Math::max);
+                .reduce(MIN_PERCENT, Math::max);
         Axis axis = Axis.between(-span, span, Axis.step(span), LEFT, RIGHT);
         double bottom = TOP + ROW * own.ratios().size();
         Svg svg = new Svg().below(axis, TOP, bottom, "% of A");

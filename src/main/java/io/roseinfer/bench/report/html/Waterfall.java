@@ -14,7 +14,7 @@ import java.util.Optional;
  */
 final class Waterfall {
     /** More bars cannot be told apart; of longer runs those around the worst time to first token are drawn. */
-    static final int MOST_REQUESTS = 200;
+    static final int MAX_REQUESTS = 200;
 
     private static final double LEFT = 34;
     private static final double RIGHT = Svg.WIDTH - 14;
@@ -60,7 +60,7 @@ final class Waterfall {
                 .sorted(Comparator.comparingLong(ShownRun.Request::dueNanos))
                 .toList();
         this.first = first(ordered);
-        this.drawn = ordered.subList(first, Math.min(ordered.size(), first + MOST_REQUESTS));
+        this.drawn = ordered.subList(first, Math.min(ordered.size(), first + MAX_REQUESTS));
         double start =
                 drawn.stream().mapToLong(ShownRun.Request::dueNanos).min().orElse(0) / NANOS_PER_SECOND;
         double end = Math.max(
@@ -76,7 +76,7 @@ final class Waterfall {
         for (int i = 1; i < ordered.size(); i++) {
             worst = ttft(ordered.get(i)) > ttft(ordered.get(worst)) ? i : worst;
         }
-        return Math.max(0, Math.min(worst - MOST_REQUESTS / 2, ordered.size() - MOST_REQUESTS));
+        return Math.max(0, Math.min(worst - MAX_REQUESTS / 2, ordered.size() - MAX_REQUESTS));
     }
 
     private static double ttft(ShownRun.Request request) {

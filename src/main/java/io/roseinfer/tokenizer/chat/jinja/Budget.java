@@ -5,20 +5,20 @@ import io.roseinfer.base.Steps;
 /** The steps, text and depth that one rendering may take. Whatever a template makes is paid for before it is made. */
 final class Budget {
     /** Evaluations, and items and characters made on the way: a conversation of a million characters takes a tenth of it. */
-    static final long MOST_STEPS = 100_000_000;
+    static final long MAX_STEPS = 100_000_000;
 
     /** Characters of one text: as many as a prompt may have, and then some. */
-    static final int MOST_CHARS = 16_000_000;
+    static final int MAX_CHARS = 16_000_000;
 
-    private static final int MOST_DEPTH = 400;
+    private static final int MAX_DEPTH = 400;
 
     private final Steps steps = new Steps();
     private int depth;
 
     void spend(long cost) {
         steps.take(Math.max(1, cost));
-        if (steps.taken() > MOST_STEPS) {
-            throw new TemplateError("it takes more than " + MOST_STEPS + " steps");
+        if (steps.taken() > MAX_STEPS) {
+            throw new TemplateError("it takes more than " + MAX_STEPS + " steps");
         }
     }
 
@@ -29,15 +29,15 @@ final class Budget {
 
     /** Pays for what is added to a text of some length. */
     void append(long length, long added) {
-        if (length + added > MOST_CHARS) {
-            throw new TemplateError("a text of it has more than " + MOST_CHARS + " characters");
+        if (length + added > MAX_CHARS) {
+            throw new TemplateError("a text of it has more than " + MAX_CHARS + " characters");
         }
         spend(added);
     }
 
     void enter() {
-        if (++depth > MOST_DEPTH) {
-            throw new TemplateError("it is more than " + MOST_DEPTH + " calls and expressions deep");
+        if (++depth > MAX_DEPTH) {
+            throw new TemplateError("it is more than " + MAX_DEPTH + " calls and expressions deep");
         }
     }
 

@@ -7,7 +7,7 @@ import java.util.List;
 /** The place in a template's tokens that its parsers have come to. */
 final class Cursor {
     /** Deeper nesting than any template people use has, and none that a thread's stack cannot hold. */
-    private static final int MOST_DEPTH = 100;
+    private static final int MAX_DEPTH = 100;
 
     private final List<Token> tokens;
     private int at;
@@ -80,8 +80,8 @@ final class Cursor {
     }
 
     void enter() {
-        if (++depth > MOST_DEPTH) {
-            throw refused("it is nested more than " + MOST_DEPTH + " deep");
+        if (++depth > MAX_DEPTH) {
+            throw refused("it is nested more than " + MAX_DEPTH + " deep");
         }
     }
 

@@ -147,11 +147,11 @@ final class Filters {
         List<Optional<Value>> bound = given.bind("old", "new", "count");
         String old = PythonText.str(given.required(bound, 0, "what to replace"));
         String by = PythonText.str(given.required(bound, 1, "a replacement"));
-        int most = bound.get(2)
+        int max = bound.get(2)
                 .filter(count -> !(count instanceof None))
                 .map(count -> Numbers.bounded(count, "count"))
                 .orElse(-1);
-        return new Text(TextParts.replace(PythonText.str(value), old, by, most, budget));
+        return new Text(TextParts.replace(PythonText.str(value), old, by, max, budget));
     }
 
     private static Value round(Value value, Given given, Budget budget) {

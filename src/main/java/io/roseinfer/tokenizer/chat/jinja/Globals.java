@@ -21,7 +21,7 @@ final class Globals {
     static final Set<String> UNSUPPORTED = Set.of("lipsum", "cycler", "joiner", "super", "self", "caller");
 
     /** As many as Jinja's sandbox has. */
-    private static final int MOST_RANGE = 100_000;
+    private static final int MAX_RANGE = 100_000;
 
     /** What a template says is wrong with its conversation. */
     static final class Raised extends RuntimeException {
@@ -73,8 +73,8 @@ final class Globals {
         }
         List<Value> values = new ArrayList<>();
         for (long i = start; step > 0 ? i < stop : i > stop; i = Math.addExact(i, step)) {
-            if (values.size() == MOST_RANGE) {
-                throw new TemplateError("range has more than " + MOST_RANGE + " numbers");
+            if (values.size() == MAX_RANGE) {
+                throw new TemplateError("range has more than " + MAX_RANGE + " numbers");
             }
             values.add(new Int(i));
         }

@@ -228,8 +228,8 @@ final class Methods {
         List<Optional<Value>> bound = given.bind("old", "new", "count");
         String old = text(given.required(bound, 0, "what to replace"), "what to replace");
         String by = text(given.required(bound, 1, "a replacement"), "the replacement");
-        int most = bound.get(2).map(count -> Numbers.bounded(count, "count")).orElse(-1);
-        return new Text(TextParts.replace(self, old, by, most, budget));
+        int max = bound.get(2).map(count -> Numbers.bounded(count, "count")).orElse(-1);
+        return new Text(TextParts.replace(self, old, by, max, budget));
     }
 
     /** {@code find} and {@code rfind}, and {@code index} and {@code rindex}, which must find it. */

@@ -33,8 +33,8 @@ final class PythonText {
     }
 
     private static void repr(Value value, StringBuilder out) {
-        if (out.length() > Budget.MOST_CHARS) {
-            throw new TemplateError("a text of it has more than " + Budget.MOST_CHARS + " characters");
+        if (out.length() > Budget.MAX_CHARS) {
+            throw new TemplateError("a text of it has more than " + Budget.MAX_CHARS + " characters");
         }
         switch (value) {
             case Text(String text) -> quote(text, out);

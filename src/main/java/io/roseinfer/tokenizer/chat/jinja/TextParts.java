@@ -16,30 +16,30 @@ final class TextParts {
     static Value split(String self, Given given, boolean fromRight, Budget budget) {
         budget.spend(self.length());
         List<Optional<Value>> bound = given.bind("sep", "maxsplit");
-        int most = bound.get(1).map(value -> Numbers.bounded(value, "maxsplit")).orElse(-1);
-        if (most < 0) {
-            most = Integer.MAX_VALUE;
+        int max = bound.get(1).map(value -> Numbers.bounded(value, "maxsplit")).orElse(-1);
+        if (max < 0) {
+            max = Integer.MAX_VALUE;
         }
         Optional<Value> separator = bound.get(0).filter(value -> !(value instanceof None));
         if (separator.isEmpty()) {
-            return texts(fromRight ? wordsFromRight(self, most) : words(self, most));
+            return texts(fromRight ? wordsFromRight(self, max) : words(self, max));
         }
         String at = Methods.text(separator.get(), "the separator");
         if (at.isEmpty()) {
             throw new TemplateError("a text cannot be split at an empty separator");
         }
-        return texts(fromRight ? partsFromRight(self, at, most) : parts(self, at, most));
+        return texts(fromRight ? partsFromRight(self, at, max) : parts(self, at, max));
     }
 
     private static Value texts(List<String> parts) {
         return Items.list(parts.stream().<Value>map(Text::new).toList());
     }
 
-    private static List<String> parts(String self, String separator, int most) {
+    private static List<String> parts(String self, String separator, int max) {
         List<String> parts = new ArrayList<>();
         int from = 0;
         int at = self.indexOf(separator);
-        while (at >= 0 && parts.size() < most) {
+        while (at >= 0 && parts.size() < max) {
             parts.add(self.substring(from, at));
             from = at + separator.length();
             at = self.indexOf(separator, from);
@@ -48,11 +48,11 @@ final class TextParts {
         return parts;
     }
 
-    private static List<String> partsFromRight(String self, String separator, int most) {
+    private static List<String> partsFromRight(String self, String separator, int max) {
         List<String> parts = new ArrayList<>();
         int to = self.length();
         int at = self.lastIndexOf(separator);
-        while (at >= 0 && parts.size() < most) {
+        while (at >= 0 && parts.size() < max) {
             parts.add(self.substring(at + separator.length(), to));
             to = at;
             at = self.lastIndexOf(separator, at - separator.length());
@@ -61,11 +61,11 @@ final class TextParts {
         return parts.reversed();
     }
 
-    private static List<String> words(String self, int most) {
+    private static List<String> words(String self, int max) {
         List<String> words = new ArrayList<>();
         int from = run(self, 0, true);
         while (from < self.length()) {
-            int end = words.size() == most ? self.length() : run(self, from, false);
+            int end = words.size() == max ? self.length() : run(self, from, false);
             words.add(self.substring(from, end));
             from = run(self, end, true);
         }
@@ -81,11 +81,11 @@ final class TextParts {
         return end;
     }
 
-    private static List<String> wordsFromRight(String self, int most) {
+    private static List<String> wordsFromRight(String self, int max) {
         List<String> words = new ArrayList<>();
         int to = runBefore(self, self.length(), true);
         while (to > 0) {
-            int begin = words.size() == most ? 0 : runBefore(self, to, false);
+            int begin = words.size() == max ? 0 : runBefore(self, to, false);
             words.add(self.substring(begin, to));
             to = runBefore(self, begin, true);
         }
@@ -141,11 +141,11 @@ final class TextParts {
     }
 
     /** {@code replace}, at most so many times; a negative number is no bound. */
-    static String replace(String self, String old, String by, int most, Budget budget) {
+    static String replace(String self, String old, String by, int max, Budget budget) {
         StringBuilder out = new StringBuilder();
         int from = 0;
         int count = 0;
-        while (most < 0 || count < most) {
+        while (max < 0 || count < max) {
             int at = old.isEmpty() ? nextGap(self, from, count) : self.indexOf(old, from);
             if (at < 0) {
                 break;
