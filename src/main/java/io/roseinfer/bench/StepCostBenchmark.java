@@ -91,8 +91,7 @@ public final class StepCostBenchmark {
         int blocks = Math.multiplyExact(running, Math.ceilDiv(context, options.blockSize()) + 1);
         EngineOptions engine = options.withScheduler(scheduler).withKvBlocks(blocks);
         try (ModelRunner runner = devices.open(spec, EngineLimits.runnerLimits(engine, spec))) {
-            OnlineScheduler online =
-                    new OnlineScheduler(runner, scheduler, clock, maxAdmissionSteps(), Observers.NONE);
+            OnlineScheduler online = new OnlineScheduler(runner, scheduler, clock, maxAdmissionSteps(), Observers.NONE);
             long first = enqueue(online, 0, PROMPT_TOKENS, newTokens);
             for (int i = 1; i < running; i++) {
                 enqueue(online, i, PROMPT_TOKENS, newTokens);

@@ -64,8 +64,7 @@ public final class HttpTarget implements Target {
         }
         openedLate.set(0);
         idle.removeIf(connection -> !connection.isOpen());
-        int missing =
-                Math.min(Math.min(maxDueWithin(requests, WINDOW_NANOS), maxAtOnce), MAX_PREOPENED) - idle.size();
+        int missing = Math.min(Math.min(maxDueWithin(requests, WINDOW_NANOS), maxAtOnce), MAX_PREOPENED) - idle.size();
         if (missing > 0) {
             joining = new CountDownLatch(missing);
             for (int i = 0; i < missing; i++) {

@@ -100,8 +100,7 @@ public final class Fields {
             return absent;
         }
         if (value.getAsLong() < min || value.getAsLong() > max) {
-            throw ApiError.badField(
-                    field, field + " is " + value.getAsLong() + "; it must be " + min + " to " + max);
+            throw ApiError.badField(field, field + " is " + value.getAsLong() + "; it must be " + min + " to " + max);
         }
         return (int) value.getAsLong();
     }
