@@ -234,7 +234,7 @@ public final class Engine implements AutoCloseable {
                 manager.tokenize(live);
             }
         } catch (RuntimeException | Error e) {
-            // A request that has ended meanwhile, with its engine or by its deadline, is reported once: by its stream.
+            // A request that a loop has, or that has ended with its engine or by its deadline, is reported once: by its stream.
             if (manager.inFlight().discard(live)) {
                 throw e;
             }
@@ -286,7 +286,7 @@ public final class Engine implements AutoCloseable {
                 tokenizeAndHandOver(live);
             }
         } catch (RuntimeException | Error e) {
-            manager.inFlight().end(live, Ending.failed(tokenizingFailedBy(e)), clock.nanos());
+            boolean unused = manager.inFlight().endEarly(live, Ending.failed(tokenizingFailedBy(e)));
         }
     }
 

@@ -101,6 +101,10 @@ final class EngineLoop {
         admitted.add(request);
         inFlight.unwatch(request);
         deadlines.add(request);
+        if (request.isCancelled()) {
+            // Its caller may have asked the loop that had it before.
+            cancel(request);
+        }
         if (!request.isCharged()) {
             request.charge(load, sequence);
             share--;

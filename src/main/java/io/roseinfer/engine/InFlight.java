@@ -8,6 +8,7 @@ import io.roseinfer.scheduler.WaitingRoom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * The requests that were accepted and have not ended: counts them, has them wait, and ends them. Any thread.
@@ -205,11 +206,20 @@ final class InFlight {
         }
     }
 
-    /** Ends a request unless it has ended, because its engine ends. */
+    /** Ends a request unless it has ended, because its engine ends; for a thread that may, as {@link InFlight} says. */
     void cut(LiveRequest request, Ending why) {
+        cut(request, why, LiveRequest::claimEnding);
+    }
+
+    /** Ends a request, because its engine ends, while its prompt is tokenized or waits for that. Any thread. */
+    void cutTokenizing(LiveRequest request, Ending why) {
+        cut(request, why, LiveRequest::claimWhileTokenizing);
+    }
+
+    private void cut(LiveRequest request, Ending why, Predicate<LiveRequest> claim) {
         ending.incrementAndGet();
         try {
-            if (request.claimEnding()) {
+            if (claim.test(request)) {
                 hasCut = true;
                 conclude(request, why, clock.nanos());
             }
@@ -238,12 +248,9 @@ final class InFlight {
         }
     }
 
-    /** Forgets a request without a reader unless it has ended; returns whether it did. */
+    /** Forgets a request without a reader unless a loop has admitted it or it has ended; returns whether it did. */
     boolean discard(LiveRequest request) {
-        synchronized (room) {
-            boolean unused = request.sequence().filter(room::remove).isPresent();
-        }
-        boolean claimed = request.claimEnding();
+        boolean claimed = claimEarly(request);
         if (claimed) {
             request.discharge();
             deadlines.remove(request);

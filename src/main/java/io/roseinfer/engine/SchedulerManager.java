@@ -338,14 +338,15 @@ final class SchedulerManager implements AutoCloseable {
     /** Ends what no loop has, if no worker is left to take it. */
     void endUnrouted() {
         if (left == 0 || mode.get() == Mode.STOPPING) {
-            inFlight.cutWaiting(ownEnding());
+            // In this order: what a tokenizer hands over in between waits, and is ended there.
             endTokenizing();
+            inFlight.cutWaiting(ownEnding());
         }
     }
 
     /** Ends the requests that wait for a tokenizer or have one. */
     void endTokenizing() {
-        tokenizers.stop(request -> inFlight.cut(request, ownEnding()));
+        tokenizers.stop(request -> inFlight.cutTokenizing(request, ownEnding()));
     }
 
     /**

@@ -57,11 +57,11 @@ final class TokenizeWorkers {
         notify();
     }
 
-    /** Takes an ended request out of the queue, or interrupts the worker that has it; harmless if none does. */
+    /** Takes an ended request out of the queue, or interrupts the worker that has it unless that is the caller; harmless if none does. */
     synchronized void remove(LiveRequest request) {
         waiting.remove(request);
         for (int i = 0; i < running.length; i++) {
-            if (request.equals(running[i])) {
+            if (request.equals(running[i]) && !threads[i].equals(Thread.currentThread())) {
                 threads[i].interrupt();
             }
         }

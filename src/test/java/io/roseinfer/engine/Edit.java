@@ -116,31 +116,6 @@ interface Edit {
         };
     }
 
-    /** The engine of a request is read before a call with the request and an ending, not after it. */
-    static Edit engineReadBefore(String method) {
-        AtomicInteger local = new AtomicInteger();
-        return (code, element) -> {
-            if (!(element instanceof InvokeInstruction call)) {
-                return false;
-            }
-            if (call.name().equalsString(method)) {
-                local.set(code.allocateLocal(TypeKind.INT));
-                code.swap()
-                        .dup()
-                        .invokevirtual(REQUEST, "engine", MethodTypeDesc.of(ConstantDescs.CD_int))
-                        .istore(local.get())
-                        .swap()
-                        .with(call);
-                return true;
-            }
-            if (call.name().equalsString("engine")) {
-                code.pop().iload(local.get());
-                return true;
-            }
-            return false;
-        };
-    }
-
     /** The call, which has no arguments, does not happen; its caller sees the object that it is made on as the answer. */
     static Edit withReceiverAsAnswer(String method) {
         return (code, element) ->

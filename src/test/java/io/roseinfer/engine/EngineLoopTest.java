@@ -33,12 +33,20 @@ class EngineLoopTest {
         return new LoneLoop(runner, engineOptions, Models.ticking(), Observers.NONE);
     }
 
+    private LiveRequest newRequest(GenerationRequest request) {
+        return new LiveRequest(nextId++, request, 0, Models.CONTEXT, Optional.empty());
+    }
+
     private LiveRequest submit(LoneLoop loop, GenerationRequest request) {
-        LiveRequest live = new LiveRequest(nextId++, request, 0, Models.CONTEXT, Optional.empty());
-        int[] prompt = ((Prompt.Tokens) request.prompt()).own();
+        LiveRequest live = newRequest(request);
+        submit(loop, live);
+        return live;
+    }
+
+    private static void submit(LoneLoop loop, LiveRequest live) {
+        int[] prompt = ((Prompt.Tokens) live.request().prompt()).own();
         live.tokenized(prompt.length, 0);
         loop.submit(live, prompt);
-        return live;
     }
 
     private static void run(LoneLoop loop) {
@@ -264,6 +272,38 @@ class EngineLoopTest {
         loop.cancel(cancelled);
         loop.doWork();
         assertThat(cancelled.ending()).contains(Ending.CANCELLED);
+    }
+
+    @Test
+    void request_cancelled_before_its_admission_ends_with_the_step_that_admits_it() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live = newRequest(Models.request(20, 1, 2, 3));
+        live.cancel();
+        submit(loop, live);
+        run(loop);
+        Completion completion = completion(live);
+        assertThat(completion.finishReason()).isEqualTo(FinishReason.CANCELLED);
+        assertThat(completion.ids()).hasSizeLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void stopping_the_tokenizers_leaves_an_admitted_request_to_its_loop() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live = submit(loop, Models.request(20, 1, 2, 3));
+        loop.doWork();
+        loop.inFlight().cutTokenizing(live, Ending.CANCELLED);
+        run(loop);
+        assertThat(completion(live).ids()).hasSize(20);
+    }
+
+    @Test
+    void submission_that_fails_after_its_admission_leaves_the_request_to_its_loop() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live = submit(loop, Models.request(20, 1, 2, 3));
+        loop.doWork();
+        assertThat(loop.inFlight().discard(live)).isFalse();
+        run(loop);
+        assertThat(completion(live).ids()).hasSize(20);
     }
 
     @Test

@@ -29,6 +29,10 @@ final class LoneLoop {
         return loop;
     }
 
+    InFlight inFlight() {
+        return inFlight;
+    }
+
     /** Has a request wait for the loop; ends it if the loop has been ended. */
     void submit(LiveRequest request, int[] prompt) {
         inFlight.reserve();

@@ -71,6 +71,13 @@ enum PlantedBug {
 
     PLACE_COUNTED_BEFORE_IT_IS_GIVEN("engine.InFlight", "reserve", Edit.countedMeanwhile("get"), 2),
 
+    CANCEL_FORGOTTEN_BY_THE_NEXT_REPLICA(
+            "engine.EngineLoop",
+            "take",
+            Edit.withAnswer("isCancelled", 0),
+            1,
+            "engine.EngineLoopTest#request_cancelled_before_its_admission_ends_with_the_step_that_admits_it"),
+
     FLIGHT_REUSED_TOO_EARLY("engine.Pipeline", "flight", Edit.readInstead("size", "depth")),
 
     WORKER_NOT_WOKEN("engine.SchedulerManager", "submit", Edit.withoutCall("wake")),
@@ -100,7 +107,12 @@ enum PlantedBug {
 
     LOAD_OF_AN_ENDED_REQUEST_KEPT("engine.LiveRequest", "discharge", Edit.withoutCall("remove")),
 
-    CANCEL_LOST_WITH_THE_REPLICA("engine.SchedulerManager", "takeBack", Edit.withAnswer("isCancelled", 0)),
+    CANCEL_LOST_WITH_THE_REPLICA(
+            "engine.SchedulerManager",
+            "takeBack",
+            Edit.withAnswer("isCancelled", 0),
+            1,
+            "engine.ReplicasTest#request_cancelled_before_its_replica_dies_ends_while_the_others_are_busy"),
 
     GIVEN_BACK_TO_THE_END_OF_THE_QUEUE("scheduler.WaitingRoom", "addAgain", Edit.withNullAsLastArgument("insert")),
 
@@ -117,9 +129,6 @@ enum PlantedBug {
     GIVEN_BACK_REMAINS_IN_THE_LOAD("engine.EngineLoop", "giveBackUntouched", Edit.withoutCall("discharge")),
 
     PROMPT_LEAVES_THE_LOAD_TWICE("engine.LiveRequest", "computePrompt", Edit.withoutWrite("chargedPromptTokens")),
-
-    CANCEL_LOOKS_FOR_THE_ENGINE_BEFORE_THE_ROOM(
-            "engine.SchedulerManager", "cancel", Edit.engineReadBefore("endEarly"), 2),
 
     STOP_STRING_HELD_BACK_TOO_SHORT("sampling.StopStrings", "longestOpenPrefix", Edit.constant(1, 2)),
 

@@ -14,6 +14,7 @@ import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepEvent;
+import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -190,6 +191,37 @@ class ReplicasTest {
             assertThat(engine.failure(0)).get().isInstanceOf(ReplicaStopped.class);
             assertThat(engine.failure(1)).isEmpty();
             assertThat(engine.generate(request(1)).ids()).hasSize(8);
+        }
+    }
+
+    @Test
+    void request_cancelled_before_its_replica_dies_ends_while_the_others_are_busy() {
+        CountDownLatch begun = new CountDownLatch(2);
+        CountDownLatch dies = new CountDownLatch(1);
+        CountDownLatch open = new CountDownLatch(1);
+        SimOptions dying = SimOptions.defaults().withOnStep(step -> {
+            begun.countDown();
+            await(dies);
+            throw new DeviceFailure("the device is gone", false);
+        });
+        SimOptions busy = SimOptions.defaults().withOnStep(step -> {
+            begun.countDown();
+            await(open);
+        });
+        try (Engine engine = engine(RoutingPolicy.roundRobin(), dying, busy)) {
+            TokenStream cancelled = engine.submit(request(0));
+            TokenStream other = engine.submit(request(1));
+            await(begun);
+            cancelled.close();
+            dies.countDown();
+            try {
+                assertThat(assertTimeoutPreemptively(Duration.ofSeconds(10), cancelled::completion)
+                                .finishReason())
+                        .isEqualTo(FinishReason.CANCELLED);
+                assertThat(other.finishReason()).isEmpty();
+            } finally {
+                open.countDown();
+            }
         }
     }
 
