@@ -23,6 +23,6 @@ public final class AutoDevice {
         if (!CudaOptions.has(precision)) {
             return Optional.of(precision.label() + " weights are the cpu's alone");
         }
-        return CudaBackend.refusal().map(refusal -> refusal.without(Remedy.USE_CPU));
+        return CudaBackend.refusal().map(refusal -> refusal.messageWithout(Remedy.USE_CPU));
     }
 }

@@ -1,27 +1,29 @@
 package io.roseinfer.base;
 
 /**
- * Always-on checks of our own invariants. A failure is a bug in roseinfer, never the answer to bad input: for that there is
- * {@link RoseException}.
+ * Always-on checks of internal invariants. A failure is a bug in roseinfer, never a response to invalid input; see
+ * {@link RoseException} for that.
  */
 public final class Check {
     private Check() {}
 
-    /** Thrown when an invariant of ours does not hold. */
+    /** Thrown if an internal invariant does not hold. */
     public static final class Failure extends IllegalStateException {
         Failure(String message) {
             super("bug in roseinfer: " + message);
         }
     }
 
-    /** Throws {@link Failure} unless {@code condition} holds. The message must be a constant: hot paths call this. */
+    /**
+     * Throws {@link Failure} unless {@code condition} holds. Hot paths call this, so the message must be a constant.
+     */
     public static void that(boolean condition, String message) {
         if (!condition) {
             throw new Failure(message);
         }
     }
 
-    /** Throws {@link Failure} unless {@code condition} holds; two numbers are put into the message only when it does not. */
+    /** Throws {@link Failure} unless {@code condition} holds. The message is formatted only on failure. */
     public static void that(boolean condition, String format, long first, long second) {
         if (!condition) {
             throw new Failure(String.format(format, first, second));

@@ -1,16 +1,16 @@
 package io.roseinfer.base;
 
 /**
- * The only way roseinfer reads time. A clock is an argument of what needs one (engine loop, metrics, server, benchmark), so a
- * run can be replayed and simulated.
+ * The only source of time in roseinfer. Components take a clock as an argument (engine loop, metrics, server,
+ * benchmark), so that runs can be replayed and simulated.
  */
 @FunctionalInterface
 public interface Clock {
 
-    /** Monotonic time in nanoseconds from an arbitrary origin; only differences within one process mean anything. */
+    /** Returns monotonic time in nanoseconds from an arbitrary origin; comparable only within one process. */
     long nanos();
 
-    /** The machine's monotonic clock, {@link System#nanoTime}. */
+    /** Returns the machine's monotonic clock, {@link System#nanoTime}. */
     static Clock system() {
         return System::nanoTime;
     }

@@ -8,25 +8,25 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** A file system's refusal, in words. */
+/** Exceptions and messages for failed file operations. */
 public final class FileFailure {
     private FileFailure() {}
 
-    /** The failure to throw when a file cannot be read. */
+    /** Returns the exception to throw if a file cannot be read. */
     public static BadModel reading(Path file, IOException cause) {
         return new BadModel(shown(file) + ": cannot be read: " + reason(cause), cause);
     }
 
-    /** The failure to throw when a file cannot be written. */
+    /** Returns the exception to throw if a file cannot be written. */
     public static BadModel writing(Path file, IOException cause) {
         return new BadModel(
-                shown(file) + ": cannot be written: " + reason(cause) + "; check rights and free space", cause);
+                shown(file) + ": cannot be written: " + reason(cause) + "; check permissions and free space", cause);
     }
 
-    /** Refuses what is not a plain file before it is opened: opening a pipe would wait for ever. */
+    /** Throws unless the path is a regular file. Call it before opening: opening a pipe would block forever. */
     public static void requireRegular(Path file) {
         if (Files.isDirectory(file)) {
-            throw new BadModel(shown(file) + ": is a directory, a file was expected");
+            throw new BadModel(shown(file) + ": is a directory, not a file");
         }
         if (!Files.exists(file)) {
             String linked = Files.isSymbolicLink(file) ? "a link to a file that does not exist" : "no such file";
@@ -37,12 +37,12 @@ public final class FileFailure {
         }
     }
 
-    /** A path with every odd character escaped. */
+    /** Returns the path with unprintable characters escaped. */
     public static String shown(Path file) {
         return Quoted.escape(file.toString());
     }
 
-    /** Why the file system refused, without the path. */
+    /** Returns the cause in words, without the path. */
     public static String reason(IOException cause) {
         if (cause instanceof NoSuchFileException) {
             return "no such file";

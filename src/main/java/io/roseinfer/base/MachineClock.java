@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The identity of a machine's monotonic clock, which counts from the machine's boot. */
+/** Identifies the machine's monotonic clock, which starts at boot. */
 public final class MachineClock {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
@@ -13,7 +13,7 @@ public final class MachineClock {
 
     private MachineClock() {}
 
-    /** Returns the id of the boot, equal in all processes of the machine; empty if the system has none. */
+    /** Returns the boot id, equal in all processes of the machine, or empty if the system has none. */
     public static Optional<String> bootId() {
         return ID;
     }

@@ -1,13 +1,16 @@
 package io.roseinfer.base;
 
 /**
- * Text made safe for a terminal. Names and values that a file brings along can hold controls, which retitle or clear a terminal,
- * and format characters, which reorder a line; they are shown as escapes and not obeyed.
+ * Makes text safe to print to a terminal. Text from files can contain control characters, which retitle or clear a
+ * terminal, and format characters, which reorder a line; both are escaped.
  */
 public final class Printable {
     private Printable() {}
 
-    /** Whether a terminal shows this code point and does nothing else: no control, format, surrogate, private or unassigned one. */
+    /**
+     * Returns whether a code point only prints a glyph: it is no control, format, surrogate, private-use or unassigned
+     * one.
+     */
     public static boolean isPrintable(int codePoint) {
         return switch (Character.getType(codePoint)) {
             case Character.CONTROL,
@@ -22,8 +25,8 @@ public final class Printable {
     }
 
     /**
-     * The text with an escape, a backslash, a u and the number in hexadecimal, in place of every code point that is not printable,
-     * line ends included. Doing it twice changes nothing more.
+     * Returns the text with every unprintable code point, including line breaks, replaced by a backslash, a {@code u}
+     * and its hexadecimal value. Escaping twice changes nothing more.
      */
     public static String escape(String text) {
         if (text.codePoints().allMatch(Printable::isPrintable)) {
@@ -34,7 +37,7 @@ public final class Printable {
         return escaped.toString();
     }
 
-    /** Appends one code point, escaped if it must be. */
+    /** Appends a code point, escaped if it is not printable. */
     public static void append(int codePoint, StringBuilder out) {
         if (isPrintable(codePoint)) {
             out.appendCodePoint(codePoint);
@@ -43,7 +46,10 @@ public final class Printable {
         }
     }
 
-    /** The text as one line: a line end and the white space around it become one space, the last goes, the rest is escaped. */
+    /**
+     * Returns the text as one line: each line break with the white space around it becomes a space, trailing white
+     * space is removed, and the rest is escaped.
+     */
     public static String line(String text) {
         return escape(text.stripTrailing().replaceAll("\\s*\\R\\s*", " "));
     }

@@ -3,19 +3,19 @@ package io.roseinfer.base;
 import java.util.Collection;
 import java.util.stream.Collectors;
 
-/** Text that came from a file or a server, made safe to print: quoted, cut, and with every odd character escaped. */
+/** Makes text from a file or a server safe to print: quoted, truncated and escaped. */
 public final class Quoted {
     private static final int NAME_CHARS = 120;
     private static final int LISTED = 5;
 
     private Quoted() {}
 
-    /** {@code name} in double quotes, at most 120 characters of it. */
+    /** Returns {@code name} in double quotes, truncated to 120 characters. */
     public static String name(String name) {
         return '"' + escape(cut(name)) + '"' + more(name);
     }
 
-    /** A number or a word without quotes, at most 120 characters of it. */
+    /** Returns a number or word without quotes, truncated to 120 characters. */
     public static String value(String value) {
         return escape(cut(value)) + more(value);
     }
@@ -28,13 +28,13 @@ public final class Quoted {
         return text.length() <= NAME_CHARS ? "" : "…";
     }
 
-    /** The first five names and how many more there are. */
+    /** Returns the first five names and the number of further ones. */
     public static String names(Collection<String> names) {
         String shown = names.stream().limit(LISTED).map(Quoted::name).collect(Collectors.joining(", "));
         return names.size() <= LISTED ? shown : shown + " and " + (names.size() - LISTED) + " more";
     }
 
-    /** Replaces quotes, backslashes and whatever is not a plain printable character by an escape. */
+    /** Escapes quotes, backslashes and unprintable characters. */
     public static String escape(String text) {
         StringBuilder escaped = new StringBuilder(text.length());
         text.codePoints().forEach(point -> {

@@ -5,35 +5,39 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * A way to avoid a failure. It can name settings, which the library and the command line spell differently: {@code kv_blocks} in the library,
- * {@code --kv-blocks} on the command line.
+ * A way to avoid a failure, as part of its message. It may name settings, which the library and the command line spell
+ * differently: {@code kv_blocks} and {@code --kv-blocks}.
  *
  * @param words the text, with {@code %s} for each setting
- * @param settings their names, in order
+ * @param settings names of the settings, in order
  */
 public record Remedy(String words, List<String> settings) implements Serializable {
-    /** The remedy for a device that cannot be used. */
+    /** The remedy if a device cannot be used. */
     public static final Remedy USE_CPU = of("use %s cpu", "device");
 
     public Remedy {
         settings = List.copyOf(settings);
-        int places = words.split("%s", -1).length - 1;
-        Check.that(places == settings.size(), "a remedy with %d settings names %d", places, settings.size());
+        int placeholders = words.split("%s", -1).length - 1;
+        Check.that(
+                placeholders == settings.size(),
+                "a remedy has %d placeholders for %d settings",
+                placeholders,
+                settings.size());
     }
 
-    /** A remedy in constant words. */
+    /** Creates a remedy. */
     public static Remedy of(String words, String... settings) {
         return new Remedy(words, List.of(settings));
     }
 
-    /** Returns the text with each setting as a user writes it. */
-    public String by(UnaryOperator<String> spelling) {
+    /** Returns the text with each setting spelled as users write it. */
+    public String format(UnaryOperator<String> spelling) {
         return String.format(words, settings.stream().map(spelling).toArray());
     }
 
-    /** Returns the text with each setting as the library names it. */
+    /** Returns the text with the library's names of the settings. */
     @Override
     public String toString() {
-        return by(UnaryOperator.identity());
+        return format(UnaryOperator.identity());
     }
 }

@@ -7,10 +7,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that can go wrong because of input, files, devices or load: the outside world's fault, expected, and reported in
- * one line. The message says what failed, what was seen, what is allowed and what to do.
+ * A failure caused by input, files, devices or load, reported in one line. The message says what failed, the value
+ * seen, the values allowed and a remedy.
  *
- * <p>Each kind carries the process exit code of {@code roseinfer}; a failed {@link Check} (our own bug) exits 1.
+ * <p>Each kind has a process exit code; a failed {@link Check}, which is a bug in roseinfer, exits with 1.
  */
 public abstract sealed class RoseException extends RuntimeException {
     private final int exitCode;
@@ -25,35 +25,35 @@ public abstract sealed class RoseException extends RuntimeException {
     }
 
     private static String joined(String problem, List<Remedy> remedies, UnaryOperator<String> spelling) {
-        String advice = remedies.stream().map(remedy -> remedy.by(spelling)).collect(Collectors.joining(", or "));
+        String advice = remedies.stream().map(remedy -> remedy.format(spelling)).collect(Collectors.joining(", or "));
         return advice.isEmpty() ? problem : problem + "; " + advice;
     }
 
-    /** Returns the message with each setting as a user writes it; {@link #getMessage} has the library's names. */
+    /** Returns the message with settings spelled as users write them; {@link #getMessage} uses the library's names. */
     public final String message(UnaryOperator<String> spelling) {
         return joined(problem, remedies, spelling);
     }
 
     /** Returns the message without a remedy that does not apply. */
-    public final String without(Remedy remedy) {
+    public final String messageWithout(Remedy remedy) {
         return joined(
                 problem,
                 remedies.stream().filter(other -> !other.equals(remedy)).toList(),
                 UnaryOperator.identity());
     }
 
-    /** The exit code of a process that ends with this exception. */
+    /** Returns the exit code of a process that ends with this exception. */
     public final int exitCode() {
         return exitCode;
     }
 
-    /** Never null: every exception of this family is made with a message. */
+    /** Returns the message, which is never null. */
     @Override
     public final String getMessage() {
         return Objects.requireNonNull(super.getMessage());
     }
 
-    /** A flag, a request field or a prompt is outside what is allowed. Exit code 2; HTTP 400. */
+    /** A flag, a request field or a prompt is invalid. Exit code 2; HTTP 400. */
     public static final class BadInput extends RoseException {
         public BadInput(String message) {
             super(2, message, null);
@@ -72,9 +72,9 @@ public abstract sealed class RoseException extends RuntimeException {
         }
 
         /**
-         * Refuses a value unless it is allowed.
+         * Throws unless a value is allowed.
          *
-         * @param name the setting, as its user writes it
+         * @param name the setting, as users write it
          * @param range the allowed values, in words
          */
         public static void require(boolean allowed, String name, Object seen, String range) {
@@ -84,7 +84,7 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** A model's files are missing, malformed or describe something unsupported. Exit code 3. */
+    /** A model's files are missing, malformed or describe an unsupported model. Exit code 3. */
     public static final class BadModel extends RoseException {
         public BadModel(String message) {
             super(3, message, null);
@@ -103,7 +103,7 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** The device that was asked for cannot be used. Exit code 4. */
+    /** The requested device cannot be used. Exit code 4. */
     public static final class BackendUnavailable extends RoseException {
         public BackendUnavailable(String message) {
             super(4, message, null);
@@ -122,7 +122,7 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** The request does not fit in memory. Exit code 5. */
+    /** There is not enough memory, for example for the model or its KV cache. Exit code 5. */
     public static final class InsufficientMemory extends RoseException {
         public InsufficientMemory(String message) {
             super(5, message, null);
@@ -137,7 +137,7 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** The engine holds as many requests as it may; try again later. HTTP 429. Exit code 1 when nothing catches it. */
+    /** The maximum number of requests is in flight; retry later. HTTP 429. Exit code 1 if not caught. */
     public static final class Overloaded extends RoseException {
         public Overloaded(String message) {
             super(1, message, null);
@@ -145,7 +145,7 @@ public abstract sealed class RoseException extends RuntimeException {
     }
 
     /**
-     * A device failed while running. A recoverable failure ends the step's requests; any other ends the engine.
+     * A device failed while running. A recoverable failure ends the requests of the step; any other ends the engine.
      * Exit code 7.
      */
     public static final class DeviceFailure extends RoseException {
@@ -156,14 +156,14 @@ public abstract sealed class RoseException extends RuntimeException {
             this.recoverable = recoverable;
         }
 
-        /** Whether the device can still run the next step. */
+        /** Returns whether the device can run further steps. */
         public boolean recoverable() {
             return recoverable;
         }
     }
 
     /**
-     * One of several engines has stopped, and with it a request of which tokens had been delivered; the others go on. Exit code 7;
+     * One of several replicas has stopped during a request that had delivered tokens; the others continue. Exit code 7;
      * HTTP 500.
      */
     public static final class ReplicaStopped extends RoseException {
@@ -176,7 +176,7 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** The engine has stopped, by {@code close}, by a failure it reported before, or by a policy that threw. Exit code 7; HTTP 503. */
+    /** The engine has stopped: it was closed, it failed, or a policy threw. Exit code 7; HTTP 503. */
     public static final class EngineStopped extends RoseException {
         public EngineStopped(String message) {
             super(7, message, null);

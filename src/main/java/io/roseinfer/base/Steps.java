@@ -3,8 +3,8 @@ package io.roseinfer.base;
 import java.util.concurrent.CancellationException;
 
 /**
- * Counts the steps of one computation, and ends it if its thread is interrupted. The count bounds the work and shows how it grows;
- * a test can compare it where a clock would vary. For one thread.
+ * Counts the steps of a computation, and cancels it if its thread is interrupted. The count bounds the work. Tests
+ * compare counts because times vary. Not thread-safe.
  */
 public final class Steps {
     private static final int BETWEEN_CHECKS = 4096;
@@ -13,10 +13,10 @@ public final class Steps {
     private long nextCheck = BETWEEN_CHECKS;
 
     /**
-     * Counts some steps.
+     * Adds to the count.
      *
-     * @throws CancellationException if the thread is interrupted, which is checked once in {@value #BETWEEN_CHECKS} steps; the
-     *     interrupt status remains set
+     * @throws CancellationException if the thread is interrupted, checked once every {@value #BETWEEN_CHECKS} steps;
+     *     the interrupt status remains set
      */
     public void take(long count) {
         taken += count;

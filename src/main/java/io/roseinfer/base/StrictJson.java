@@ -10,8 +10,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * JSON as RFC 8259 has it and no more: duplicate keys, trailing tokens, comments, NaN and nesting beyond
- * {@link Limits#JSON_DEPTH} are refused. The caller turns the exception into its own message, with the file's name.
+ * A strict JSON parser (RFC 8259): duplicate keys, trailing tokens, comments, NaN and nesting beyond
+ * {@link Limits#JSON_DEPTH} are errors. Callers turn the exception into a message of their own, with the file's name.
  */
 public final class StrictJson {
     private static final JsonMapper MAPPER = documents();
@@ -35,11 +35,11 @@ public final class StrictJson {
                     .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
                     .build();
         } catch (LinkageError e) {
-            // As where Spring Boot 3 manages the annotations of Jackson 2, which Jackson 3 shares.
+            // // For example if Spring Boot 3 manages the version of Jackson 2's annotations, which Jackson 3 shares.
             throw new LinkageError(
-                    "the libraries of Jackson on the class path do not fit each other (" + e
-                            + "): have your build take com.fasterxml.jackson.core:jackson-annotations in the version that"
-                            + " tools.jackson.core:jackson-databind asks for",
+                    "the Jackson libraries on the class path are incompatible (" + e
+                            + "): use com.fasterxml.jackson.core:jackson-annotations in the version that"
+                            + " tools.jackson.core:jackson-databind requires",
                     e);
         }
     }
@@ -52,33 +52,33 @@ public final class StrictJson {
     }
 
     /**
-     * A parser for who reads token by token. Names and numbers may be as long as the document: numbers stay text until somebody
-     * asks, and who does must look at their length first.
+     * Returns a streaming parser. Names and numbers may be as long as the document. Numbers are converted on demand, so
+     * callers must check their length first.
      */
     public static JsonParser parser(byte[] utf8) {
         return TOKENS.createParser(utf8);
     }
 
-    /** The configured mapper, for callers that write. */
+    /** Returns the configured mapper, for writing. */
     public static JsonMapper mapper() {
         return MAPPER;
     }
 
     /**
-     * Parses one UTF-8 document.
+     * Parses a UTF-8 document.
      *
-     * @throws JacksonException if it is not exactly one valid document; {@link #reason} has no
+     * @throws JacksonException if it is not exactly one valid document; {@link #reason} returns its message without a
      *     source excerpt
      */
     public static JsonNode parse(byte[] utf8) {
         return MAPPER.readTree(utf8);
     }
 
-    /** What is wrong with a document, without the parser's words on where it was read from and how the parser was set. */
+    /** Returns what is wrong with a document, without the parser's description of its source and settings. */
     public static String reason(JacksonException wrong) {
         String message = String.valueOf(wrong.getOriginalMessage());
         return message.startsWith("Trailing token ")
-                ? "it goes on behind its first value, and one document has one"
+                ? "there is more text after the first value"
                 : message.replaceFirst("(?s) \\(start marker at .*", "")
                         .replaceFirst("^(Unrecognized token) '(?s).*'(: was expecting)", "$1$2")
                         .replaceFirst(": enable `.*` to allow", " is not part of JSON")

@@ -1,10 +1,13 @@
 package io.roseinfer.base;
 
-/** The validity of strings as Unicode text. */
+/** Validation of strings as Unicode text. */
 public final class Utf16 {
     private Utf16() {}
 
-    /** Returns the index of the first unpaired surrogate, or -1. {@link String#getBytes} would write {@code ?} for it. */
+    /**
+     * Returns the index of the first unpaired surrogate, which {@link String#getBytes} would replace by {@code ?}, or
+     * -1.
+     */
     public static int unpairedSurrogate(String text) {
         int i = 0;
         while (i < text.length()) {

@@ -17,7 +17,7 @@ import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
-import io.roseinfer.scheduler.WaitingRoom;
+import io.roseinfer.scheduler.WaitingQueue;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -44,7 +44,7 @@ final class EngineLoop {
     private final StepRecord noStep = new StepRecord();
 
     private final InFlight inFlight;
-    private final WaitingRoom room;
+    private final WaitingQueue waitingQueue;
     private final Queue<LiveRequest> cancelled = new ConcurrentLinkedQueue<>();
     private final LinkedHashSet<LiveRequest> live = new LinkedHashSet<>();
     /** Those that the step in the making has admitted first. */
@@ -65,7 +65,7 @@ final class EngineLoop {
     /**
      * A loop over a runner that nothing else uses.
      *
-     * @param index its number among those that share the waiting room
+     * @param index its number among those that share the waiting queue
      * @param observers are told of every step, and of admissions and endings
      * @param publishesPrefixes whether other threads are to know what its prefix cache has
      * @param inFlight has the requests that wait, and ends those that it has admitted
@@ -81,20 +81,20 @@ final class EngineLoop {
         this.clock = clock;
         this.streamInterval = engine.streamInterval();
         this.inFlight = inFlight;
-        this.room = inFlight.room();
+        this.waitingQueue = inFlight.waitingQueue();
         SchedulerOptions options = engine.scheduler();
         KvGeometry kv = EngineLimits.pool(runner, engine);
         PublishedPrefixes prefixes =
                 publishesPrefixes && options.prefixCache() ? new PublishedPrefixes(kv.blocks()) : null;
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache(), prefixes);
-        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), room, index, this::take);
+        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), waitingQueue, index, this::take);
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
         this.requests = observers.requests();
         this.steps = StepObserver.all(List.of(load, observers.steps(index)));
         this.pipeline = new Pipeline(index, runner, scheduler, clock, steps);
     }
 
-    /** Takes in a request that is being admitted; under the waiting room's lock. */
+    /** Takes in a request that is being admitted; under the waiting queue's lock. */
     private void take(Sequence sequence) {
         LiveRequest request = InFlight.requestOf(sequence);
         live.add(request);
@@ -117,7 +117,7 @@ final class EngineLoop {
     }
 
     EngineStats stats() {
-        return EngineStats.of(load, room.bound(load.index()));
+        return EngineStats.of(load, waitingQueue.boundCount(load.index()));
     }
 
     /** What it has to do. */
@@ -132,7 +132,7 @@ final class EngineLoop {
 
     /** Whether a turn would find anything to do. */
     boolean hasWork() {
-        return isBusy() || room.shared() > 0;
+        return isBusy() || waitingQueue.sharedCount() > 0;
     }
 
     /** Runs one turn, which admits at most {@code mostShared} of the requests that any engine may admit. */
@@ -208,10 +208,10 @@ final class EngineLoop {
         StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
-            if (!plan.hasYielded(row)) {
+            if (!plan.hasSampledToken(row)) {
                 continue;
             }
-            if (InFlight.requestOf(sequence).stopsAt(plan.yielded(row))) {
+            if (InFlight.requestOf(sequence).stopsAt(plan.sampledToken(row))) {
                 scheduler.end(sequence, FinishReason.STOP);
             }
         }
@@ -242,13 +242,13 @@ final class EngineLoop {
     private void deliverTokens(Flight flight) {
         StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
-            if (!plan.hasYielded(row)) {
+            if (!plan.hasSampledToken(row)) {
                 continue;
             }
             Sequence sequence = plan.sequence(row);
             LiveRequest request = InFlight.requestOf(sequence);
             request.promptComputed();
-            request.write(plan.yielded(row), undeliveredNanos, plan.step(), flight.outputs(), plan.sample(row));
+            request.write(plan.sampledToken(row), undeliveredNanos, plan.step(), flight.outputs(), plan.sample(row));
             if (sequence.finishReason().isEmpty()) {
                 request.publish(streamInterval);
             }

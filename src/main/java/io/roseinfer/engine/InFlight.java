@@ -4,7 +4,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.Sequence;
-import io.roseinfer.scheduler.WaitingRoom;
+import io.roseinfer.scheduler.WaitingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -14,7 +14,7 @@ import java.util.function.Predicate;
  * The requests that were accepted and have not ended: counts them, has them wait, and ends them. Any thread.
  *
  * <p>Each has one ending, by whoever claims it: while its prompt is tokenized any thread, while it waits the thread that takes it out of
- * the {@link WaitingRoom}, and afterwards the loop that admitted it.
+ * the {@link WaitingQueue}, and afterwards the loop that admitted it.
  */
 final class InFlight {
     /** How long {@link #awaitEndings} waits between two looks. An ending takes less, unless an observer is slow. */
@@ -23,7 +23,7 @@ final class InFlight {
     private final int most;
     private final Clock clock;
     private final RequestObserver observer;
-    private final WaitingRoom room;
+    private final WaitingQueue waitingQueue;
     private final TokenizeWorkers tokenizers;
     private final Runnable onNone;
 
@@ -50,19 +50,19 @@ final class InFlight {
             int most,
             Clock clock,
             RequestObserver observer,
-            WaitingRoom room,
+            WaitingQueue waitingQueue,
             TokenizeWorkers tokenizers,
             Runnable onNone) {
         this.most = most;
         this.clock = clock;
         this.observer = observer;
-        this.room = room;
+        this.waitingQueue = waitingQueue;
         this.tokenizers = tokenizers;
         this.onNone = onNone;
     }
 
-    WaitingRoom room() {
-        return room;
+    WaitingQueue waitingQueue() {
+        return waitingQueue;
     }
 
     int most() {
@@ -134,16 +134,16 @@ final class InFlight {
     /**
      * Has a request wait whose prompt has been tokenized.
      *
-     * @param engine the one that may admit it, or {@link WaitingRoom#ANY}; any may if that one has stopped
+     * @param engine the one that may admit it, or {@link WaitingQueue#ANY}; any may if that one has stopped
      * @return false if it has ended before
      */
     boolean enter(LiveRequest request, Sequence sequence, int engine) {
-        synchronized (room) {
+        synchronized (waitingQueue) {
             if (!request.ready(sequence)) {
                 return false;
             }
-            room.add(sequence, engine);
-            if (sequence.scheduler() == WaitingRoom.ANY) {
+            waitingQueue.add(sequence, engine);
+            if (sequence.scheduler() == WaitingQueue.ANY) {
                 request.discharge();
             }
             return true;
@@ -152,15 +152,15 @@ final class InFlight {
 
     /** Has a request wait again that the loop which admitted it cannot serve, as if it had never been admitted. */
     void enterAgain(LiveRequest request) {
-        synchronized (room) {
-            room.addAgain(request.readyAgain());
+        synchronized (waitingQueue) {
+            waitingQueue.requeue(request.readyAgain());
         }
     }
 
     /** Lets any engine admit what waits for one that stops. */
     void leave(int engine) {
-        synchronized (room) {
-            for (Sequence sequence : room.leave(engine)) {
+        synchronized (waitingQueue) {
+            for (Sequence sequence : waitingQueue.unbindAll(engine)) {
                 requestOf(sequence).discharge();
             }
         }
@@ -189,8 +189,8 @@ final class InFlight {
         if (request.claimWhileTokenizing()) {
             return true;
         }
-        synchronized (room) {
-            return request.sequence().filter(room::remove).isPresent() && request.claimEnding();
+        synchronized (waitingQueue) {
+            return request.sequence().filter(waitingQueue::remove).isPresent() && request.claimEnding();
         }
     }
 
@@ -232,7 +232,7 @@ final class InFlight {
     void cutWaiting(Ending why) {
         ending.incrementAndGet();
         try {
-            room.clear().forEach(sequence -> cut(requestOf(sequence), why));
+            waitingQueue.drain().forEach(sequence -> cut(requestOf(sequence), why));
         } finally {
             ending.decrementAndGet();
         }

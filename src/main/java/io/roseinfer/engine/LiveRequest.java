@@ -10,7 +10,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.Sequence;
-import io.roseinfer.scheduler.WaitingRoom;
+import io.roseinfer.scheduler.WaitingQueue;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Arrays;
@@ -251,7 +251,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
                 request.sampling(),
                 seed,
                 IntStream.concat(Arrays.stream(model), Arrays.stream(own)).toArray());
-        return made.marked(priority(), tag());
+        return made.setPriorityAndTag(priority(), tag());
     }
 
     private static int[] ids(Collection<Integer> tokens) {
@@ -259,7 +259,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     /**
-     * Gives it the sequence that waits for it; under the waiting room's lock.
+     * Gives it the sequence that waits for it; under the waiting queue's lock.
      *
      * @return false if it has ended before; nothing may be done with it then
      */
@@ -268,18 +268,18 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return stage.compareAndSet(Stage.TOKENIZING, Stage.READY);
     }
 
-    /** Gives it a new sequence, as if it had never been admitted, and returns that; under the waiting room's lock. */
+    /** Gives it a new sequence, as if it had never been admitted, and returns that; under the waiting queue's lock. */
     Sequence readyAgain() {
-        Sequence again = Objects.requireNonNull(sequence).again();
+        Sequence again = Objects.requireNonNull(sequence).newAttempt();
         admitted = false;
         sequence = again;
         return again;
     }
 
-    /** The engine that it is bound to, or that has admitted it; {@link WaitingRoom#ANY} if there is none. */
+    /** The engine that it is bound to, or that has admitted it; {@link WaitingQueue#ANY} if there is none. */
     int engine() {
         Sequence own = sequence;
-        return own == null ? WaitingRoom.ANY : own.scheduler();
+        return own == null ? WaitingQueue.ANY : own.scheduler();
     }
 
     /** Returns whether a restart is transparent: no token has been written or scanned. */
@@ -392,7 +392,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
         touched = true;
         if (stops != null && detokenizer != null) {
-            tokens.writeText(certainText, stops.restIfEndedBy(detokenizer.unfinished()));
+            tokens.writeText(certainText, stops.remainderWith(detokenizer.unfinished()));
         }
         tokens.write(token, nanos, step, outputs, sample);
     }

@@ -229,8 +229,8 @@ public final class OnlineScheduler {
             throw failure;
         }
         for (int row = 0; row < done.rows(); row++) {
-            if (done.hasYielded(row)) {
-                tokens.add(done.sequence(row), done.yielded(row));
+            if (done.hasSampledToken(row)) {
+                tokens.add(done.sequence(row), done.sampledToken(row));
             }
         }
     }

@@ -5,7 +5,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.ReplicaStopped;
-import io.roseinfer.base.Whereabouts;
+import io.roseinfer.base.ThreadLocation;
 import io.roseinfer.observe.Observers;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -202,7 +202,7 @@ final class Replica {
 
     /** Where its worker is, for who reports that it does not stop. */
     String whereabouts() {
-        return Whereabouts.of(worker);
+        return ThreadLocation.of(worker);
     }
 
     /** Waits at most so long by the clock, however often it is interrupted; whether the worker has stopped. */

@@ -11,7 +11,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.PolicyFailure;
 import io.roseinfer.scheduler.Sequence;
-import io.roseinfer.scheduler.WaitingRoom;
+import io.roseinfer.scheduler.WaitingQueue;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One or several {@link Replica}s behind one door. Any thread submits requests. Each waits in the {@link WaitingRoom}, for the replica that
+ * One or several {@link Replica}s behind one door. Any thread submits requests. Each waits in the {@link WaitingQueue}, for the replica that
  * a {@link RoutingPolicy} names or for any, until a replica's scheduler admits it.
  *
  * <p>A request that a replica has admitted is ended by that replica's loop or, if the replica dies, by its last act. One of which nothing
@@ -50,7 +50,7 @@ final class SchedulerManager implements AutoCloseable {
     private final int blockSize;
     private final ModelSpec spec;
     private final TokenizeWorkers tokenizers;
-    private final WaitingRoom room;
+    private final WaitingQueue waitingQueue;
     private final InFlight inFlight;
     private final List<Replica> replicas;
 
@@ -80,9 +80,9 @@ final class SchedulerManager implements AutoCloseable {
         this.spec = runners.getFirst().spec();
         this.clock = clock;
         this.tokenizers = tokenizers;
-        this.room = new WaitingRoom(runners.size());
+        this.waitingQueue = new WaitingQueue(runners.size());
         this.inFlight = new InFlight(
-                options.maxInflightRequests(), clock, observers.requests(), room, tokenizers, this::wakeAll);
+                options.maxInflightRequests(), clock, observers.requests(), waitingQueue, tokenizers, this::wakeAll);
         this.routing = runners.size() == 1 ? (request, only) -> 0 : routing;
         this.replicas = IntStream.range(0, runners.size())
                 .mapToObj(i -> new Replica(this, i, runners.get(i), options, clock, observers))
@@ -146,23 +146,23 @@ final class SchedulerManager implements AutoCloseable {
     /** Has a request wait that was counted in, with its prompt's ids, for the replica that the routing policy names, or for any. */
     void submit(LiveRequest request, int[] prompt) {
         if (looksAtPrefixes()) {
-            request.prefixes(PublishedPrefixes.of(prompt, blockSize));
+            request.prefixes(PublishedPrefixes.prefixHashes(prompt, blockSize));
         }
         List<ReplicaLoad> candidates = living;
         int chosen = choose(request, candidates);
         int engine = chosen == RoutingPolicy.SHARED_QUEUE
-                ? WaitingRoom.ANY
+                ? WaitingQueue.ANY
                 : candidates.get(chosen).index();
         Sequence sequence = request.newSequence(prompt, spec);
         watchDeadline(request);
-        if (engine != WaitingRoom.ANY) {
+        if (engine != WaitingQueue.ANY) {
             request.charge(candidates.get(chosen), sequence);
         }
         if (!inFlight.enter(request, sequence, engine)) {
             request.discharge();
             return;
         }
-        if (engine != WaitingRoom.ANY) {
+        if (engine != WaitingQueue.ANY) {
             replicas.get(engine).wake();
         }
         wakeOne();
@@ -222,7 +222,7 @@ final class SchedulerManager implements AutoCloseable {
         }
         return replica.loop().isBusy() && isAnyParked()
                 ? 0
-                : share(replica.loop().load(), all, room.shared());
+                : share(replica.loop().load(), all, waitingQueue.sharedCount());
     }
 
     /** As {@link #share(Replica)}, of the replicas that serve and so many requests that wait. */
@@ -246,7 +246,7 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Wakes a replica that sleeps, if any does and a request waits that any may admit. */
     void wakeOne() {
-        if (room.shared() > 0) {
+        if (waitingQueue.sharedCount() > 0) {
             wakeSleeper();
         }
     }
@@ -266,8 +266,8 @@ final class SchedulerManager implements AutoCloseable {
     void cancel(LiveRequest request) {
         // First: a replica that takes it from now on, perhaps from another that dies, ends it.
         request.cancel();
-        int engine = inFlight.endEarly(request, Ending.CANCELLED) ? WaitingRoom.ANY : request.engine();
-        if (engine != WaitingRoom.ANY && !request.hasEnded()) {
+        int engine = inFlight.endEarly(request, Ending.CANCELLED) ? WaitingQueue.ANY : request.engine();
+        if (engine != WaitingQueue.ANY && !request.hasEnded()) {
             Replica replica = replicas.get(engine);
             replica.loop().cancel(request);
             replica.wake();
@@ -282,7 +282,7 @@ final class SchedulerManager implements AutoCloseable {
 
     /** The counters of all replicas together, and of requests. */
     EngineStats stats(RequestCounts requests) {
-        return EngineStats.together(replicaStats(), room.shared() + tokenizers.size(), requests);
+        return EngineStats.together(replicaStats(), waitingQueue.sharedCount() + tokenizers.size(), requests);
     }
 
     /** The figures of each replica; what waits for any is in none. */

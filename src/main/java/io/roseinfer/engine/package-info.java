@@ -13,7 +13,7 @@
  * imports.
  *
  * <p>One thread owns scheduler, KV pool and runner of a replica. Requests reach it through the
- * {@link io.roseinfer.scheduler.WaitingRoom} that all replicas share, cancels through a queue of its loop, and callers read their tokens
+ * {@link io.roseinfer.scheduler.WaitingQueue} that all replicas share, cancels through a queue of its loop, and callers read their tokens
  * from their own stream. Every accepted request gets exactly one ending, by {@code InFlight}.
  *
  * <p>A {@code Flight} is what belongs to one step in flight: its plan, inputs, outputs and record. The {@code Pipeline} has a ring

@@ -4,7 +4,7 @@ import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.base.Spelling;
+import io.roseinfer.base.SpellingSuggestion;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -129,8 +129,9 @@ public sealed interface ModelRef {
     }
 
     private static String meant(String prefix, String name, List<String> known) {
-        return Spelling.suggestion(
-                Spelling.nearest(name, known).stream().map(prefix::concat).toList());
+        return SpellingSuggestion.suggestion(SpellingSuggestion.nearest(name, known).stream()
+                .map(prefix::concat)
+                .toList());
     }
 
     private static boolean looksLikePath(String text) {

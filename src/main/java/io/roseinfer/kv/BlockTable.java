@@ -6,37 +6,39 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks that hold one sequence's keys and values, in order: token i is in block {@code i / blockSize} at offset
- * {@code i % blockSize}. Every listed block is held once by this table.
+ * The KV blocks of one sequence, in order: token i is in block {@code i / blockSize} at offset {@code i % blockSize}.
+ * The table holds one reference to each of its blocks.
  */
 public final class BlockTable {
-    private static final int FIRST_BLOCKS = 16;
+    private static final int INITIAL_BLOCKS = 16;
 
     private final int maxTokens;
     private @Nullable KvBlockPool pool;
     private int blockSize = 1;
-    /** The ids, with room for more: it grows with the sequence. */
+    /** Block ids; only the first {@link #size} are valid. */
     private int[] blocks;
 
     private int size;
     private int published;
     private long lastSerial = PrefixCache.ROOT;
 
-    /** An empty table for at most {@code maxTokens} tokens, which has no pool yet. */
+    /**
+     * Creates an empty table for at most {@code maxTokens} tokens; {@link #setPool} must be called before it can grow.
+     */
     public BlockTable(int maxTokens) {
         this.maxTokens = maxTokens;
-        this.blocks = new int[Math.min(maxTokens, FIRST_BLOCKS)];
+        this.blocks = new int[Math.min(maxTokens, INITIAL_BLOCKS)];
     }
 
-    /** An empty table for at most {@code maxTokens} tokens. */
+    /** Creates an empty table for at most {@code maxTokens} tokens. */
     public BlockTable(KvBlockPool pool, int maxTokens) {
         this(maxTokens);
-        use(pool);
+        setPool(pool);
     }
 
-    /** Takes its blocks from a pool from now on; the table must be empty. */
-    public void use(KvBlockPool next) {
-        Check.that(size == 0, "a table with %d blocks moves to a pool of %d", size, next.blocks());
+    /** Sets the pool that blocks come from; the table must be empty. */
+    public void setPool(KvBlockPool next) {
+        Check.that(size == 0, "a table with %d blocks gets a new pool of %d", size, next.blocks());
         pool = next;
         blockSize = next.blockSize();
     }
@@ -45,7 +47,6 @@ public final class BlockTable {
         return Objects.requireNonNull(pool);
     }
 
-    /** Number of blocks. */
     public int size() {
         return size;
     }
@@ -55,32 +56,32 @@ public final class BlockTable {
     }
 
     /**
-     * The ids of the blocks, enough of them for so many tokens. It is the table's own array, as a step copies it into a device's
-     * memory and a copy between the two would cost more than the rest of packing: not to be written to, nor kept.
+     * Returns the block ids, at least as many as {@code tokens} tokens need. This is the table's own array, so that a
+     * step copies it only once, into device memory. Callers must neither modify nor keep it.
      */
     public int[] idsFor(int tokens) {
-        Check.that(tokens <= size * blockSize, "%d tokens have but %d blocks", tokens, size);
+        Check.that(tokens <= size * blockSize, "%d tokens need more than %d blocks", tokens, size);
         return blocks;
     }
 
-    /** Tokens that fit the blocks there are. */
+    /** Returns the number of tokens that fit into the allocated blocks. */
     public int capacity() {
         return size * blockSize;
     }
 
-    /** Blocks that must be allocated before the table has room for this many tokens. */
-    public int missing(int tokens) {
-        // Asked of every row of every step, and nearly always there is room: a division would be most of it.
+    /** Returns how many more blocks are needed for {@code tokens} tokens. */
+    public int missingBlocks(int tokens) {
+        // // Called for every row of every step, almost always without anything missing: skip the division.
         return tokens <= size * blockSize ? 0 : Math.ceilDiv(tokens, blockSize) - size;
     }
 
     /**
      * Allocates blocks until {@code tokens} tokens fit.
      *
-     * @return whether they do; if not, the table has all the blocks there were
+     * @return whether they fit; if not, the pool is exhausted and the table keeps what it could allocate
      */
     public boolean grow(int tokens) {
-        for (int missing = missing(tokens); missing > 0; missing--) {
+        for (int missing = missingBlocks(tokens); missing > 0; missing--) {
             int block = pool().allocate();
             if (block == KvBlockPool.NONE) {
                 return false;
@@ -98,13 +99,13 @@ public final class BlockTable {
     }
 
     /**
-     * Takes up the cached blocks a prompt begins with; the table must be empty. The prompt's last token is never taken from the
-     * cache, because computing it is what yields the next one.
+     * Adds the cached blocks of the longest known prefix of a prompt; the table must be empty. The last token of the
+     * prompt is always computed, because its logits give the next token.
      *
-     * @return tokens whose keys and values are there already, a multiple of the block size
+     * @return the number of tokens whose keys and values are cached, a multiple of the block size
      */
     public int reuse(int[] tokens, int length) {
-        Check.that(size == 0, "only an empty table can take up cached blocks");
+        Check.that(size == 0, "only an empty table can reuse cached blocks");
         PrefixCache cache = pool().cache();
         while ((size + 1) * blockSize < length) {
             int block = cache.find(lastSerial, tokens, size * blockSize);
@@ -119,7 +120,7 @@ public final class BlockTable {
         return size * blockSize;
     }
 
-    /** Tokens that {@link #reuse} would find in the cache, while the table is empty; nothing is taken up. */
+    /** Returns the number of tokens that {@link #reuse} would find, without adding any block. */
     public int reusable(int[] tokens, int length) {
         PrefixCache cache = pool().cache();
         long last = PrefixCache.ROOT;
@@ -135,12 +136,16 @@ public final class BlockTable {
         return found * blockSize;
     }
 
-    /** Whether the cached blocks at the start of this table, all of it, are also what the other table has told the cache about. */
-    public boolean continuesLike(BlockTable other) {
+    /** Returns whether all blocks of this table, which are cached, are exactly what the other table has published. */
+    public boolean matchesPublishedPrefixOf(BlockTable other) {
         return size == other.published && lastSerial == other.lastSerial;
     }
 
-    /** Tells the prefix cache about blocks that have become full; {@code computed} tokens have their keys and values. */
+    /**
+     * Publishes blocks that have become full to the prefix cache.
+     *
+     * @param computed the number of tokens whose keys and values have been computed
+     */
     public void publish(int[] tokens, int computed) {
         while ((published + 1) * blockSize <= computed) {
             int block = blocks[published];
@@ -151,7 +156,7 @@ public final class BlockTable {
         }
     }
 
-    /** Lets go of every block, the last one first. */
+    /** Releases all blocks, the last one first. */
     public void release() {
         while (size > 0) {
             pool().release(blocks[--size]);

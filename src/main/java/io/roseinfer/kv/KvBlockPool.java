@@ -4,14 +4,14 @@ import io.roseinfer.base.Check;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reference counts of a fixed number of KV blocks. A block is free, held (its count is the number of tables that list it), or
- * cached: held by nobody, but its contents are known to the {@link PrefixCache} and may be taken up again. Cached blocks are
- * given out, least recently used first, when no block is free.
+ * A fixed number of reference-counted KV blocks. A block is either held (listed by as many tables as its count), cached
+ * or free. A cached block is unreferenced but reusable through the {@link PrefixCache}; if no block is free, the least
+ * recently used one is evicted.
  *
- * <p>All operations are O(1) and allocate nothing.
+ * <p>All operations are O(1) and allocate no memory.
  */
 public final class KvBlockPool {
-    /** The answer of {@link #allocate} when every block is held. */
+    /** Returned by {@link #allocate} if every block is held. */
     public static final int NONE = -1;
 
     private final int[] references;
@@ -20,20 +20,20 @@ public final class KvBlockPool {
     private int freeCount;
 
     /**
-     * A pool of free blocks.
+     * Creates a pool of free blocks.
      *
-     * @param blocks how many; ids are 0 to {@code blocks - 1}
+     * @param blocks the number of blocks; their ids are 0 to {@code blocks - 1}
      * @param blockSize tokens per block
-     * @param cachePrefixes whether full blocks are remembered after their last holder lets go
+     * @param cachePrefixes whether full blocks stay cached after their last reference is released
      */
     public KvBlockPool(int blocks, int blockSize, boolean cachePrefixes) {
         this(blocks, blockSize, cachePrefixes, null);
     }
 
     /**
-     * A pool of free blocks.
+     * Creates a pool of free blocks.
      *
-     * @param published is told what full blocks are remembered; null if nobody asks
+     * @param published receives the hashes of all cached prefixes; null to publish none
      */
     public KvBlockPool(int blocks, int blockSize, boolean cachePrefixes, @Nullable PublishedPrefixes published) {
         Check.that(blocks >= 1 && blockSize >= 1, "pool of %d blocks of %d tokens", blocks, blockSize);
@@ -46,7 +46,6 @@ public final class KvBlockPool {
         cache = new PrefixCache(cachePrefixes ? blocks : 0, blockSize, published);
     }
 
-    /** Contents of the pool's blocks. */
     public PrefixCache cache() {
         return cache;
     }
@@ -59,22 +58,22 @@ public final class KvBlockPool {
         return cache.blockSize();
     }
 
-    /** Blocks that {@link #allocate} can still give out: free ones and cached ones. */
+    /** Returns the number of blocks that {@link #allocate} can return: free and cached ones. */
     public int available() {
         return freeCount + cache.idleCount();
     }
 
-    /** Blocks held by nobody whose contents are kept. */
+    /** Returns the number of cached blocks that no table lists. */
     public int cached() {
         return cache.idleCount();
     }
 
-    /** Blocks that at least one table lists. */
+    /** Returns the number of blocks that at least one table lists. */
     public int held() {
         return references.length - available();
     }
 
-    /** Gives out a block with a count of one, or {@link #NONE}. What it contains is undefined. */
+    /** Returns a block with a count of one and undefined contents, or {@link #NONE}. */
     public int allocate() {
         int block;
         if (freeCount > 0) {
@@ -89,32 +88,32 @@ public final class KvBlockPool {
         return block;
     }
 
-    /** Adds a holder to a block that is held or cached. */
+    /** Adds a reference to a held or cached block. */
     public void retain(int block) {
         Check.index(block, references.length, "block");
         if (references[block]++ == 0) {
-            cache.takeUp(block);
+            cache.removeFromLru(block);
         }
     }
 
-    /** Removes a holder; the block becomes cached or free when it was the last. */
+    /** Removes a reference; after the last one the block is cached or free. */
     public void release(int block) {
         Check.index(block, references.length, "block");
         Check.that(references[block] > 0, "block %d is released with count %d", block, references[block]);
-        if (--references[block] == 0 && !cache.layDown(block)) {
+        if (--references[block] == 0 && !cache.addToLru(block)) {
             free[freeCount++] = block;
         }
     }
 
-    /** Number of tables that list the block. */
+    /** Returns the number of tables that list the block. */
     public int references(int block) {
         return references[block];
     }
 
     /**
-     * Walks everything and fails if the books do not balance: every reference must come from one of these tables.
+     * Checks that every reference belongs to one of the given tables and that every block is held, cached or free.
      *
-     * @param tables the tables of all sequences there are
+     * @param tables the tables of all sequences
      */
     public void check(Iterable<BlockTable> tables) {
         int[] expected = new int[references.length];
@@ -127,7 +126,7 @@ public final class KvBlockPool {
         for (int block = 0; block < references.length; block++) {
             Check.that(
                     expected[block] == references[block],
-                    "block %d has %d references more than tables that list it",
+                    "block %d has %d more references than tables",
                     block,
                     references[block] - expected[block]);
             held += references[block] > 0 ? 1 : 0;
@@ -138,7 +137,7 @@ public final class KvBlockPool {
                 held,
                 available());
         for (int i = 0; i < freeCount; i++) {
-            Check.that(references[free[i]] == 0 && !cache.knows(free[i]), "a free block is held or cached");
+            Check.that(references[free[i]] == 0 && !cache.contains(free[i]), "a free block is held or cached");
         }
     }
 }

@@ -6,15 +6,15 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What full blocks contain, so that a sequence which begins with the same tokens can share them. An entry is a block, its tokens
- * and the entry it follows; a match walks from the start of the prompt, block by block.
+ * The contents of full blocks, so that sequences with a common prefix can share them. An entry is a block, its tokens
+ * and its predecessor; a lookup walks from the start of the prompt, block by block.
  *
- * <p>Hashes only find candidates: a hit needs equal tokens and the same predecessor, so a collision is a miss and never a wrong
- * answer. A predecessor is named by a serial number that is never used twice, so an entry whose predecessor was evicted can no
- * longer be reached, whatever the predecessor's block holds by then.
+ * <p>Hashes only find candidates: a hit needs equal tokens and the same predecessor, so a collision is a miss and never
+ * a wrong answer. Predecessors are identified by serial numbers that are never reused. An entry whose predecessor was
+ * evicted can therefore no longer be reached, even after the predecessor's block has been reused.
  *
- * <p>Entries nobody holds are idle, in order of release; a sequence releases its last block first, so an entry is idle at least
- * as long as the ones it follows and is evicted before them.
+ * <p>Unreferenced entries are kept in LRU order. A sequence releases its last block first, so an entry is evicted
+ * before the entries it follows.
  */
 final class PrefixCache {
     /** The predecessor of a prompt's first block. */
@@ -28,18 +28,20 @@ final class PrefixCache {
     private final long[] predecessors;
     private final int[] buckets;
     private final int[] chain;
-    private final IdleBlocks idle;
+    private final LruList idle;
     private final @Nullable PublishedPrefixes published;
-    /** Of each block that was made known, the hash of its tokens and of all before them; only where they are published. */
+    /**
+     * For each published block, the hash of its tokens and of all tokens before them; empty without {@link #published}.
+     */
     private final long[] hashes;
 
     private long nextSerial = ROOT + 1;
 
     /**
-     * An empty cache.
+     * Creates an empty cache.
      *
-     * @param blocks blocks of the pool; 0 switches the cache off
-     * @param published is kept up to date with what the cache knows; null if nobody asks
+     * @param blocks the number of blocks in the pool; 0 disables the cache
+     * @param published receives the hashes of all cached prefixes; null to publish none
      */
     PrefixCache(int blocks, int blockSize, @Nullable PublishedPrefixes published) {
         this.published = published;
@@ -51,7 +53,7 @@ final class PrefixCache {
         buckets = new int[Integer.highestOneBit(Math.max(1, blocks)) * 2];
         Arrays.fill(buckets, NONE);
         chain = new int[blocks];
-        idle = new IdleBlocks(blocks);
+        idle = new LruList(blocks);
     }
 
     int blockSize() {
@@ -62,16 +64,16 @@ final class PrefixCache {
         return idle.size();
     }
 
-    boolean knows(int block) {
+    boolean contains(int block) {
         return block < serials.length && serials[block] != ROOT;
     }
 
     /**
-     * Finds the block whose contents follow a known prefix.
+     * Finds the block that continues a cached prefix.
      *
-     * @param predecessor the serial of the prefix's last block, {@link #ROOT} at the start
-     * @param tokens where the prompt stands
-     * @param from index of the first of the block's tokens
+     * @param predecessor the serial of the prefix's last block, or {@link #ROOT} at the start
+     * @param tokens the prompt
+     * @param from index of the block's first token
      * @return the block, or {@link KvBlockPool#NONE}
      */
     int find(long predecessor, int[] tokens, int from) {
@@ -90,9 +92,9 @@ final class PrefixCache {
     }
 
     /**
-     * Remembers the contents of a full block, unless equal contents are known already.
+     * Adds a full block to the cache, unless an entry with equal contents exists.
      *
-     * @return the serial by which the next block names its predecessor
+     * @return the serial of the entry, which identifies it as a predecessor
      */
     long publish(int block, long predecessor, int[] tokens, int from) {
         if (serials.length == 0) {
@@ -113,37 +115,37 @@ final class PrefixCache {
     }
 
     /**
-     * Tells other threads of a block that has just been published; nobody, unless somebody asks.
+     * Publishes the hash of a block's prefix for other threads, if enabled.
      *
-     * @param previous the block before it, or {@link KvBlockPool#NONE}
+     * @param previous the preceding block, or {@link KvBlockPool#NONE}
      */
     void advertise(int block, int previous, int[] tokens, int from) {
         if (published == null || serials.length == 0) {
             return;
         }
         long before = previous == NONE ? PublishedPrefixes.ROOT : hashes[previous];
-        hashes[block] = PublishedPrefixes.after(before, tokens, from, blockSize);
-        if (knows(block)) {
+        hashes[block] = PublishedPrefixes.extend(before, tokens, from, blockSize);
+        if (contains(block)) {
             published.add(hashes[block]);
         }
     }
 
-    /** Notes that nobody holds the block any more; false if its contents are not known, and the block is simply free. */
-    boolean layDown(int block) {
-        if (!knows(block)) {
+    /** Makes an unreferenced block evictable; returns false if it is not cached, so that it is free. */
+    boolean addToLru(int block) {
+        if (!contains(block)) {
             return false;
         }
         idle.addNewest(block);
         return true;
     }
 
-    /** Notes that an idle block is held again. */
-    void takeUp(int block) {
-        Check.that(knows(block), "a free block is retained");
+    /** Protects a block from eviction because it is referenced again. */
+    void removeFromLru(int block) {
+        Check.that(contains(block), "a free block is retained");
         idle.remove(block);
     }
 
-    /** Forgets the block that has been idle longest and returns it, or {@link KvBlockPool#NONE}. */
+    /** Evicts the least recently used block and returns it, or {@link KvBlockPool#NONE} if there is none. */
     int evictOldest() {
         int block = idle.oldest();
         if (block != NONE) {

@@ -1,10 +1,10 @@
 /**
- * Who holds which KV block: {@link io.roseinfer.kv.KvBlockPool} counts references, {@link io.roseinfer.kv.BlockTable} is one
- * sequence's list, {@link io.roseinfer.kv.PrefixCache} remembers what full blocks contain so that another sequence which begins
- * with the same tokens can share them. Integers only: no tensor, no thread, no clock.
+ * KV blocks and their owners: {@link io.roseinfer.kv.KvBlockPool} counts references, {@link io.roseinfer.kv.BlockTable}
+ * lists the blocks of one sequence, and {@link io.roseinfer.kv.PrefixCache} finds full blocks that sequences with a
+ * common prefix can share. Integers only: no tensors, no threads, no clock.
  *
- * <p>Invariant, at every step boundary: free + cached + held = all blocks, where a held block's count is the number of tables
- * that list it, and a cached block is listed by none but known to the prefix cache.
+ * <p>Invariant at every step boundary: free + cached + held = all blocks. The count of a held block is the number of
+ * tables that list it; a cached block is in no table, only in the prefix cache.
  */
 @NullMarked
 package io.roseinfer.kv;

@@ -6,14 +6,14 @@ import java.util.function.Function;
 import java.util.stream.DoubleStream;
 
 /**
- * The latencies of a request to an engine, from its timestamps. If these are in order, the parts add up:
- * {@code TOKENIZE + QUEUE_WAIT + PREFILL = TTFT − ADD_REQUEST}. Tokenizing inside the submit call ends before that call returns;
- * {@code TOKENIZE} is then clamped to zero and the sum is larger by exactly what was clamped.
+ * The latencies of a request to an engine, computed from its timestamps. If the timestamps are in order, the components
+ * add up: {@code TOKENIZE + QUEUE_WAIT + PREFILL = TTFT − ADD_REQUEST}. If the submit call itself tokenizes,
+ * {@code TOKENIZE} is clamped to zero, and the sum is larger by the clamped amount.
  */
 public enum RequestLatency {
     /** submit_end − submit_start. */
     ADD_REQUEST("add_request latency", "ms", stamps -> of(stamps.submitEndNanos() - stamps.submitStartNanos())),
-    /** tokenized − submit_end, at least 0: so 0 if the submit call did it, or got token ids. */
+    /** tokenized − submit_end, at least 0; 0 if the submit call tokenized or got token ids. */
     TOKENIZE("Tokenize", "ms", stamps -> of(Math.max(0, stamps.timeline().tokenizedNanos() - stamps.submitEndNanos()))),
     /** admitted − tokenized, at least 0. */
     QUEUE_WAIT(
@@ -30,7 +30,7 @@ public enum RequestLatency {
     TTFT("TTFT", "ms", stamps -> of(stamps.firstTokenNanos() - stamps.submitStartNanos())),
     /** {@link TokenTimes#tpotNanos}. */
     TPOT("TPOT", "ms/token", stamps -> stamps.timeline().tokenTimes().tpotNanos().stream()),
-    /** {@link TokenTimes#itlNanos}; the gaps of all requests are pooled. */
+    /** {@link TokenTimes#itlNanos}, pooled over all requests. */
     ITL("ITL", "ms", stamps -> DoubleStream.of(stamps.timeline().tokenTimes().itlNanos())),
     /** finished − submit_start. */
     LATENCY("Latency", "ms", stamps -> of(stamps.timeline().finishedNanos() - stamps.submitStartNanos()));
@@ -51,27 +51,30 @@ public enum RequestLatency {
         return DoubleStream.of((double) nanos);
     }
 
-    /** Returns the name that is printed, such as {@code Queue wait (post-tok)}. */
+    /** Returns the printed name, such as {@code Queue wait (post-tok)}. */
     public String label() {
         return label;
     }
 
-    /** Returns the unit that is printed. */
+    /** Returns the printed unit. */
     public String unit() {
         return unit;
     }
 
-    /** Returns the name in files, such as {@code queue_wait_ms}. */
+    /** Returns the key in files, such as {@code queue_wait_ms}. */
     public String key() {
         return name().toLowerCase(Locale.ROOT) + "_ms";
     }
 
-    /** Returns the samples of a request in nanoseconds: one, or none of a request with too few tokens; of {@link #ITL} any number. */
+    /**
+     * Returns a request's samples in nanoseconds: any number for {@link #ITL}, otherwise one, or none with too few
+     * tokens.
+     */
     public double[] nanos(RequestStamps stamps) {
         return nanos.apply(stamps).toArray();
     }
 
-    /** Returns the samples of many requests together, in milliseconds. */
+    /** Returns a summary over all requests, in milliseconds. */
     public Summary millis(List<RequestStamps> requests) {
         return Summary.ofMillis(requests.stream().flatMapToDouble(nanos));
     }

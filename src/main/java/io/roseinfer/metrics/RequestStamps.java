@@ -4,22 +4,22 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 
 /**
- * All stamps of one request: those of the thread that submitted it around those of the engine, all of one clock.
+ * All timestamps of one request, by one clock: those of the submitting thread and those of the engine.
  *
  * @param submitStartNanos just before the submit call
  * @param submitEndNanos just after it returned
- * @param timeline what the engine recorded
+ * @param timeline the timestamps recorded by the engine
  */
 public record RequestStamps(long submitStartNanos, long submitEndNanos, RequestTimeline timeline) {
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** When the first token was there; when the request ended, if it made none. */
+    /** Returns the time of the first token, or the end of the request if it generated none. */
     public long firstTokenNanos() {
         long[] tokens = timeline.tokenNanos();
         return tokens.length == 0 ? timeline.finishedNanos() : tokens[0];
     }
 
-    /** Returns the throughput of many requests: generated tokens / (last finish − first submit); 0 without tokens. */
+    /** Returns the throughput of all requests: generated tokens / (last finish − first submit); 0 without tokens. */
     public static double tokensPerSecond(List<RequestStamps> requests) {
         LongSummaryStatistics starts =
                 requests.stream().mapToLong(RequestStamps::submitStartNanos).summaryStatistics();
@@ -32,7 +32,7 @@ public record RequestStamps(long submitStartNanos, long submitEndNanos, RequestT
                 : 0;
     }
 
-    /** Number of generated tokens. */
+    /** Returns the number of generated tokens. */
     public int tokens() {
         return timeline.tokenNanos().length;
     }

@@ -3,15 +3,15 @@ package io.roseinfer.metrics;
 import java.util.Arrays;
 
 /**
- * When the things happened that the engine did for one request, in nanoseconds of the engine's clock.
+ * Timestamps of one request in the engine, in nanoseconds of the engine's clock.
  *
- * @param submittedNanos the submit call was entered
- * @param tokenizedNanos the prompt was token ids
- * @param admittedNanos its batch was handed to the scheduler for prefill; equals {@code finishedNanos} if that never happened
- * @param tokenNanos one stamp per generated token, when the engine had it; tokens of one step share theirs
- * @param finishedNanos the engine was done with the request
- * @param tokenSteps for each generated token the number of the step that sampled it, as in the step's {@link StepRecord}
- * @param engine which of several engines had it last, as in the records of its steps
+ * @param submittedNanos when the submit call was entered
+ * @param tokenizedNanos when the prompt was tokenized
+ * @param admittedNanos when it was first scheduled for prefill; {@code finishedNanos} if it never was
+ * @param tokenNanos when the engine had each generated token; tokens of one step have the same time
+ * @param finishedNanos when the engine had finished the request
+ * @param tokenSteps number of the step that sampled each token, as in its {@link StepRecord}
+ * @param engine the engine that ran the request last, as in the records of its steps
  */
 public record RequestTimeline(
         long submittedNanos,
@@ -29,7 +29,7 @@ public record RequestTimeline(
                 + ", engine=" + engine + "]";
     }
 
-    /** Returns when its tokens came, as tokens that came one by one. */
+    /** Returns the times of its tokens, one token per event. */
     public TokenTimes tokenTimes() {
         return TokenTimes.oneByOne(tokenNanos);
     }

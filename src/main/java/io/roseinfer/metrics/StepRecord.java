@@ -5,65 +5,65 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What one step of an engine took and did: a number for every {@link Fact}. Its four phases follow each other without a gap:
- * planning, packing, the device, and taking in what it sampled. Where several steps are in flight, the device's phase includes
- * waiting for the step before, and the next step's planning and packing fall into it.
+ * Times and counts of one step: a number for every {@link Fact}. Its four phases are contiguous: planning, packing,
+ * device, applying. With several steps in flight, the device phase includes waiting for the previous step, and the next
+ * step is planned and packed during it.
  *
- * <p>The engine fills one in while its step is under way, and again for later steps, so noting them allocates nothing. Those that
- * a log hands out are copies, which nobody writes.
+ * <p>The engine reuses records, so that recording allocates no memory. Records returned by a step log are copies that
+ * are never written.
  */
 public final class StepRecord {
-    /** The facts of a step. The order is that of {@link #copyOf}. */
+    /** The facts of a step, in the order of {@link #copyOf}. */
     public enum Fact {
         /** The step's number, counted from zero. */
         STEP(Kind.STATE, "Step"),
-        /** When its planning began, of the engine's clock. */
+        /** When planning started, by the engine's clock. */
         START_NANOS(Kind.STATE, "Start"),
-        /** Deciding what it computes, admissions included. */
+        /** Deciding what to compute, including admissions. */
         PLAN_NANOS(Kind.DURATION, "Plan"),
-        /** Writing that into the device's arrays. */
+        /** Writing the step into the device's input arrays. */
         PACK_NANOS(Kind.DURATION, "Pack"),
-        /** From handing it to the device until its results were there. */
+        /** From submission to the device until the results were available. */
         DEVICE_NANOS(Kind.DURATION, "Device"),
-        /** Taking the results in. */
+        /** Applying the results. */
         APPLY_NANOS(Kind.DURATION, "Apply"),
-        /** The call that handed the step over, as part of the device's time. */
+        /** The submit call, part of the device phase. */
         SUBMIT_NANOS(Kind.DURATION, "Submit"),
-        /** As part of the device's time, waiting for it and doing nothing else. */
+        /** Waiting for the device with nothing else to do, part of the device phase. */
         WAIT_NANOS(Kind.DURATION, "Wait"),
-        /** Rows, one for each sequence that it computed tokens of. */
+        /** Rows: one for each sequence with tokens in the step. */
         ROWS(Kind.COUNT, "Rows"),
-        /** Tokens that it computed, those that a preempted sequence had to compute again included. */
+        /** Tokens computed, including recomputed ones. */
         TOKENS(Kind.COUNT, "Tokens"),
-        /** Prompt tokens it computed. */
+        /** Prompt tokens computed. */
         PREFILL_TOKENS(Kind.COUNT, "Prefill Tokens"),
-        /** Rows that computed one generated token. */
+        /** Rows with one generated token. */
         DECODE_ROWS(Kind.COUNT, "Decode Rows"),
-        /** Positions that its tokens attend to, of one layer: a token at position p, counted from zero, attends to p + 1. */
+        /** Positions attended to in one layer: a token at position p, counted from zero, attends to p + 1. */
         ATTENDED(Kind.COUNT, "Attended Positions"),
-        /** Requests waiting when it was planned, those it admitted left out. */
+        /** Requests waiting when it was planned, without those it admitted. */
         WAITING(Kind.STATE, "Waiting Requests"),
         /** Requests that held KV blocks when it was planned. */
         ACTIVE(Kind.STATE, "Active Requests"),
-        /** KV blocks that could still be given out when it was planned, cached ones included. */
+        /** KV blocks available when it was planned, including cached ones. */
         FREE_BLOCKS(Kind.STATE, "Free KV Blocks"),
-        /** Prompt tokens that the requests it admitted found in the prefix cache. */
+        /** Prompt tokens of the admitted requests that were in the prefix cache. */
         CACHED_TOKENS(Kind.COUNT, "Cached Tokens"),
-        /** Requests that gave their blocks back so that it could be planned. */
+        /** Requests preempted to plan the step. */
         PREEMPTIONS(Kind.COUNT, "Preemptions"),
-        /** Tokens that preempted requests had computed before and that it computed again. */
+        /** Tokens of preempted requests that were computed again. */
         RECOMPUTED_TOKENS(Kind.COUNT, "Recomputed Tokens"),
-        /** Requests it admitted that had been skipped as often as a request may be, so that the policy's rank no longer applied. */
+        /** Requests admitted because they had reached the maximum of skips, regardless of the policy's rank. */
         FORCED_ADMISSIONS(Kind.COUNT, "Forced Admissions"),
-        /** Which of several engines took it, counted from zero; each numbers its own steps. */
+        /** The engine that ran the step, counted from zero; each engine numbers its own steps. */
         ENGINE(Kind.STATE, "Engine");
 
         private enum Kind {
-            /** Identifies the step, or describes the engine at its planning. */
+            /** Identifies the step, or describes the engine when it was planned. */
             STATE,
-            /** A length of time. */
+            /** A duration. */
             DURATION,
-            /** An amount that the step did; the engine has the sum over all steps, too. */
+            /** An amount of work in the step; the engine also keeps its sum over all steps. */
             COUNT
         }
 
@@ -77,22 +77,22 @@ public final class StepRecord {
             this.key = name().toLowerCase(Locale.ROOT);
         }
 
-        /** As people read it, such as {@code Decode Rows}. */
+        /** Returns the name for users, such as {@code Decode Rows}. */
         public String label() {
             return label;
         }
 
-        /** As programs read it, such as {@code decode_rows}. */
+        /** Returns the name for programs, such as {@code decode_rows}. */
         public String key() {
             return key;
         }
 
-        /** Whether it is a length of time, in nanoseconds. */
+        /** Returns whether the fact is a duration in nanoseconds. */
         public boolean isDuration() {
             return kind == Kind.DURATION;
         }
 
-        /** The facts that count what a step did, of which an engine has the sums over its steps. */
+        /** Returns the facts that count work, whose sums the engine keeps. */
         public static List<Fact> counts() {
             return Arrays.stream(values())
                     .filter(fact -> fact.kind == Kind.COUNT)
@@ -100,19 +100,19 @@ public final class StepRecord {
         }
     }
 
-    /** How many facts there are. */
+    /** The number of facts. */
     public static final int FACTS = Fact.values().length;
 
     private final long[] values = new long[FACTS];
 
-    /** The facts in an array from {@code at} on, in the order in which {@link #copyTo} writes them: that of {@link Fact}. */
+    /** Creates a record from the facts in an array, starting at index {@code at}, in the order of {@link Fact}. */
     public static StepRecord copyOf(long[] values, int at) {
         StepRecord step = new StepRecord();
         System.arraycopy(values, at, step.values, 0, FACTS);
         return step;
     }
 
-    /** Copies all facts into an array, from {@code at} on. */
+    /** Copies all facts into an array, starting at index {@code at}. */
     public void copyTo(long[] target, int at) {
         System.arraycopy(values, 0, target, at, FACTS);
     }
@@ -129,32 +129,32 @@ public final class StepRecord {
         values[fact.ordinal()] += value;
     }
 
-    /** When it had been planned, and packing began. */
+    /** Returns when it was planned and packing started. */
     public long plannedNanos() {
         return get(Fact.START_NANOS) + get(Fact.PLAN_NANOS);
     }
 
-    /** When it had been packed, and the device's phase began. */
+    /** Returns when it was packed and the device phase started. */
     public long packedNanos() {
         return plannedNanos() + get(Fact.PACK_NANOS);
     }
 
-    /** When the device had been given it. */
+    /** Returns when the submit call returned. */
     public long submittedNanos() {
         return packedNanos() + get(Fact.SUBMIT_NANOS);
     }
 
-    /** When its results were there. */
+    /** Returns when its results were available. */
     public long awaitedNanos() {
         return packedNanos() + get(Fact.DEVICE_NANOS);
     }
 
-    /** When its results had been taken in. */
+    /** Returns when its results had been applied. */
     public long endNanos() {
         return awaitedNanos() + get(Fact.APPLY_NANOS);
     }
 
-    /** Nanoseconds that it cost the thread that drives the device, waiting left out. */
+    /** Returns the time it took on the thread that drives the device, without waiting. */
     public long hostNanos() {
         return get(Fact.PLAN_NANOS) + get(Fact.PACK_NANOS) + get(Fact.SUBMIT_NANOS) + get(Fact.APPLY_NANOS);
     }
@@ -169,7 +169,7 @@ public final class StepRecord {
         return Arrays.hashCode(values);
     }
 
-    /** All facts in words, such as {@code step 3, start_nanos 120, …}. */
+    /** Returns all facts as text, such as {@code step 3, start_nanos 120, …}. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.stream.DoubleStream;
 
 /**
- * What a sample of one metric comes to, in the metric's own unit. A sample of nothing has {@code count} 0 and zeros elsewhere;
- * nothing was measured then, and who prints it decides how to say so.
+ * Summary statistics of one metric, in the metric's unit. An empty sample has {@code count} 0 and zeros elsewhere;
+ * callers decide how to print that.
  */
 public record Summary(int count, double p50, double p95, double p99, double mean, double max) {
     private static final Summary EMPTY = new Summary(0, 0, 0, 0, 0, 0);
@@ -20,7 +20,7 @@ public record Summary(int count, double p50, double p95, double p99, double mean
         return of(nanos.map(value -> value / 1e3).toArray());
     }
 
-    /** Summarizes values in any order; the array is left as it is. */
+    /** Summarizes values in any order; does not modify the array. */
     public static Summary of(double... values) {
         if (values.length == 0) {
             return EMPTY;

@@ -6,14 +6,15 @@ import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
- * When the tokens of a request came, and the latencies that this defines. Tokens come in events, each of one token or more.
+ * Arrival times of a request's tokens, and the latencies computed from them. Tokens arrive in events of one or more
+ * tokens.
  *
- * @param nanos when each event came, in ascending order
- * @param counts tokens of each event; empty if at most their total is known
- * @param total tokens of all events together; 0 if it is not known
+ * @param nanos arrival time of each event, in ascending order
+ * @param counts tokens of each event; empty if only the total, or not even that, is known
+ * @param total tokens of all events; 0 if unknown
  */
 public record TokenTimes(long[] nanos, int[] counts, int total) {
-    /** Tokens that came one by one. */
+    /** Creates the times of events with one token each. */
     public static TokenTimes oneByOne(long... nanos) {
         int[] counts = new int[nanos.length];
         Arrays.fill(counts, 1);
@@ -33,8 +34,8 @@ public record TokenTimes(long[] nanos, int[] counts, int total) {
     }
 
     /**
-     * Returns the inter-token latencies; none if events have no counts. A gap before an event of k tokens counts as k gaps of a k-th.
-     * Tokens that came together with the first have none.
+     * Returns the inter-token latencies; empty if the events have no counts. The gap before an event of k tokens gives
+     * k latencies of gap / k. Tokens of the first event have none.
      */
     public double[] itlNanos() {
         if (counts.length == 0) {
@@ -49,7 +50,10 @@ public record TokenTimes(long[] nanos, int[] counts, int total) {
                 .toArray();
     }
 
-    /** Returns the tokens of an event. If only their total is known, it is spread evenly over the events, with at least one for each. */
+    /**
+     * Returns the tokens of an event. If only the total is known, it is spread evenly over the events, at least one
+     * each.
+     */
     public int tokensOf(int event) {
         return counts.length > 0
                 ? counts[event]

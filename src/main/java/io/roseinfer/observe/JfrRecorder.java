@@ -25,12 +25,15 @@ import jdk.jfr.ValueDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Steps and requests in a flight recording of the JDK, as events {@code roseinfer.Step} and {@code roseinfer.Request}, each from its
- * beginning to its end by the recording's own clock. What began before the recording did is left out. Without a recording that wants
- * them nothing is allocated.
+ * Records steps and requests as JDK Flight Recorder events, {@code roseinfer.Step} and {@code roseinfer.Request}. Steps
+ * and requests that began before the recording are left out. While no recording enables the events, nothing is
+ * allocated.
  */
 public final class JfrRecorder implements StepObserver, RequestObserver {
-    /** The type of a step's event, made of the facts there are; not before there is a recorder to register it with. */
+    /**
+     * The event type of steps, with a field per fact. Loaded lazily, so that it is registered only with an active
+     * recorder.
+     */
     private static final class StepEvents {
         private static final List<Fact> FACTS = facts();
         private static final EventFactory FACTORY = EventFactory.create(
@@ -39,13 +42,12 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
                         new AnnotationElement(Label.class, "Step"),
                         new AnnotationElement(Category.class, new String[] {"roseinfer"}),
                         new AnnotationElement(
-                                Description.class,
-                                "A step of the engine, from its planning until its tokens were taken in"),
+                                Description.class, "A step of the engine, from planning until its tokens were applied"),
                         new AnnotationElement(StackTrace.class, false)),
                 FACTS.stream().map(StepEvents::field).toList());
         private static final EventType TYPE = FACTORY.getEventType();
 
-        /** All but when it began, which an event has by itself. */
+        /** Returns all facts but the start time, which every event has. */
         private static List<Fact> facts() {
             List<Fact> facts = new ArrayList<>(List.of(Fact.values()));
             facts.remove(Fact.START_NANOS);
@@ -83,11 +85,11 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
         }
     }
 
-    /** A request as an event. Its duration is tokenizing, queue, prefill and decode together. */
+    /** A request event. Its duration is the sum of tokenizing, queue, prefill and decode. */
     @Name("roseinfer.Request")
     @Label("Request")
     @Category("roseinfer")
-    @Description("A request, from being accepted to its ending")
+    @Description("A request, from acceptance to its end")
     @StackTrace(false)
     static final class RequestEvent extends Event {
         private static final RequestEvent PROBE = new RequestEvent();
@@ -116,7 +118,7 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
         long prefillNanos;
 
         @Label("Decode")
-        @Description("From the first token to the ending")
+        @Description("From the first token to the end")
         @Timespan(Timespan.NANOSECONDS)
         long decodeNanos;
 
@@ -144,7 +146,7 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
     private final IdentityHashMap<StepRecord, Event> steps = new IdentityHashMap<>();
     private final Map<ObservedRequest, RequestEvent> requests = new ConcurrentHashMap<>();
 
-    /** Recorders of the requests of an engine, and of the steps of each of its replicas. */
+    /** Returns recorders of an engine's requests and of the steps of each of its replicas. */
     public static Observers observers() {
         return Observers.ofRequests(new JfrRecorder()).and(Observers.ofStepsOfEach(replica -> new JfrRecorder()));
     }

@@ -3,23 +3,23 @@ package io.roseinfer.observe;
 import io.roseinfer.metrics.RequestTimeline;
 import java.util.Optional;
 
-/** A request as observers see it. Beyond its id, what it says is settled once it has ended. */
+/** A request as observers see it. All values except the id are final only after it has ended. */
 public interface ObservedRequest {
-    /** Counted from zero, per engine. */
+    /** Returns its number, counted from zero per engine. */
     long id();
 
-    /** The caller's own object. */
+    /** Returns the object that the caller attached. */
     Optional<Object> tag();
 
-    /** Tokens of the prompt; 0 if it ended before it was tokenized. */
+    /** Returns the number of prompt tokens; 0 if it ended before it was tokenized. */
     int promptTokens();
 
-    /** Tokens of the prompt that were found in the prefix cache. */
+    /** Returns the number of prompt tokens found in the prefix cache. */
     int cachedTokens();
 
-    /** Tokens delivered so far. */
+    /** Returns the number of tokens delivered so far. */
     int generatedTokens();
 
-    /** When the engine did what for it, with a stamp for every generated token. Allocates. */
+    /** Returns the request's timestamps so far, including one per generated token. Allocates memory. */
     RequestTimeline timeline();
 }

@@ -5,12 +5,9 @@ import java.util.List;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
-/**
- * The observers of an engine, called one after the other in the order in which they were named: of its requests, and of the steps of
- * each of its replicas.
- */
+/** The observers of an engine's requests and of its replicas' steps, called in the order in which they were added. */
 public final class Observers {
-    /** No observer. */
+    /** No observers. */
     public static final Observers NONE = new Observers(List.of(), List.of());
 
     private final List<RequestObserver> ofRequests;
@@ -21,34 +18,36 @@ public final class Observers {
         this.ofSteps = ofSteps;
     }
 
-    /** An observer of all requests; any thread calls it. */
+    /** Returns an observer of all requests; any thread may call it. */
     public static Observers ofRequests(RequestObserver observer) {
         return new Observers(List.of(observer), List.of());
     }
 
-    /** One observer of the steps of all replicas; with several of them, several threads call it at a time. */
+    /**
+     * Returns an observer of the steps of all replicas. With several replicas, several threads call it concurrently.
+     */
     public static Observers ofSteps(StepObserver observer) {
         return ofStepsOfEach(replica -> observer);
     }
 
-    /** An observer of the steps of each replica, made by its number. */
+    /** Returns an observer for the steps of each replica, created from the replica's number. */
     public static Observers ofStepsOfEach(IntFunction<? extends StepObserver> observer) {
         return new Observers(List.of(), List.of(observer));
     }
 
-    /** These, then others. */
+    /** Returns these observers, followed by others. */
     public Observers and(Observers others) {
         return new Observers(
                 Stream.concat(ofRequests.stream(), others.ofRequests.stream()).toList(),
                 Stream.concat(ofSteps.stream(), others.ofSteps.stream()).toList());
     }
 
-    /** Returns an observer that calls those of requests. */
+    /** Returns an observer that calls all request observers. */
     public RequestObserver requests() {
         return new OfRequests(ofRequests);
     }
 
-    /** Returns an observer that calls those of the steps of a replica. They are made by this call. */
+    /** Creates the step observers of a replica, and returns an observer that calls them. */
     public StepObserver steps(int replica) {
         List<StepObserver> each = ofSteps.stream()
                 .<StepObserver>map(observer -> observer.apply(replica))

@@ -3,32 +3,32 @@ package io.roseinfer.observe;
 import io.roseinfer.scheduler.FinishReason;
 
 /**
- * Watches an engine's requests, in this order for each: accepted, tokenized, admitted, ended. A request may end at any point after it
- * was accepted; it ends once, or is withdrawn.
+ * Observes an engine's requests, in this order for each: accepted, tokenized, admitted, ended. A request may end any
+ * time after it was accepted; it ends once or is withdrawn.
  *
- * <p>Any thread may call, several at a time for different requests: the caller's, a tokenizer's, the engine's. An observer should be
- * quick and throw nothing: what it throws fails the thread that called it.
+ * <p>Calls come from the caller's, the tokenizer's and the engine's threads, concurrently for different requests.
+ * Observers should be fast and must not throw: an exception fails the calling thread.
  */
 public interface RequestObserver {
 
-    /** On the caller's thread: a request is being submitted. */
+    /** A request is being submitted, on the caller's thread. */
     default void submitting() {}
 
-    /** On the same thread: it was accepted, or has been refused. */
+    /** The submission was accepted or rejected, on the caller's thread. */
     default void submitted() {}
 
-    /** The request counts as in flight. */
+    /** The request is in flight. */
     default void accepted(ObservedRequest request) {}
 
-    /** It was accepted, but its submission has failed after all: nobody reads it, and it has no ending. */
+    /** The accepted request's submission failed after all; it has no reader and no outcome. */
     default void withdrawn(ObservedRequest request) {}
 
-    /** Its prompt is token ids. */
+    /** The prompt has been tokenized. */
     default void tokenized(ObservedRequest request) {}
 
-    /** On the engine's thread: it is part of a step for the first time. */
+    /** The request is part of a step for the first time, on the engine's thread. */
     default void admitted(ObservedRequest request) {}
 
-    /** It has ended. Its stream has learned of it. */
+    /** The request has ended, and its stream has been notified. */
     default void ended(ObservedRequest request, FinishReason reason) {}
 }

@@ -1,43 +1,44 @@
 package io.roseinfer.observe;
 
 /**
- * What happens to a step, in this order:
+ * The events of a step, in this order:
  *
  * <pre>
  * PLANNING [ADMITTING ADMITTED] PLANNED PACKED SUBMITTED … AWAITING AWAITED APPLIED
  * PLANNING [ADMITTING ADMITTED] IDLE
  * </pre>
  *
- * <p>If the device takes several steps at a time, a step is planned, packed and submitted before the one ahead of it is awaited. A step
- * that the device has lost is awaited and applied like any other. An engine with a loop of its own encloses all that in turns.
+ * <p>If the device accepts several steps at a time, a step is planned, packed and submitted before the previous one is
+ * awaited. A step lost by the device is awaited and applied like any other. In the engine's loop, all of this is part
+ * of an iteration.
  */
 public enum StepEvent {
-    /** A turn of the engine's loop begins. */
+    /** An iteration of the engine's loop starts. */
     TURN_BEGINS,
-    /** Choosing the rows of a step begins. */
+    /** Planning of a step starts. */
     PLANNING,
-    /** As part of planning: requests wait, and admitting those that fit begins. */
+    /** Admission of waiting requests starts, as part of planning. */
     ADMITTING,
-    /** The requests that fit are admitted, perhaps none. */
+    /** Admission is over; perhaps no request was admitted. */
     ADMITTED,
-    /** There was nothing to plan; no step comes of it. */
+    /** The plan is empty; no step results from it. */
     IDLE,
-    /** The rows are chosen, at least one; packing begins. */
+    /** The plan has at least one row; packing starts. */
     PLANNED,
-    /** The device's arrays are written; handing them over begins. */
+    /** The device's input arrays are written; submission starts. */
     PACKED,
-    /** The device has the step. */
+    /** The step has been submitted to the device. */
     SUBMITTED,
-    /** Waiting for the oldest step in flight begins. */
+    /** Waiting for the oldest step in flight starts. */
     AWAITING,
-    /** The oldest step in flight has come back, or is lost. */
+    /** The oldest step in flight has completed or is lost. */
     AWAITED,
-    /** The step's samples are taken in, and all its facts are known. */
+    /** The step's samples have been applied, and all its facts are known. */
     APPLIED,
-    /** Handing tokens and endings to their streams begins. */
+    /** Delivery of tokens and outcomes to their streams starts. */
     DELIVERING,
-    /** Tokens and endings are handed over. */
+    /** Tokens and outcomes have been delivered. */
     DELIVERED,
-    /** A turn is over, perhaps because something in it has failed; whatever it began is over too. */
+    /** An iteration is over, possibly because it failed; everything it started is over too. */
     TURN_ENDS
 }

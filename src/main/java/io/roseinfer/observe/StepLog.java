@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The newest steps of an engine, in a ring of fixed size: one thread appends, which allocates nothing and never waits; any thread
- * may read at any time.
+ * A fixed-size ring buffer of an engine's latest steps. A single thread appends, without allocating or blocking; any
+ * thread may read at any time.
  *
- * <p>A place is announced in {@code begun} before it is overwritten and in {@code written} after. A reader copies what had been
- * written and drops a copy that may have been overwritten meanwhile.
+ * <p>The writer updates {@code begun} before it overwrites an entry and {@code written} after. A reader copies written
+ * entries and drops copies that may have been overwritten meanwhile.
  */
 public final class StepLog implements StepObserver {
     private final int capacity;
@@ -21,17 +21,17 @@ public final class StepLog implements StepObserver {
     private volatile long written;
 
     /**
-     * An empty log.
+     * Creates an empty log.
      *
-     * @param capacity how many steps it keeps
+     * @param capacity maximum steps to keep
      */
     public StepLog(int capacity) {
-        Check.that(capacity >= 1, "a log of no steps");
+        Check.that(capacity >= 1, "the capacity of a step log must be positive");
         this.capacity = capacity;
         this.ring = new long[Math.multiplyExact(capacity, StepRecord.FACTS)];
     }
 
-    /** Keeps a step whose figures are complete; it replaces the oldest one if the ring is full. */
+    /** Appends a step when its facts are complete, replacing the oldest one if the ring is full. */
     @Override
     public void on(StepEvent event, StepRecord step) {
         if (event == StepEvent.APPLIED) {
@@ -43,41 +43,41 @@ public final class StepLog implements StepObserver {
         long index = written;
         begun = index + 1;
         VarHandle.storeStoreFence();
-        step.copyTo(ring, place(index));
+        step.copyTo(ring, offset(index));
         written = index + 1;
     }
 
-    private int place(long index) {
+    private int offset(long index) {
         return (int) (index % capacity) * StepRecord.FACTS;
     }
 
-    /** Steps kept so far, also those that have given way. */
+    /** Returns the number of steps appended so far, including overwritten ones. */
     public long appended() {
         return written;
     }
 
-    /** The steps that are kept, oldest first. */
+    /** Returns the steps in the log, oldest first. */
     public List<StepRecord> steps() {
         return steps(Long.MIN_VALUE, capacity);
     }
 
     /**
-     * Steps that are kept, oldest first and without a gap.
+     * Returns consecutive steps in the log, oldest first.
      *
-     * @param from number of the first step wanted
-     * @param most how many are wanted
+     * @param from number of the first step to return
+     * @param max maximum steps to return
      */
-    public List<StepRecord> steps(long from, int most) {
+    public List<StepRecord> steps(long from, int max) {
         long end = written;
         List<StepRecord> steps = new ArrayList<>();
-        for (long index = Math.max(0, end - capacity); index < end && steps.size() < most; index++) {
-            if (ring[place(index) + Fact.STEP.ordinal()] >= from) {
-                StepRecord step = StepRecord.copyOf(ring, place(index));
+        for (long index = Math.max(0, end - capacity); index < end && steps.size() < max; index++) {
+            if (ring[offset(index) + Fact.STEP.ordinal()] >= from) {
+                StepRecord step = StepRecord.copyOf(ring, offset(index));
                 VarHandle.loadLoadFence();
                 if (index >= begun - capacity) {
                     steps.add(step);
                 } else {
-                    // The writer has overtaken: without a gap there are only those behind.
+                    // // The writer has overtaken this reader: only later entries are consecutive.
                     steps.clear();
                 }
             }

@@ -1,9 +1,9 @@
 package io.roseinfer.sampling;
 
 /**
- * Tokens with weights, taken heaviest first (the lower id first on a tie). A binary heap whose taken tokens gather at the end of
- * the same arrays, as in heapsort: O(n) to build and O(log n) per token taken, so a draw that needs a few likely tokens never
- * sorts the vocabulary.
+ * Tokens with weights, taken heaviest first; ties go to the lower id. A binary heap moves the taken tokens to the end
+ * of its arrays, as heapsort does. It takes O(n) to build and O(log n) per token, so top-k and top-p never sort the
+ * whole vocabulary.
  */
 final class Candidates {
     private final int[] tokens;
@@ -16,7 +16,7 @@ final class Candidates {
         weights = new double[capacity];
     }
 
-    /** Bytes of the arrays for so many tokens. */
+    /** Returns the size of the arrays for {@code capacity} tokens. */
     static long bytes(int capacity) {
         return (Integer.BYTES + Double.BYTES) * (long) capacity;
     }
@@ -37,8 +37,8 @@ final class Candidates {
     }
 
     /**
-     * Draws one token: of the {@code topK} heaviest keep the shortest prefix whose share of their sum reaches {@code topP} (the
-     * token that crosses it is kept), and take the one at {@code draw} of what is kept.
+     * Draws a token: from the {@code topK} heaviest it keeps the shortest prefix whose share of their sum reaches
+     * {@code topP}, including the token that crosses it. Then it takes the kept token at {@code draw}.
      *
      * @param total sum of all weights
      * @param draw uniform in [0, 1)
@@ -56,7 +56,7 @@ final class Candidates {
         return prefixed(count, kept * draw);
     }
 
-    /** Lists the {@code count} heaviest tokens, heaviest first. */
+    /** Writes the {@code count} heaviest tokens to {@code target}, heaviest first. */
     void heaviest(int count, int[] target) {
         heapify();
         for (int rank = 0; rank < count; rank++) {
@@ -66,8 +66,8 @@ final class Candidates {
     }
 
     /**
-     * The token at which the running sum of weights passes {@code target}, taken in the order they were added. With nothing
-     * filtered any order will do, and this one needs no sorting.
+     * Returns the token at which the running sum of weights, in insertion order, passes {@code target}. Without filters
+     * any order is valid, and this one needs no sorting.
      */
     int byId(double target) {
         double sum = 0;
@@ -99,7 +99,7 @@ final class Candidates {
         return sum;
     }
 
-    /** Weight of the token of this rank, which is taken from the heap if it still is in there. */
+    /** Returns the weight of the token of this rank, taking it from the heap if necessary. */
     private double heaviestWeight(int rank) {
         if (rank == taken) {
             swap(0, size - 1 - taken);

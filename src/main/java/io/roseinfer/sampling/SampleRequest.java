@@ -1,10 +1,10 @@
 package io.roseinfer.sampling;
 
 /**
- * What choosing a request's next token needs besides the logits; one object for a request's whole life.
+ * The inputs for sampling a request's tokens, except the logits; one object per request.
  *
- * @param params how to choose
- * @param seed the request's random stream
- * @param history the request's tokens, read by penalties only
+ * @param params sampling parameters
+ * @param seed seed of the request's random stream
+ * @param history the request's tokens, read only by penalties
  */
 public record SampleRequest(SamplingParams params, long seed, TokenHistory history) {}

@@ -4,15 +4,15 @@ import io.roseinfer.base.SplitMix64;
 import java.util.Arrays;
 
 /**
- * The reference sampler: one row of logits in, one token out, in double precision where sums are taken. The order of operations
- * is vLLM's: penalties, temperature, then min-p, top-k and top-p on the probabilities, then one draw by inverse transform over
- * the tokens that are left: most likely first, or by id where the request asks for neither top-k nor top-p.
+ * The reference sampler: turns one row of logits into a token, with sums in double precision. The order of operations
+ * is vLLM's: penalties, temperature, min-p, top-k and top-p, then one draw by inverse transform sampling. Tokens are
+ * visited most likely first, or in order of their ids without top-k and top-p.
  *
- * <p>An instance holds scratch for one vocabulary and serves one thread; it allocates nothing after construction. A row's result
- * depends on its logits, its request and {@code contextLength} alone.
+ * <p>An instance has scratch memory for one vocabulary, is not thread-safe and allocates nothing after construction.
+ * The result depends only on the logits, the request and {@code contextLength}.
  */
 public final class Sampler {
-    /** The answer of {@link #sample} for a row without a usable logit. */
+    /** Returned by {@link #sample} for a row without a usable logit. */
     public static final int NO_TOKEN = -1;
 
     private final int vocabulary;
@@ -26,17 +26,17 @@ public final class Sampler {
         this.seen = new int[vocabularySize];
     }
 
-    /** Bytes of the arrays of a sampler for this vocabulary. */
+    /** Returns the size of the arrays of a sampler for this vocabulary. */
     public static long bytes(int vocabularySize) {
         return Integer.BYTES * (long) vocabularySize + Candidates.bytes(vocabularySize);
     }
 
     /**
-     * Chooses the token that follows.
+     * Samples the next token.
      *
-     * @param logits the row is {@code logits[from … from + vocabularySize)}; penalties change it in place
-     * @param contextLength tokens the request has so far; the number of its draw
-     * @return the token, or {@link #NO_TOKEN} if the row holds NaN or +∞, or no finite value, before or after the penalties
+     * @param logits the row is {@code logits[from … from + vocabularySize)}; penalties modify it in place
+     * @param contextLength number of tokens so far, which is the index of the draw
+     * @return the token, or {@link #NO_TOKEN} if the row has NaN, +∞ or no finite value, before or after the penalties
      */
     public int sample(float[] logits, int from, SampleRequest request, int contextLength) {
         int best = argmax(logits, from);
@@ -58,7 +58,9 @@ public final class Sampler {
         return draw(logits, from, params, logits[from + best], draw);
     }
 
-    /** The lowest index of the largest logit, or {@link #NO_TOKEN} if any logit is NaN or +∞, or none is finite. */
+    /**
+     * Returns the lowest index of the largest logit, or {@link #NO_TOKEN} if any logit is NaN or +∞, or none is finite.
+     */
     private int argmax(float[] logits, int from) {
         int best = NO_TOKEN;
         float largest = Float.NEGATIVE_INFINITY;
@@ -75,7 +77,10 @@ public final class Sampler {
         return best;
     }
 
-    /** Repetition counts prompt and completion, presence and frequency the completion alone, as in vLLM and OpenAI's API. */
+    /**
+     * Applies penalties: repetition to tokens of prompt and completion, presence and frequency only to tokens of the
+     * completion, as vLLM and the OpenAI API do.
+     */
     private void penalize(float[] logits, int from, SamplingParams params, TokenHistory history) {
         int length = history.length();
         if (params.repetitionPenalty() != 1) {
@@ -112,7 +117,7 @@ public final class Sampler {
     private int draw(float[] logits, int from, SamplingParams params, float largest, double draw) {
         double temperature = params.temperature();
         candidates.clear();
-        // min-p: p ≥ minP · pMax is the same as (logit − max) / T ≥ ln(minP).
+        // // min-p: p ≥ minP · pMax is equivalent to (logit − max) / T ≥ ln(minP).
         double threshold = params.minP() > 0 ? Math.log(params.minP()) : Double.NEGATIVE_INFINITY;
         double total = 0;
         for (int i = 0; i < vocabulary; i++) {
@@ -125,9 +130,9 @@ public final class Sampler {
                 }
             }
         }
-        // Whether order matters is for the request to say, not for how many candidates there are: devices count what
-        // weighs
-        // nothing differently, and would draw different tokens.
+        // // Devices differ in which weights round to 0, so only the request may decide the order, not the number of
+        // candidates:
+        // otherwise devices would draw different tokens.
         boolean everything = params.topK() == 0 || params.topK() >= vocabulary;
         if (everything && params.topP() >= 1) {
             return candidates.byId(total * draw);
@@ -136,7 +141,7 @@ public final class Sampler {
         return candidates.choose(topK, params.topP(), total, draw);
     }
 
-    /** ln Σ exp(logit) over the row, stable for any finite logits. */
+    /** Returns ln Σ exp(logit) over the row; stable for all finite logits. */
     public float logSumExp(float[] logits, int from) {
         float largest = Float.NEGATIVE_INFINITY;
         for (int i = 0; i < vocabulary; i++) {
@@ -149,7 +154,7 @@ public final class Sampler {
         return (float) (largest + Math.log(sum));
     }
 
-    /** The {@code count} most likely tokens, most likely first, the lower id first on a tie. */
+    /** Writes the {@code count} most likely tokens to {@code tokens}, most likely first; ties go to the lower id. */
     public void top(float[] logits, int from, int count, int[] tokens) {
         candidates.clear();
         for (int i = 0; i < vocabulary; i++) {

@@ -6,14 +6,14 @@ import java.util.Objects;
 import java.util.OptionalInt;
 
 /**
- * How a model's authors want tokens chosen where nobody says otherwise, from {@code generation_config.json}.
+ * A model's sampling defaults from {@code generation_config.json}.
  *
- * @param params what the file leaves out has no effect in them
- * @param maxNewTokens the most tokens of a completion, if the file says
- * @param doSample whether transformers would sample with them; vLLM does not look at that, nor does a server
+ * @param params the parameters; those missing in the file have no effect
+ * @param maxNewTokens maximum tokens of a completion, if the file has it
+ * @param doSample whether transformers would sample; vLLM and roseinfer's server ignore it
  */
 public record SamplingDefaults(SamplingParams params, OptionalInt maxNewTokens, boolean doSample) {
-    /** Those of a model that says nothing: the unmodified distribution. */
+    /** The defaults of a model without the file: the unmodified distribution. */
     public static final SamplingDefaults NONE =
             new SamplingDefaults(SamplingParams.random(), OptionalInt.empty(), true);
 
@@ -22,8 +22,8 @@ public record SamplingDefaults(SamplingParams params, OptionalInt maxNewTokens, 
         Objects.requireNonNull(maxNewTokens, "maxNewTokens");
     }
 
-    /** Returns whether the file asks for sampling and says how, as opposed to penalties and lengths alone. */
-    public boolean draws() {
+    /** Returns whether the file asks for sampling and sets sampling parameters, not only penalties and lengths. */
+    public boolean requestsSampling() {
         return doSample
                 && !params.isGreedy()
                 && Arrays.stream(Parameter.values())

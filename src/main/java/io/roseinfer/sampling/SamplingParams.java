@@ -8,18 +8,20 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * How the next token is chosen. Names, defaults and meaning follow vLLM's {@code SamplingParams}; everything is validated here,
- * once.
+ * Sampling parameters. Names, defaults and semantics follow vLLM's {@code SamplingParams}; all values are validated
+ * here.
  *
  * @param temperature 0 is greedy; otherwise logits are divided by it, (0, 100]
  * @param topK keep the k most likely tokens, 0 keeps all
- * @param topP keep the smallest set of most likely tokens whose probability reaches p, (0, 1]; the crossing token is kept
- * @param minP drop tokens less likely than minP times the likeliest, [0, 1)
- * @param repetitionPenalty divides positive and multiplies negative logits of tokens seen in prompt or completion, [0.01, 100]
- * @param presencePenalty subtracted once from the logit of every token of the completion, [-2, 2]
+ * @param topP keep the smallest set of most likely tokens whose probability reaches p, (0, 1]; the crossing token is
+ *     kept
+ * @param minP drop tokens less likely than minP times the most likely one, [0, 1)
+ * @param repetitionPenalty divides positive and multiplies negative logits of tokens in prompt or completion, [0.01,
+ *     100]
+ * @param presencePenalty subtracted once from the logit of every token in the completion, [-2, 2]
  * @param frequencyPenalty subtracted per occurrence in the completion, [-2, 2]
- * @param logprobs how many most likely tokens to report with their log-probabilities beside the chosen one: -1 reports nothing,
- *     0 the chosen token's alone, at most {@value #MAX_LOGPROBS}
+ * @param logprobs number of most likely tokens to report with log-probabilities, at most {@value #MAX_LOGPROBS}; 0
+ *     reports only the sampled token, -1 none
  */
 public record SamplingParams(
         float temperature,
@@ -31,24 +33,24 @@ public record SamplingParams(
         float frequencyPenalty,
         int logprobs) {
 
-    /** Highest temperature. */
+    /** Maximum temperature. */
     public static final float MAX_TEMPERATURE = 100;
 
-    /** Lowest repetition penalty. */
+    /** Minimum repetition penalty. */
     public static final float MIN_REPETITION_PENALTY = 0.01f;
 
-    /** Highest repetition penalty. */
+    /** Maximum repetition penalty. */
     public static final float MAX_REPETITION_PENALTY = 100;
 
-    /** Highest presence and frequency penalty; the lowest is its negative. */
+    /** Maximum presence and frequency penalty; the minimum is its negative. */
     public static final float MAX_PENALTY = 2;
 
     /** Maximum alternatives reported per token, as in the OpenAI API. */
     public static final int MAX_LOGPROBS = 20;
 
     /**
-     * Parameters of transformers and vLLM that are not supported, as requests and {@code generation_config.json} spell them, with the
-     * value that switches each off.
+     * Unsupported parameters of transformers and vLLM, as requests and {@code generation_config.json} spell them, with
+     * the value that disables each.
      */
     public static final SortedMap<String, Integer> UNSUPPORTED = Collections.unmodifiableSortedMap(
             new TreeMap<>(Map.of("guidance_scale", 1, "no_repeat_ngram_size", 0, "num_beams", 1, "typical_p", 1)));
@@ -80,28 +82,29 @@ public record SamplingParams(
                 logprobs >= -1 && logprobs <= MAX_LOGPROBS, "logprobs", logprobs, "-1 (off) to " + MAX_LOGPROBS);
     }
 
-    /** Always the most likely token, the lowest id on a tie. */
+    /** Returns parameters that always choose the most likely token; ties go to the lowest id. */
     public static SamplingParams greedy() {
         return GREEDY;
     }
 
-    /** Draws from the unmodified distribution: temperature 1, nothing filtered. */
+    /** Returns parameters that sample from the unmodified distribution: temperature 1, no filters. */
     public static SamplingParams random() {
         return GREEDY.withTemperature(1);
     }
 
-    /** Whether the most likely token is taken without a draw. */
+    /** Returns whether the most likely token is chosen, without a random number. */
     public boolean isGreedy() {
         return temperature == 0;
     }
 
-    /** Whether the logits depend on tokens seen before. */
+    /** Returns whether the logits depend on earlier tokens. */
     public boolean hasPenalties() {
         return repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
     }
 
     /**
-     * A parameter that requests, flags and {@code generation_config.json} give by its name. Their readers take the names from here.
+     * A parameter by its name in requests, flags and {@code generation_config.json}. All readers take the names from
+     * here.
      */
     public enum Parameter {
         TEMPERATURE(true, true),
@@ -146,8 +149,8 @@ public record SamplingParams(
             return isRecommended;
         }
 
-        /** Returns whether requests give a whole number. */
-        public boolean isWhole() {
+        /** Returns whether the value in requests is an integer. */
+        public boolean isInteger() {
             return this == TOP_K;
         }
 
@@ -164,7 +167,7 @@ public record SamplingParams(
             };
         }
 
-        /** Returns {@code params} with another value; a top-k is rounded, and -1 is off. */
+        /** Returns {@code params} with another value; top-k is rounded, and a top-k of -1 is off. */
         public SamplingParams set(SamplingParams params, double value) {
             float single = (float) value;
             return switch (this) {

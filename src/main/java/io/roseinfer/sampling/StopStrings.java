@@ -5,65 +5,71 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets a text that comes in pieces through up to where its first stop string begins. It holds back what may yet become a stop
- * string, and no more than that.
+ * Truncates streamed text before its first stop string. Text that may be the beginning of a stop string, and only that,
+ * is held back.
  */
 public final class StopStrings {
     private final List<String> stops;
-    private final StringBuilder open = new StringBuilder();
+    private final StringBuilder pending = new StringBuilder();
     private @Nullable String match;
 
     public StopStrings(List<String> stops) {
         this.stops = stops;
     }
 
-    /** Whether a stop string has been seen; nothing changes any more then. */
+    /** Returns whether a stop string has been found; later text is ignored. */
     public boolean matched() {
         return match != null;
     }
 
-    /** The stop string that has been seen: of several in one piece the one that is complete first; of those, the longest. */
+    /**
+     * Returns the stop string found. If a chunk completes several, it is the one completed first, and of those the
+     * longest.
+     */
     public Optional<String> match() {
         return Optional.ofNullable(match);
     }
 
     /**
-     * Takes the next piece of text.
+     * Adds a chunk of text.
      *
-     * @return the text that has become certain to stand before any stop string; nothing once one has been seen
+     * @return text that is certain to precede any stop string; empty after one was found
      */
-    public String push(String piece) {
+    public String push(String chunk) {
         if (match != null) {
             return "";
         }
-        open.append(piece);
+        pending.append(chunk);
         match = firstMatch();
-        int closed = match == null ? open.length() - longestOpenPrefix() : open.indexOf(match);
-        String certain = open.substring(0, closed);
-        open.delete(0, closed);
+        int certainLength = match == null ? pending.length() - longestPartialMatch() : pending.indexOf(match);
+        String certain = pending.substring(0, certainLength);
+        pending.delete(0, certainLength);
         return certain;
     }
 
-    /** The text held back, as it is let through if the text ends now with one more piece: up to a stop string in the two. */
-    public String restIfEndedBy(String piece) {
+    /**
+     * Returns the text that would still be output if {@code chunk} ended the text: what is held back and the chunk, up
+     * to a stop string in them. Does not change any state.
+     */
+    public String remainderWith(String chunk) {
         if (match != null) {
             return "";
         }
-        int length = open.length();
-        open.append(piece);
+        int length = pending.length();
+        pending.append(chunk);
         String last = firstMatch();
-        int cut = last == null ? open.length() : open.indexOf(last);
-        String rest = open.substring(0, cut);
-        open.setLength(length);
+        int end = last == null ? pending.length() : pending.indexOf(last);
+        String rest = pending.substring(0, end);
+        pending.setLength(length);
         return rest;
     }
 
-    /** Returns the match that ends first, as if the text came character by character. */
+    /** Returns the match that is completed first, as if the text came character by character. */
     private @Nullable String firstMatch() {
         int firstEnd = Integer.MAX_VALUE;
         String found = null;
         for (String stop : stops) {
-            int at = open.indexOf(stop);
+            int at = pending.indexOf(stop);
             int end = at + stop.length();
             boolean isLonger = found == null || stop.length() > found.length();
             if (at >= 0 && (end < firstEnd || (end == firstEnd && isLonger))) {
@@ -74,13 +80,13 @@ public final class StopStrings {
         return found;
     }
 
-    /** Length of the longest suffix of the open text that begins some stop string. */
-    private int longestOpenPrefix() {
+    /** Returns the length of the longest suffix of the held-back text that is a proper prefix of a stop string. */
+    private int longestPartialMatch() {
         int longest = 0;
         for (String stop : stops) {
-            int most = Math.min(stop.length() - 1, open.length());
-            for (int length = most; length > longest; length--) {
-                if (stop.regionMatches(0, open.substring(open.length() - length), 0, length)) {
+            int maxLength = Math.min(stop.length() - 1, pending.length());
+            for (int length = maxLength; length > longest; length--) {
+                if (stop.regionMatches(0, pending.substring(pending.length() - length), 0, length)) {
                     longest = length;
                     break;
                 }

@@ -1,8 +1,8 @@
 package io.roseinfer.sampling;
 
-/** The tokens a request has so far, prompt first, as penalties need to see them. */
+/** The tokens of a request so far, prompt first, as input of penalties. */
 public interface TokenHistory {
-    /** The history of a request without penalties, whose tokens nobody looks at. */
+    /** The history of a request without penalties, which is never read. */
     TokenHistory NONE = new TokenHistory() {
         @Override
         public int promptLength() {
@@ -20,12 +20,12 @@ public interface TokenHistory {
         }
     };
 
-    /** Tokens of the prompt. */
+    /** Returns the number of prompt tokens. */
     int promptLength();
 
-    /** Tokens of the prompt and the completion so far. */
+    /** Returns the number of tokens of the prompt and the completion so far. */
     int length();
 
-    /** The token at {@code 0 <= index < length()}. */
+    /** Returns the token at {@code 0 <= index < length()}. */
     int token(int index);
 }

@@ -8,38 +8,39 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One iteration's view of the requests that wait and that its scheduler may admit: those that a policy looks at, in the order of its
- * ranks. As many as an iteration may admit are always looked at. From {@link #begin} to {@link #end} the room's lock is held.
+ * The waiting requests that one iteration may admit, in the order of the policy's ranks. It considers as many as the
+ * policy looks at, and at least as many as an iteration can admit. The waiting queue's lock is held from {@link #begin}
+ * to {@link #end}.
  *
- * <p>The window is the front of the queue and its offers come from a binary heap, so an iteration costs O(n) to look at n
- * requests and O(log n) for each one offered.
+ * <p>The window is the front of the queue and requests are offered from a binary heap. An iteration costs O(n) for n
+ * requests in the window, and O(log n) for each one offered.
  */
 final class Admission implements QueueView {
-    private static final long NOBODY = -1;
+    private static final long NONE = -1;
 
-    /** A window of this length is there from the start; only a policy that looks at more has it grow. */
+    /** Initial capacity of the window; it grows only if the policy looks at more. */
     private static final int MIN_CAPACITY = 4096;
 
     private final AdmissionPolicy policy;
     private final int maxWindow;
-    private final Roster roster;
-    private final WaitingRoom room;
+    private final SequenceQueues queues;
+    private final WaitingQueue waitingQueue;
     private final int number;
     private final KvBlockPool pool;
 
-    /** Those in sight, in the order of the queue. */
+    /** Requests under consideration, in queue order. */
     private @Nullable Sequence[] window;
 
     private long[] ranks;
 
-    /** Places in the window of those not offered yet; the lowest rank, and of equal ranks the first in the queue, is on top. */
+    /** Indices into the window of the requests not offered yet: a min-heap by rank, then by position in the queue. */
     private int[] heap;
 
-    private int inSight;
-    private int toOffer;
+    private int windowSize;
+    private int heapSize;
 
-    /** How many more of those that any scheduler may admit this iteration may take. */
-    private int sharedLeft;
+    /** How many more of the shared requests, which any scheduler may admit, this iteration may take. */
+    private int remainingShared;
 
     private boolean isOfferedShared;
 
@@ -47,32 +48,38 @@ final class Admission implements QueueView {
     private long step;
     private boolean strict;
 
-    /** The last to arrive of those admitted for the first time in this iteration. */
-    private long newestAdmitted = NOBODY;
+    /** The latest arrival among the requests admitted for the first time in this iteration. */
+    private long newestAdmitted = NONE;
 
-    /** The first one offered in this iteration that has never run. */
+    /** The first request offered in this iteration that has never run. */
     private @Nullable Sequence head;
 
-    /** Whether the head of a strict iteration still waits, so that the iteration is repeated. */
-    private boolean isHeld;
+    /** Whether the head of a strict iteration still waits, so that the iteration number stays the same. */
+    private boolean repeatsIteration;
 
-    Admission(AdmissionPolicy policy, int maxAdmitted, Roster roster, WaitingRoom room, int number, KvBlockPool pool) {
+    Admission(
+            AdmissionPolicy policy,
+            int maxAdmitted,
+            SequenceQueues queues,
+            WaitingQueue waitingQueue,
+            int number,
+            KvBlockPool pool) {
         this.policy = policy;
-        this.roster = roster;
-        this.room = room;
+        this.queues = queues;
+        this.waitingQueue = waitingQueue;
         this.number = number;
         this.pool = pool;
-        this.maxWindow = Math.max(lookahead(policy, room), maxAdmitted);
+        this.maxWindow = Math.max(lookahead(policy, waitingQueue), maxAdmitted);
         int capacity = Math.min(maxWindow, MIN_CAPACITY);
         this.window = new Sequence[capacity];
         this.ranks = new long[capacity];
         this.heap = new int[capacity];
     }
 
-    private static int lookahead(AdmissionPolicy policy, WaitingRoom room) {
+    private static int lookahead(AdmissionPolicy policy, WaitingQueue waitingQueue) {
         try {
-            // Schedulers that share a room may share a policy.
-            synchronized (room) {
+            // // Schedulers that share a queue may share a policy.
+            synchronized (waitingQueue) {
                 return policy.lookahead();
             }
         } catch (Throwable thrown) {
@@ -80,7 +87,7 @@ final class Admission implements QueueView {
         }
     }
 
-    /** Has room for the requests that wait now, which grows when more wait than ever before. */
+    /** Grows the window if more requests wait than fit. */
     private void reserve() {
         int wanted = Math.min(waiting(), maxWindow);
         if (wanted > window.length) {
@@ -110,63 +117,70 @@ final class Admission implements QueueView {
 
     @Override
     public int runningRows() {
-        return roster.active();
+        return queues.active();
     }
 
     @Override
     public int waiting() {
-        return roster.restarting.size() + room.bound(number) + room.shared();
+        return queues.restarting.size() + waitingQueue.boundCount(number) + waitingQueue.sharedCount();
     }
 
-    /** Returns whether there are requests to consider, given how many of the shared ones may be taken. */
+    /**
+     * Returns whether there are requests to consider.
+     *
+     * @param maxShared maximum shared requests to take
+     */
     boolean hasWaiting(int maxShared) {
-        return !roster.restarting.isEmpty() || room.bound(number) > 0 || (maxShared > 0 && room.shared() > 0);
+        return !queues.restarting.isEmpty()
+                || waitingQueue.boundCount(number) > 0
+                || (maxShared > 0 && waitingQueue.sharedCount() > 0);
     }
 
-    /** Starts an iteration with a limit on the shared requests that it takes. */
+    /** Starts an iteration that takes at most {@code maxShared} shared requests. */
     void begin(int maxShared) {
-        step = room.steps();
-        sharedLeft = maxShared;
-        if (!isHeld) {
+        step = waitingQueue.steps();
+        remainingShared = maxShared;
+        if (!repeatsIteration) {
             iteration++;
         }
         strict = isStrict();
-        newestAdmitted = NOBODY;
+        newestAdmitted = NONE;
         head = null;
-        look();
-        toOffer = inSight;
-        for (int parent = toOffer / 2 - 1; parent >= 0; parent--) {
+        fillWindow();
+        heapSize = windowSize;
+        for (int parent = heapSize / 2 - 1; parent >= 0; parent--) {
             siftDown(parent);
         }
     }
 
-    /** Sees those that start over, then those that wait in the order of arrival, as many as the window has room for. */
-    private void look() {
+    /** Fills the window with preempted requests, then with waiting ones in order of arrival. */
+    private void fillWindow() {
         reserve();
-        inSight = 0;
-        for (Sequence s = roster.restarting.first(); s != null && inSight < maxWindow; s = s.next) {
-            see(s);
+        windowSize = 0;
+        for (Sequence s = queues.restarting.first(); s != null && windowSize < maxWindow; s = s.next) {
+            addToWindow(s);
         }
-        Sequence own = room.waiting(number).first();
-        Sequence any = sharedLeft > 0 ? room.waiting(WaitingRoom.ANY).first() : null;
-        while ((own != null || any != null) && inSight < maxWindow) {
+        Sequence own = waitingQueue.sequences(number).first();
+        Sequence any =
+                remainingShared > 0 ? waitingQueue.sequences(WaitingQueue.ANY).first() : null;
+        while ((own != null || any != null) && windowSize < maxWindow) {
             boolean isOwn = any == null || (own != null && own.arrival < any.arrival);
             Sequence next = Objects.requireNonNull(isOwn ? own : any);
             own = isOwn ? next.next : own;
             any = isOwn ? any : next.next;
-            next.table().use(pool);
-            see(next);
+            next.table().setPool(pool);
+            addToWindow(next);
         }
     }
 
-    private void see(Sequence sequence) {
-        window[inSight] = sequence;
-        ranks[inSight] = rank(sequence);
-        heap[inSight] = inSight;
-        inSight++;
+    private void addToWindow(Sequence sequence) {
+        window[windowSize] = sequence;
+        ranks[windowSize] = rank(sequence);
+        heap[windowSize] = windowSize;
+        windowSize++;
     }
 
-    /** The policy's rank; a sequence that must be next goes before everybody the policy has a say in. */
+    /** Returns the policy's rank, or the minimum if the sequence must be next. */
     private long rank(Sequence sequence) {
         return sequence.mustBeNext() ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policyRank(sequence));
     }
@@ -191,8 +205,8 @@ final class Admission implements QueueView {
         int parent = from;
         int moving = heap[from];
         int child = 2 * parent + 1;
-        while (child < toOffer) {
-            if (child + 1 < toOffer && isBefore(heap[child + 1], heap[child])) {
+        while (child < heapSize) {
+            if (child + 1 < heapSize && isBefore(heap[child + 1], heap[child])) {
                 child++;
             }
             if (!isBefore(heap[child], moving)) {
@@ -209,15 +223,15 @@ final class Admission implements QueueView {
         return ranks[place] < ranks[other] || (ranks[place] == ranks[other] && place < other);
     }
 
-    /** The next sequence to consider, or null when none is left this iteration. */
+    /** Returns the next sequence to consider, or null if none is left in this iteration. */
     @Nullable
     Sequence next() {
-        while (toOffer > 0) {
+        while (heapSize > 0) {
             Sequence offered = Objects.requireNonNull(window[heap[0]]);
-            heap[0] = heap[--toOffer];
+            heap[0] = heap[--heapSize];
             siftDown(0);
-            isOfferedShared = offered.scheduler() == WaitingRoom.ANY;
-            if (isOfferedShared && sharedLeft <= 0 && !offered.mustBeNext()) {
+            isOfferedShared = offered.scheduler() == WaitingQueue.ANY;
+            if (isOfferedShared && remainingShared <= 0 && !offered.mustBeNext()) {
                 continue;
             }
             if (head == null && !offered.isRestart()) {
@@ -228,34 +242,35 @@ final class Admission implements QueueView {
         return null;
     }
 
-    /** Notes that the sequence offered last was admitted. */
+    /** Records that the sequence offered last was admitted. */
     void admitted(Sequence sequence) {
-        sharedLeft -= isOfferedShared ? 1 : 0;
+        remainingShared -= isOfferedShared ? 1 : 0;
         if (!sequence.isRestart()) {
             newestAdmitted = Math.max(newestAdmitted, sequence.arrival);
         }
     }
 
     /**
-     * Whether a sequence that was not admitted keeps those after it waiting. What a strict iteration leaves out only until another
-     * has computed what both begin with does not.
+     * Returns whether a sequence that was not admitted keeps later ones waiting. In a strict iteration it does, unless
+     * it was deferred to reuse the prefix that another sequence is computing.
      */
-    boolean holdsTheLine(Sequence sequence) {
+    boolean blocksQueue(Sequence sequence) {
         return sequence.mustBeNext() || (strict && !sequence.deferred);
     }
 
-    /** Ends the iteration and counts: a sequence that still waits after one that came later was admitted has been passed over once more. */
+    /** Ends the iteration and counts a skip for each sequence that still waits although a later one was admitted. */
     void end() {
-        for (int i = 0; i < inSight; i++) {
+        for (int i = 0; i < windowSize; i++) {
             Sequence sequence = Objects.requireNonNull(window[i]);
             window[i] = null;
             if (sequence.isWaiting() && sequence.arrival < newestAdmitted) {
-                sequence.timesPassedOver++;
+                sequence.timesSkipped++;
             }
         }
-        // Without a head, those that start over took all the room or the whole window: the one behind them has yet to
-        // be offered.
-        isHeld = strict && (head == null ? waiting() > 0 : head.isWaiting());
+        // // Without a head, preempted requests took the whole capacity or the whole window, so the next request has
+        // not been
+        // offered yet.
+        repeatsIteration = strict && (head == null ? waiting() > 0 : head.isWaiting());
         head = null;
     }
 }

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Makes an exception that a policy throws one that names the policy and the line. Built-in policies are part of the engine, so their
- * exceptions stay as they are, as do a failed {@link Check} and a {@link RoseException}.
+ * Wraps an exception thrown by a custom policy in one that names the policy and the source line. Exceptions of built-in
+ * policies, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left unchanged.
  */
 public final class PolicyFailure {
     private static final List<String> BUILT_IN =
@@ -28,7 +28,7 @@ public final class PolicyFailure {
         return of("step", policy, thrown);
     }
 
-    /** Returns what to throw for an exception of a routing policy. */
+    /** Returns the exception to throw if a routing policy threw {@code thrown}. */
     public static RuntimeException ofRouting(Object policy, Throwable thrown) {
         return of("routing", policy, thrown);
     }
@@ -47,14 +47,17 @@ public final class PolicyFailure {
                 thrown);
     }
 
-    /** A breach of a policy's contract. */
+    /** A violation of a policy's contract. */
     public static final class Misuse extends IllegalStateException {
         public Misuse(String seen) {
             super(seen);
         }
     }
 
-    /** The innermost line of the policy itself, for what it calls may be the JDK's; else the innermost of all. */
+    /**
+     * Returns the innermost frame of the policy itself, since it may have called into the JDK; otherwise the innermost
+     * frame.
+     */
     private static String where(String policy, StackTraceElement[] stack) {
         return Arrays.stream(stack)
                 .filter(frame -> frame.getClassName().equals(policy))
@@ -64,7 +67,7 @@ public final class PolicyFailure {
                 .orElse("");
     }
 
-    /** Without the module and the class loader that a frame's own text begins with. */
+    /** Returns the frame without the module and the class loader that {@link StackTraceElement#toString} includes. */
     private static String line(StackTraceElement frame) {
         String file = frame.getFileName() == null ? "Unknown Source" : frame.getFileName();
         String line = frame.getLineNumber() < 0 ? "" : ":" + frame.getLineNumber();

@@ -12,36 +12,38 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Decides what the next step computes, and takes in what it sampled. Single-threaded and clockless; the work of a call is
- * proportional to the rows of the step and the requests the admission policy looks at, never to the number that wait, and
- * nothing is allocated.
+ * Plans steps and applies their results. Single-threaded and without a clock. A call takes time proportional to the
+ * rows of the step and the requests that the admission policy looks at, regardless of how many wait, and allocates no
+ * memory.
  *
- * <p>By default an iteration admits waiting sequences and prefills them in one ragged step, then decodes in another; with chunked
- * prefill both share one step. Decode rows are taken from a ring, so more active sequences than {@code maxBatchSize} take turns.
+ * <p>By default an iteration admits waiting sequences and prefills them in one ragged step, then decodes in another.
+ * With chunked prefill both share one step. Decode rows are taken round-robin, so there may be more active sequences
+ * than {@code maxBatchSize}.
  *
- * <p>When the pool runs out, one sequence, by default the youngest, gives its blocks back and starts over from its known tokens.
- * The oldest is never the one, so somebody always advances. Nobody starts over without end: one that has {@value #MAX_RESTARTS} times waits
- * until all that it and the active ones can still grow to is there, and is then a victim only if there is no other.
+ * <p>If the pool is exhausted, one sequence, by default the youngest, is preempted and recomputed later. The oldest is
+ * never preempted, so there is always progress. After {@value #MAX_RESTARTS} preemptions a sequence waits until all
+ * blocks are free that it and the active sequences can grow to; then it is preempted only if there is no other
+ * candidate.
  */
 public final class Scheduler {
-    /** How often a sequence starts over before it is given everything it can need. */
+    /** Preemptions after which a sequence is admitted only with all the blocks it can need. */
     public static final int MAX_RESTARTS = 3;
 
     private static final Fact[] COUNTS = Fact.counts().toArray(Fact[]::new);
 
-    /** Maximum empty plans in a row while requests wait and no step is in flight. */
+    /** Maximum consecutive empty plans while requests wait and no step is in flight. */
     private static final int MAX_EMPTY_PLANS = 100;
 
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
-    private final WaitingRoom room;
+    private final WaitingQueue waitingQueue;
     private final int number;
-    private final Roster roster = new Roster();
+    private final SequenceQueues queues = new SequenceQueues();
     private final StepPlanner planner;
     private final SequenceList finished = new SequenceList();
 
-    /** What all steps did so far. */
+    /** Sums over all steps so far. */
     private final StepRecord totals = new StepRecord();
 
     /** The part of the totals that {@link #record} has attributed to a step. */
@@ -53,71 +55,73 @@ public final class Scheduler {
     private int emptyPlans;
 
     /**
-     * A scheduler without work that shares no waiting room.
+     * Creates a scheduler with a waiting queue of its own.
      *
-     * @param pool the KV blocks it gives out
-     * @param maxStepTokens maximum tokens per step; at least the longest sequence there can be, unless prompts may be cut
+     * @param pool the KV blocks to allocate
+     * @param maxStepTokens maximum tokens per step; without chunked prefill at least the longest possible sequence
      */
     public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
-        this(options, pool, maxStepTokens, new WaitingRoom(1), 0, admitted -> {});
+        this(options, pool, maxStepTokens, new WaitingQueue(1), 0, admitted -> {});
     }
 
     /**
-     * A scheduler without work.
+     * Creates a scheduler that shares a waiting queue.
      *
-     * @param pool the KV blocks it gives out
-     * @param maxStepTokens maximum tokens per step; at least the longest sequence there can be, unless prompts may be cut
-     * @param room the sequences that wait
-     * @param number its own in the room
-     * @param onFirstAdmission is given each sequence that is admitted for the first time, under the room's lock
+     * @param pool the KV blocks to allocate
+     * @param maxStepTokens maximum tokens per step; without chunked prefill at least the longest possible sequence
+     * @param waitingQueue the sequences waiting for their first admission
+     * @param number this scheduler's number in the queue
+     * @param onFirstAdmission called with each sequence admitted for the first time, under the queue's lock
      */
     public Scheduler(
             SchedulerOptions options,
             KvBlockPool pool,
             int maxStepTokens,
-            WaitingRoom room,
+            WaitingQueue waitingQueue,
             int number,
             Consumer<Sequence> onFirstAdmission) {
-        this.room = room;
+        this.waitingQueue = waitingQueue;
         this.number = number;
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
-        this.planner = new StepPlanner(options, pool, maxStepTokens, roster, room, number, totals, onFirstAdmission);
+        this.planner =
+                new StepPlanner(options, pool, maxStepTokens, queues, waitingQueue, number, totals, onFirstAdmission);
     }
 
-    /** A plan with room for the largest step, to be filled by {@link #plan} as often as one likes. */
+    /** Creates a plan large enough for any step; {@link #plan} can fill it repeatedly. */
     public StepPlan newPlan() {
         return new StepPlan(maxRows(options), maxStepTokens);
     }
 
-    /** Has actions run when an iteration begins to admit waiting requests, and when it ends. */
+    /** Sets actions to run when an iteration starts and stops admitting waiting requests. */
     public void onAdmission(Runnable begins, Runnable ends) {
         planner.onAdmission(begins, ends);
     }
 
-    /** The most rows a step of these options can have. */
+    /** Returns the maximum rows of a step with these options. */
     public static int maxRows(SchedulerOptions options) {
         return Math.addExact(options.maxBatchSize(), options.prefillMaxBatchSize());
     }
 
-    /** Adds a sequence that this scheduler alone may admit. */
+    /** Adds a sequence that only this scheduler may admit. */
     public void add(Sequence sequence) {
         Check.that(
                 Math.ceilDiv(sequence.maxComputed(), pool.blockSize()) <= pool.blocks(),
-                "a sequence can never fit the pool");
-        room.add(sequence, number);
+                "a sequence does not fit into the pool");
+        waitingQueue.add(sequence, number);
     }
 
     /**
-     * Ends a sequence wherever it is; harmless if it has ended. Its blocks return now, or when the step it is part of is applied.
+     * Ends a sequence in any state; no effect if it has ended. Its blocks are released now, or after the last step in
+     * flight that it is part of.
      */
     public void end(Sequence sequence, FinishReason reason) {
         if (sequence.state == Sequence.State.FINISHED) {
             return;
         }
-        if (!room.remove(sequence)) {
-            roster.drop(sequence);
+        if (!waitingQueue.remove(sequence)) {
+            queues.drop(sequence);
         }
         sequence.finish(reason);
         if (sequence.inFlight == 0) {
@@ -126,7 +130,7 @@ public final class Scheduler {
         finished.addLast(sequence);
     }
 
-    /** The next sequence that has ended since this was asked last, discarded ones left out. */
+    /** Returns the next ended sequence that was neither returned before nor discarded. */
     public Optional<Sequence> pollFinished() {
         Sequence ended = finished.first();
         if (ended != null) {
@@ -135,7 +139,7 @@ public final class Scheduler {
         return Optional.ofNullable(ended);
     }
 
-    /** Ends a sequence nobody will ask for again, wherever it is; {@link #pollFinished} never hands it out. */
+    /** Ends a sequence without returning it from {@link #pollFinished}. */
     public void discard(Sequence sequence) {
         end(sequence, FinishReason.CANCELLED);
         if (sequence.list == finished) {
@@ -144,10 +148,10 @@ public final class Scheduler {
     }
 
     /**
-     * Plans the next step. An empty plan means that there is nothing to do before another is applied or added;
-     * it needs no {@link #apply}. At most two plans may be unapplied at a time.
+     * Plans the next step. If the plan is empty, there is nothing to do until another plan is applied or a sequence is
+     * added; an empty plan needs no {@link #apply}. At most two plans may be in flight.
      *
-     * @param plan is overwritten: one from {@link #newPlan} that is not in flight
+     * @param plan overwritten; must come from {@link #newPlan} and not be in flight
      * @return the same plan
      */
     public StepPlan plan(StepPlan plan) {
@@ -155,8 +159,8 @@ public final class Scheduler {
     }
 
     /**
-     * As {@link #plan(StepPlan)}, but admits at most so many of the sequences that any scheduler may admit, and others only if they have
-     * been passed over as often as may be.
+     * Plans the next step like {@link #plan(StepPlan)}, but admits at most {@code maxShared} of the sequences that any
+     * scheduler may admit. Sequences that have reached the maximum of skips are not limited.
      */
     public StepPlan plan(StepPlan plan, int maxShared) {
         begin(plan, maxShared);
@@ -166,20 +170,20 @@ public final class Scheduler {
         return plan;
     }
 
-    /** Fails if the step policy goes on leaving steps empty that have something to do. */
+    /** Fails if the step policy keeps leaving steps empty although there is work. */
     private void requireProgress(StepPlan plan, int maxShared) {
-        boolean hasWork = hasWork() || (maxShared > 0 && room.shared() > 0);
+        boolean hasWork = hasWork() || (maxShared > 0 && waitingQueue.sharedCount() > 0);
         emptyPlans = plan.isEmpty() && inFlight == 0 && hasWork ? emptyPlans + 1 : 0;
         if (emptyPlans == MAX_EMPTY_PLANS) {
             throw PolicyFailure.ofStep(
                     options.policies().step(),
-                    new PolicyFailure.Misuse(
-                            "left " + MAX_EMPTY_PLANS + " steps in a row empty while " + (waiting() + room.shared())
-                                    + " requests waited and " + roster.active() + " were active"));
+                    new PolicyFailure.Misuse("left " + MAX_EMPTY_PLANS + " steps in a row empty while "
+                            + (waiting() + waitingQueue.sharedCount()) + " requests waited and " + queues.active()
+                            + " were active"));
         }
     }
 
-    /** Plans a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
+    /** Plans a step that only prefills; for callers that drive the phases themselves. */
     public StepPlan planPrefillOnly(StepPlan plan) {
         begin(plan, Integer.MAX_VALUE);
         planner.prefill(options.prefillMaxTokens());
@@ -216,19 +220,19 @@ public final class Scheduler {
         if (!plan.isEmpty()) {
             steps++;
             inFlight++;
-            room.planned(number, steps);
+            waitingQueue.recordSteps(number, steps);
         }
     }
 
     /**
-     * Takes in what a step sampled: appends tokens, makes full blocks known to the prefix cache, ends sequences, and returns the
-     * blocks of those that ended meanwhile. Plans are applied in the order they were made.
+     * Applies the result of a step: appends tokens, publishes full blocks to the prefix cache, ends sequences and
+     * releases the blocks of those that ended meanwhile. Plans must be applied in the order they were made.
      */
     public void apply(StepPlan plan, SampledTokens sampled) {
-        land(plan);
+        endStep(plan);
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
-            leave(sequence);
+            endRow(sequence);
             if (sequence.state == Sequence.State.FINISHED) {
                 continue;
             }
@@ -237,34 +241,34 @@ public final class Scheduler {
             if (sample == StepPlan.NO_SAMPLE) {
                 sequence.publish();
             } else {
-                takeToken(plan, row, sampled);
+                appendSampled(plan, row, sampled);
             }
         }
     }
 
-    /** Ends every sequence of a step that the device has failed, and returns their blocks. */
+    /** Ends every sequence of a step that failed on the device, and releases its blocks. */
     public void abandon(StepPlan plan) {
-        land(plan);
+        endStep(plan);
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
             end(sequence, FinishReason.ERROR);
-            leave(sequence);
+            endRow(sequence);
         }
     }
 
-    private void land(StepPlan plan) {
+    private void endStep(StepPlan plan) {
         inFlight -= plan.isEmpty() ? 0 : 1;
     }
 
-    /** One step fewer is in flight for a sequence; the blocks of one that has ended return with the last. */
-    private static void leave(Sequence sequence) {
+    /** Counts one step in flight less for a sequence; releases its blocks if it has ended and this was the last. */
+    private static void endRow(Sequence sequence) {
         sequence.inFlight--;
         if (sequence.state == Sequence.State.FINISHED && sequence.inFlight == 0) {
             sequence.table().release();
         }
     }
 
-    private void takeToken(StepPlan plan, int row, SampledTokens sampled) {
+    private void appendSampled(StepPlan plan, int row, SampledTokens sampled) {
         Sequence sequence = plan.sequence(row);
         int sample = plan.sample(row);
         if (!sampled.isUsable(sample)) {
@@ -273,60 +277,60 @@ public final class Scheduler {
         }
         int token = sampled.token(sample);
         sequence.resolve(token);
-        plan.setYielded(row, token);
+        plan.setSampledToken(row, token);
         sequence.publish();
-        if (sequence.endsWith(token)) {
+        if (sequence.isEndOfText(token)) {
             end(sequence, FinishReason.STOP);
         } else if (sequence.length() == sequence.maxLength()) {
             end(sequence, FinishReason.LENGTH);
         }
     }
 
-    /** The tokens a step sampled. */
+    /** The tokens that a step sampled. */
     @FunctionalInterface
     public interface SampledTokens {
-        /** The token of a sample that is usable. */
+        /** Returns the token of a usable sample. */
         int token(int sample);
 
-        /** Whether a sample has a token; its sequence must fail otherwise. */
+        /** Returns whether a sample has a token; otherwise its sequence fails. */
         default boolean isUsable(int sample) {
             return true;
         }
     }
 
-    /** Whether a step could do something for its own sequences, now or once the steps in flight are applied. */
+    /** Returns whether this scheduler's own sequences have work, now or after the steps in flight are applied. */
     public boolean hasWork() {
-        return roster.active() > 0 || waiting() > 0;
+        return queues.active() > 0 || waiting() > 0;
     }
 
-    /** Sequences that wait for this scheduler alone: those bound to it, and those that start over. */
+    /** Returns the number of sequences that only this scheduler may admit: bound and preempted ones. */
     public int waiting() {
-        return roster.restarting.size() + room.bound(number);
+        return queues.restarting.size() + waitingQueue.boundCount(number);
     }
 
-    /** Sequences that gave their blocks back and wait to be admitted again. */
+    /** Returns the number of preempted sequences that wait to be admitted again. */
     public int restarting() {
-        return roster.restarting.size();
+        return queues.restarting.size();
     }
 
-    /** Sequences that hold KV blocks and have not ended. */
+    /** Returns the number of sequences that hold KV blocks and have not ended. */
     public int active() {
-        return roster.active();
+        return queues.active();
     }
 
-    /** Steps planned so far. */
+    /** Returns the number of steps planned so far. */
     public long steps() {
         return steps;
     }
 
-    /** Returns what all steps planned so far did, of a fact that counts. */
+    /** Returns the sum of a count over all steps planned so far. */
     public long total(Fact fact) {
         return totals.get(fact);
     }
 
     /**
-     * Fills in the scheduler's facts of a step, which was planned last and is not empty: its counts are what was counted since the step
-     * before, by empty plans, too.
+     * Fills in the scheduler's facts of the step planned last, which must not be empty. Its counts include what empty
+     * plans counted since the previous step.
      */
     public void record(StepPlan plan, StepRecord step) {
         step.set(Fact.STEP, plan.step());
@@ -348,7 +352,9 @@ public final class Scheduler {
         return pool;
     }
 
-    /** Fails if blocks are held though nothing waits or runs: what {@link #check} says of an idle scheduler, at no cost. */
+    /**
+     * Fails if blocks are held although nothing waits or runs; a cheap version of {@link #check} for an idle scheduler.
+     */
     public void checkIdle() {
         Check.that(
                 hasWork() || pool.held() == 0,
@@ -357,18 +363,18 @@ public final class Scheduler {
                 pool.blocks());
     }
 
-    /** Walks all books and fails if they do not balance. No step may be in flight. */
+    /** Checks all reference counts and lists. No step may be in flight. */
     public void check() {
         List<BlockTable> tables = new ArrayList<>();
         int holders = 0;
-        for (SequenceList list : List.of(roster.prefilling, roster.decoding)) {
+        for (SequenceList list : List.of(queues.prefilling, queues.decoding)) {
             for (Sequence s = list.first(); s != null; s = s.next) {
                 tables.add(s.table());
                 holders++;
-                Check.that(s.inFlight == 0, "a sequence is in flight while the books are checked");
+                Check.that(s.inFlight == 0, "a sequence is in flight during the check");
             }
         }
-        Check.that(holders == roster.active(), "%d sequences in lists, %d active", holders, roster.active());
+        Check.that(holders == queues.active(), "%d sequences in lists, %d active", holders, queues.active());
         pool.check(tables);
     }
 }

@@ -9,19 +9,20 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The scheduler's knobs. Every number is validated here; names in messages are the ones users type.
+ * Options of the scheduler. All values are validated here; messages use the names that users type.
  *
- * @param maxBatchSize most rows in a decode step, at most {@value #MAX_ROWS}
- * @param prefillMaxBatchSize most waiting requests admitted per iteration, whatever the decode batch, at most {@value #MAX_ROWS}
- * @param prefillMaxTokens most prompt tokens computed per iteration; a longer prompt at the head of the queue is admitted alone.
- *     With {@code chunkedPrefill} prompts are cut to fit, and decode rows count too
- * @param decodeFirst whether an iteration decodes before it admits; no difference with {@code chunkedPrefill} or another step
- *     policy than the default
- * @param policies which requests are admitted and preempted, and in which order steps are made up
- * @param maxActiveRequests most requests that hold KV blocks at the same time
- * @param chunkedPrefill whether prompts share steps with decode rows and may be cut to fit {@code prefillMaxTokens}, and the
- *     largest step of the device; otherwise an iteration is one step that prefills what was admitted and one that decodes
- * @param prefixCache whether blocks of finished work are reused by requests that begin with the same tokens
+ * @param maxBatchSize maximum rows of a decode step, at most {@value #MAX_ROWS}
+ * @param prefillMaxBatchSize maximum waiting requests admitted per iteration, at most {@value #MAX_ROWS}; independent
+ *     of {@code maxBatchSize}
+ * @param prefillMaxTokens maximum prompt tokens per iteration; a longer prompt at the head of the queue is admitted
+ *     alone. With {@code chunkedPrefill} prompts are split to fit, and decode rows count as tokens
+ * @param decodeFirst whether an iteration decodes before it prefills; no effect with {@code chunkedPrefill} or a custom
+ *     step policy
+ * @param policies policies for admission, preemption and steps
+ * @param maxActiveRequests maximum requests that hold KV blocks at the same time
+ * @param chunkedPrefill whether prompts share steps with decode rows and are split to fit {@code prefillMaxTokens} and
+ *     the largest step of the device; otherwise an iteration has a prefill step and a decode step
+ * @param prefixCache whether KV blocks of earlier requests are reused by requests with the same prefix
  */
 public record SchedulerOptions(
         int maxBatchSize,
@@ -33,7 +34,7 @@ public record SchedulerOptions(
         boolean chunkedPrefill,
         boolean prefixCache) {
 
-    /** Most rows of a step that decode, and most that prefill. */
+    /** Maximum decode rows, and maximum prefill rows, of a step. */
     public static final int MAX_ROWS = 1 << 16;
 
     /** No limit. */
@@ -55,12 +56,12 @@ public record SchedulerOptions(
         BadInput.require(value >= 1, name, value, "positive");
     }
 
-    /** Which waiting requests are admitted. */
+    /** Returns the policy that chooses which waiting requests are admitted. */
     public AdmissionPolicy admission() {
         return policies.admission();
     }
 
-    /** The defaults: a decode batch of 8, as many prefills per iteration, first in first out, prefix cache on. */
+    /** Returns the defaults: a decode batch of 8, as many prefills per iteration, FIFO admission, prefix cache on. */
     public static SchedulerOptions defaults() {
         return builder().build();
     }
@@ -84,7 +85,7 @@ public record SchedulerOptions(
                 .prefixCache(prefixCache);
     }
 
-    /** Collects options; what is not set keeps its default. */
+    /** A builder; options that are not set keep their defaults. */
     public static final class Builder {
         private int maxBatchSize = 8;
         private int prefillMaxBatchSize;

@@ -13,14 +13,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's tokens and how far their keys and values have been computed.
+ * The tokens of one request, and how many of them have their keys and values computed.
  *
  * <pre>
  *   0 …… confirmed …… computed …… length − pending …… length …… maxLength
  *   applied steps   steps in flight   known tokens   being sampled
  * </pre>
  *
- * <p>The scheduler's thread owns it once it has been added; {@code confirmed ≤ computed ≤ length ≤ maxLength} always.
+ * <p>Owned by the scheduler's thread once it has been added. Always {@code confirmed ≤ computed ≤ length ≤ maxLength}.
  */
 public final class Sequence implements TokenHistory, WaitingRequest, RunningRequest {
     enum State {
@@ -29,8 +29,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         FINISHED
     }
 
-    /** New tokens that there is room for at first. */
-    private static final int FIRST_TOKENS = 128;
+    /** Initial capacity for generated tokens. */
+    private static final int INITIAL_TOKENS = 128;
 
     private final long id;
     private final Object owner;
@@ -43,19 +43,19 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     State state = State.WAITING;
     int computed;
     int confirmed;
-    /** The most tokens it has ever had computed; more than {@link #computed} after a preemption. */
-    int reached;
+    /** The maximum of {@link #computed} so far; larger than it after a preemption. */
+    int peakComputed;
 
     int inFlight;
     int cachedTokens;
     int preemptions;
-    int timesPassedOver;
-    /** Left out of a step because another sequence of that step computes a block they share. */
+    int timesSkipped;
+    /** Whether it was left out of a step because another sequence of that step computes a block they share. */
     boolean deferred;
-    /** Which sample of the step in flight yields the pending token. */
+    /** The sample of the step in flight that will be the pending token. */
     int pendingSample;
 
-    /** The last step it is part of. */
+    /** The last step that includes this sequence. */
     long plannedStep = -1;
 
     long arrival;
@@ -70,9 +70,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     @Nullable
     SequenceList list;
 
-    private volatile int scheduler = WaitingRoom.ANY;
+    private volatile int scheduler = WaitingQueue.ANY;
 
-    /** The ids, with room for more: it grows with the sequence, up to {@link #maxLength}. */
+    /** Token ids; grows up to {@link #maxLength}. */
     private int[] tokens;
 
     private int length;
@@ -82,15 +82,15 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     private @Nullable FinishReason finishReason;
 
     /**
-     * A sequence that waits to be added.
+     * Creates a sequence to be added to a scheduler.
      *
-     * @param id the caller's name for it
-     * @param owner what the caller wants to find again when the sequence comes back in a plan; never looked into
-     * @param prompt the prompt's ids, within the vocabulary
-     * @param maxLength tokens at which the completion ends, the prompt's included
-     * @param params how tokens are chosen
-     * @param seed the random stream
-     * @param endOfText ids that end the completion; empty to generate on
+     * @param id the caller's identifier
+     * @param owner an object of the caller that {@link #owner} returns
+     * @param prompt the prompt's token ids, all within the vocabulary
+     * @param maxLength maximum tokens, including the prompt
+     * @param params sampling parameters
+     * @param seed seed of the random stream
+     * @param endOfText ids that end the completion; empty to ignore end-of-text
      */
     public Sequence(
             long id, Object owner, int[] prompt, int maxLength, SamplingParams params, long seed, int[] endOfText) {
@@ -98,7 +98,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         this.owner = owner;
         this.promptLength = prompt.length;
         this.maxLength = maxLength;
-        this.tokens = Arrays.copyOf(prompt, Math.min(maxLength, prompt.length + FIRST_TOKENS));
+        this.tokens = Arrays.copyOf(prompt, Math.min(maxLength, prompt.length + INITIAL_TOKENS));
         this.length = prompt.length;
         this.endOfText = endOfText.clone();
         this.sampling = new SampleRequest(params, seed, this);
@@ -110,19 +110,25 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return id;
     }
 
-    /** Gives it the caller's priority and tag, for policies to look at; before it is added. Returns this sequence. */
-    public Sequence marked(int callersPriority, Optional<Object> callersTag) {
+    /**
+     * Sets what policies see as the request's priority and tag; must be called before it is added. Returns this
+     * sequence.
+     */
+    public Sequence setPriorityAndTag(int callersPriority, Optional<Object> callersTag) {
         priority = callersPriority;
         tag = callersTag;
         return this;
     }
 
-    /** Returns a sequence that has computed nothing, for a scheduler other than the one that admitted this one; it keeps its arrival. */
-    public Sequence again() {
+    /**
+     * Returns a copy with nothing computed, for another scheduler than the one that admitted this sequence. It keeps
+     * its arrival and its number of skips.
+     */
+    public Sequence newAttempt() {
         Sequence again = new Sequence(id, owner, promptIds(), maxLength, sampling.params(), sampling.seed(), endOfText)
-                .marked(priority, tag);
-        again.arrive(arrival, arrivalStep);
-        again.timesPassedOver = timesPassedOver;
+                .setPriorityAndTag(priority, tag);
+        again.setArrival(arrival, arrivalStep);
+        again.timesSkipped = timesSkipped;
         return again;
     }
 
@@ -130,12 +136,12 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         scheduler = to;
     }
 
-    /** The scheduler that it is bound to or that has admitted it, by its number in the room; {@link WaitingRoom#ANY} if there is none. */
+    /** Returns the number of the scheduler that it is bound to or admitted by, or {@link WaitingQueue#ANY}. */
     public int scheduler() {
         return scheduler;
     }
 
-    void arrive(long number, long step) {
+    void setArrival(long number, long step) {
         arrival = number;
         arrivalStep = step;
     }
@@ -181,8 +187,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     @Override
-    public int timesPassedOver() {
-        return timesPassedOver;
+    public int timesSkipped() {
+        return timesSkipped;
     }
 
     @Override
@@ -190,14 +196,14 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return preemptions > 0;
     }
 
-    /** Whether it is offered before all others and keeps those after it waiting until it is admitted. */
+    /** Returns whether it is offered before all others and blocks the queue until it is admitted. */
     boolean mustBeNext() {
-        return isRestart() || timesPassedOver >= AdmissionPolicy.MAX_PASSES;
+        return isRestart() || timesSkipped >= AdmissionPolicy.MAX_SKIPS;
     }
 
-    /** Whether it has been skipped as often as a sequence may be. */
-    boolean isAtBound() {
-        return !isRestart() && timesPassedOver >= AdmissionPolicy.MAX_PASSES;
+    /** Returns whether it has been skipped {@link AdmissionPolicy#MAX_SKIPS} times; never true after a preemption. */
+    boolean reachedMaxSkips() {
+        return !isRestart() && timesSkipped >= AdmissionPolicy.MAX_SKIPS;
     }
 
     public Object owner() {
@@ -209,12 +215,12 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return promptLength;
     }
 
-    /** The prompt's ids, a copy; any thread, since nothing changes them. */
+    /** Returns a copy of the prompt's ids. Safe from any thread, because they never change. */
     public int[] promptIds() {
         return Arrays.copyOf(tokens, promptLength);
     }
 
-    /** Tokens whose ids are known: the prompt and what has been generated. */
+    /** Returns the number of known tokens: the prompt and the tokens generated so far. */
     @Override
     public int length() {
         return length - pending;
@@ -225,12 +231,12 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return tokens[index];
     }
 
-    /** Most tokens it will ever have. */
+    /** Returns the maximum number of tokens. */
     public int maxLength() {
         return maxLength;
     }
 
-    /** Most tokens whose keys and values it will ever hold: those of the last token are never computed. */
+    /** Returns the maximum number of tokens whose keys and values are computed: all but the last token. */
     public int maxComputed() {
         return maxLength - 1;
     }
@@ -243,23 +249,23 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return table;
     }
 
-    /** Prompt tokens that were found in the prefix cache when it was admitted first. */
+    /** Returns the number of prompt tokens found in the prefix cache at its first admission. */
     public int cachedTokens() {
         return cachedTokens;
     }
 
-    /** How often it had to give its blocks back and start over. */
+    /** Returns how often it was preempted. */
     @Override
     public int preemptions() {
         return preemptions;
     }
 
-    /** Whether it ended, and why. */
+    /** Returns why it ended, or empty if it has not. */
     public Optional<FinishReason> finishReason() {
         return Optional.ofNullable(finishReason);
     }
 
-    /** Whether it is waiting for its first or next admission. */
+    /** Returns whether it waits for its first or next admission. */
     public boolean isWaiting() {
         return state == State.WAITING;
     }
@@ -268,20 +274,20 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return length;
     }
 
-    /** Tokens still to be computed before the next one can be sampled. */
+    /** Returns the number of tokens to compute before the next one can be sampled. */
     int remaining() {
         return length - computed;
     }
 
-    /** Whether the last token is being sampled by a step in flight, so that only the device knows it. */
+    /** Returns whether the last token is being sampled by a step in flight, so that only the device knows it. */
     boolean hasPending() {
         return pending > 0;
     }
 
-    /** Moves the marks over its row of a step. */
+    /** Advances past the tokens of its row in a step. */
     void advance(long step, int count, int sample) {
         computed += count;
-        reached = Math.max(reached, computed);
+        peakComputed = Math.max(peakComputed, computed);
         inFlight++;
         plannedStep = step;
         if (sample != StepPlan.NO_SAMPLE) {
@@ -291,12 +297,12 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         }
     }
 
-    /** The oldest pending token has become known. */
+    /** Sets the oldest pending token. */
     void resolve(int token) {
         int index = length - pending;
         if (index == tokens.length) {
             int[] larger = Arrays.copyOf(tokens, (int) Math.min(maxLength, 2L * index));
-            // Other threads may read the prompt's ids: they see this array only with its contents.
+            // // Other threads may read the prompt's ids: publish the array only with its contents.
             VarHandle.releaseFence();
             tokens = larger;
         }
@@ -304,7 +310,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         pending--;
     }
 
-    boolean endsWith(int token) {
+    boolean isEndOfText(int token) {
         for (int end : endOfText) {
             if (end == token) {
                 return true;
@@ -323,8 +329,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     /**
-     * Whether another sequence, one of a step in the making, is about to compute the block that comes next after what this one
-     * has taken from the cache; it can be taken from there too before long.
+     * Returns whether {@code other}, which is part of the step being planned, is about to compute the block that
+     * follows this sequence's cached prefix. After that step the block can be taken from the cache.
      */
     boolean nextBlockIsComputedBy(Sequence other, int blockSize) {
         int from = table.size() * blockSize;
@@ -332,7 +338,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return to < length
                 && to <= other.length()
                 && other.confirmed < to
-                && table.continuesLike(other.table)
+                && table.matchesPublishedPrefixOf(other.table)
                 && Arrays.equals(tokens, from, to, other.tokens, from, to);
     }
 

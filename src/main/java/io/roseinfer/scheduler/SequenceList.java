@@ -4,7 +4,7 @@ import io.roseinfer.base.Check;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A doubly linked list through the sequences themselves: a sequence is in one list at most, and leaves it in O(1). */
+/** An intrusive doubly linked list. A sequence is in at most one list and is removed in O(1). */
 final class SequenceList {
     private @Nullable Sequence first;
     private @Nullable Sequence last;
@@ -24,7 +24,7 @@ final class SequenceList {
     }
 
     void addLast(Sequence sequence) {
-        enter(sequence);
+        link(sequence);
         sequence.previous = last;
         sequence.next = null;
         if (last == null) {
@@ -36,7 +36,7 @@ final class SequenceList {
     }
 
     void addFirst(Sequence sequence) {
-        enter(sequence);
+        link(sequence);
         sequence.next = first;
         sequence.previous = null;
         if (first == null) {
@@ -47,14 +47,14 @@ final class SequenceList {
         first = sequence;
     }
 
-    /** Puts a sequence before another of this list; at the end if that is null. */
+    /** Adds a sequence before another one of this list, or at the end if {@code successor} is null. */
     void addBefore(Sequence sequence, @Nullable Sequence successor) {
         if (successor == null) {
             addLast(sequence);
         } else if (successor.previous == null) {
             addFirst(sequence);
         } else {
-            enter(sequence);
+            link(sequence);
             sequence.previous = successor.previous;
             sequence.next = successor;
             successor.previous.next = sequence;
@@ -62,14 +62,14 @@ final class SequenceList {
         }
     }
 
-    private void enter(Sequence sequence) {
-        Check.that(sequence.list == null, "a sequence is put into a second list");
+    private void link(Sequence sequence) {
+        Check.that(sequence.list == null, "a sequence is already in a list");
         sequence.list = this;
         size++;
     }
 
     void remove(Sequence sequence) {
-        Check.that(sequence.list == this, "a sequence is taken from a list it is not in");
+        Check.that(sequence.list == this, "a sequence is not in the list it is removed from");
         if (sequence.previous == null) {
             first = sequence.next;
         } else {
@@ -86,7 +86,7 @@ final class SequenceList {
         size--;
     }
 
-    /** Sends the first sequence to the end. */
+    /** Moves the first sequence to the end. */
     void rotate() {
         Sequence head = Objects.requireNonNull(first);
         remove(head);

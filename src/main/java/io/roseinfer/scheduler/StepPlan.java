@@ -7,14 +7,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one step computes: for each row a sequence, a run of its tokens, and whether the run's last token is sampled from. After
- * {@link Scheduler#apply} it also tells what each row yielded. Its owner may have it filled anew for another step.
+ * The input of one step: for each row a sequence, a range of its tokens, and whether to sample after the last of them.
+ * After {@link Scheduler#apply} it also has the sampled tokens. A plan can be filled again for a later step.
  */
 public final class StepPlan {
     /** {@link #pendingSample} of a row whose tokens are all known. */
     public static final int KNOWN = -1;
 
-    /** {@link #sample} of a row from which no token is sampled. */
+    /** {@link #sample} of a row without a sample. */
     public static final int NO_SAMPLE = -1;
 
     private final @Nullable Sequence[] sequences;
@@ -22,8 +22,8 @@ public final class StepPlan {
     private final int[] counts;
     private final int[] pendingSamples;
     private final int[] samples;
-    private final int[] yielded;
-    private final boolean[] hasYielded;
+    private final int[] sampledTokens;
+    private final boolean[] hasSampledToken;
     private final int maxTokens;
 
     private long step;
@@ -43,12 +43,12 @@ public final class StepPlan {
         counts = new int[maxRows];
         pendingSamples = new int[maxRows];
         samples = new int[maxRows];
-        yielded = new int[maxRows];
-        hasYielded = new boolean[maxRows];
+        sampledTokens = new int[maxRows];
+        hasSampledToken = new boolean[maxRows];
         this.maxTokens = maxTokens;
     }
 
-    /** Starts anew. */
+    /** Resets the plan for another step. */
     void clear(long stepNumber) {
         step = stepNumber;
         rows = 0;
@@ -63,9 +63,9 @@ public final class StepPlan {
     }
 
     /**
-     * Adds the next {@code count} tokens of a sequence and moves its marks over them.
+     * Adds the next {@code count} tokens of a sequence and advances the sequence past them.
      *
-     * @param admits whether the sequence waited until now
+     * @param admits whether the sequence was waiting until now
      */
     void addRow(Sequence sequence, int count, boolean admits) {
         Check.that(
@@ -79,26 +79,26 @@ public final class StepPlan {
         counts[row] = count;
         pendingSamples[row] = sequence.hasPending() ? sequence.pendingSample : KNOWN;
         samples[row] = sequence.remaining() == count ? sampleCount++ : NO_SAMPLE;
-        hasYielded[row] = false;
+        hasSampledToken[row] = false;
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
         if (admits && !sequence.isRestart()) {
             fromCache += sequence.computed;
             sequence.cachedTokens = sequence.computed;
         }
-        recomputed += Math.clamp(sequence.reached - sequence.computed, 0, count);
-        forcedAdmissions += admits && sequence.isAtBound() ? 1 : 0;
+        recomputed += Math.clamp(sequence.peakComputed - sequence.computed, 0, count);
+        forcedAdmissions += admits && sequence.reachedMaxSkips() ? 1 : 0;
         decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
         attended += (long) count * sequence.computed + (long) count * (count + 1) / 2;
         sequence.advance(step, count, samples[row]);
     }
 
-    /** Whether a sequence has a row. */
-    boolean has(Sequence sequence) {
+    /** Returns whether a sequence has a row. */
+    boolean contains(Sequence sequence) {
         return sequence.plannedStep == step;
     }
 
-    /** Adds what its rows come to. */
+    /** Adds the counts of its rows. */
     void addTo(StepRecord totals) {
         totals.add(Fact.ROWS, rows);
         totals.add(Fact.TOKENS, tokens);
@@ -110,12 +110,12 @@ public final class StepPlan {
         totals.add(Fact.FORCED_ADMISSIONS, forcedAdmissions);
     }
 
-    void setYielded(int row, int token) {
-        yielded[row] = token;
-        hasYielded[row] = true;
+    void setSampledToken(int row, int token) {
+        sampledTokens[row] = token;
+        hasSampledToken[row] = true;
     }
 
-    /** The step's number, counted from zero. */
+    /** Returns the step's number, counted from zero. */
     public long step() {
         return step;
     }
@@ -128,7 +128,7 @@ public final class StepPlan {
         return rows;
     }
 
-    /** Tokens of all rows. */
+    /** Returns the number of tokens of all rows. */
     public int tokens() {
         return tokens;
     }
@@ -137,7 +137,7 @@ public final class StepPlan {
         return Objects.requireNonNull(sequences[row]);
     }
 
-    /** Index in the sequence of the row's first token. */
+    /** Returns the index of the row's first token in its sequence. */
     public int start(int row) {
         return starts[row];
     }
@@ -146,23 +146,26 @@ public final class StepPlan {
         return counts[row];
     }
 
-    /** Which of the step's samples is taken from the row's last token, or {@link #NO_SAMPLE}. Samples are numbered in row order. */
+    /**
+     * Returns the index of the sample taken after the row's last token, or {@link #NO_SAMPLE}. Samples are numbered in
+     * row order.
+     */
     public int sample(int row) {
         return samples[row];
     }
 
-    /** The sample of the step before that yields the row's last token, or {@link #KNOWN}. */
+    /** Returns the sample of the previous step that is the row's last token, or {@link #KNOWN}. */
     public int pendingSample(int row) {
         return pendingSamples[row];
     }
 
-    /** After the step was applied: whether the row's sequence got a token. */
-    public boolean hasYielded(int row) {
-        return hasYielded[row];
+    /** Returns whether the row's sequence got a token when the step was applied. */
+    public boolean hasSampledToken(int row) {
+        return hasSampledToken[row];
     }
 
-    /** The token the row's sequence got, of a row that {@link #hasYielded} one. */
-    public int yielded(int row) {
-        return yielded[row];
+    /** Returns the token of a row for which {@link #hasSampledToken} returns true. */
+    public int sampledToken(int row) {
+        return sampledTokens[row];
     }
 }

@@ -9,17 +9,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills a plan with rows as the step policy asks for them: gets them their blocks, and moves sequences between the lists and their marks
- * over what the rows compute.
+ * Fills a plan with the rows that the step policy asks for: allocates their blocks, moves sequences between the queues
+ * and advances them.
  */
 final class StepPlanner implements StepBuilder {
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
-    private final Roster roster;
-    private final WaitingRoom room;
+    private final SequenceQueues queues;
+    private final WaitingQueue waitingQueue;
     private final int number;
-    private final BlockSupply blocks;
+    private final BlockAllocator blocks;
     private final Admission admission;
     private final Consumer<Sequence> onFirstAdmission;
 
@@ -31,30 +31,31 @@ final class StepPlanner implements StepBuilder {
     private boolean prefilled;
 
     /**
-     * A planner without a plan.
+     * Creates a planner without a plan.
      *
-     * @param number the scheduler's in the room
-     * @param totals counts what happens while steps are planned
-     * @param onFirstAdmission is given each sequence that is admitted for the first time, under the room's lock
+     * @param number the scheduler's number in the waiting queue
+     * @param totals counts what happens during planning
+     * @param onFirstAdmission called with each sequence admitted for the first time, under the queue's lock
      */
     StepPlanner(
             SchedulerOptions options,
             KvBlockPool pool,
             int maxStepTokens,
-            Roster roster,
-            WaitingRoom room,
+            SequenceQueues queues,
+            WaitingQueue waitingQueue,
             int number,
             StepRecord totals,
             Consumer<Sequence> onFirstAdmission) {
-        this.room = room;
+        this.waitingQueue = waitingQueue;
         this.number = number;
         this.onFirstAdmission = onFirstAdmission;
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
-        this.roster = roster;
-        this.blocks = new BlockSupply(roster, options.policies().preemption(), room, totals);
-        this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, room, number, pool);
+        this.queues = queues;
+        this.blocks = new BlockAllocator(queues, options.policies().preemption(), waitingQueue, totals);
+        this.admission =
+                new Admission(options.admission(), options.prefillMaxBatchSize(), queues, waitingQueue, number, pool);
     }
 
     void onAdmission(Runnable begins, Runnable ends) {
@@ -62,10 +63,13 @@ final class StepPlanner implements StepBuilder {
         admissionEnds = ends;
     }
 
-    /** Starts an empty plan, for which so many sequences that any scheduler may admit can be admitted. */
-    void begin(StepPlan empty, int mostShared) {
+    /**
+     * Starts an empty plan that may admit at most {@code maxSharedAdmissions} of the sequences that any scheduler may
+     * admit.
+     */
+    void begin(StepPlan empty, int maxSharedAdmissions) {
         plan = empty;
-        maxShared = mostShared;
+        maxShared = maxSharedAdmissions;
         decoded = false;
         prefilled = false;
     }
@@ -110,15 +114,15 @@ final class StepPlanner implements StepBuilder {
     }
 
     private void decode(StepPlan plan) {
-        for (int candidates = roster.decoding.size();
+        for (int candidates = queues.decoding.size();
                 candidates > 0 && plan.rows() < options.maxBatchSize() && plan.tokens() < maxStepTokens;
                 candidates--) {
-            Sequence sequence = roster.decoding.first();
+            Sequence sequence = queues.decoding.first();
             if (sequence == null || !isReady(sequence, plan)) {
                 return;
             }
-            if (blocks.makeRoom(sequence)) {
-                roster.decoding.rotate();
+            if (blocks.allocateSlot(sequence)) {
+                queues.decoding.rotate();
                 plan.addRow(sequence, 1, false);
                 retireIfFull(plan, sequence);
             } else if (!sequence.isWaiting()) {
@@ -127,15 +131,18 @@ final class StepPlanner implements StepBuilder {
         }
     }
 
-    /** Not yet in this step, and its last token is known or sampled by the step just before, where the device can look it up. */
+    /**
+     * Returns whether a sequence can decode: it has no row yet, and its last token is known or sampled by the previous
+     * step, where the device can look it up.
+     */
     private static boolean isReady(Sequence sequence, StepPlan plan) {
-        return !plan.has(sequence) && (!sequence.hasPending() || sequence.plannedStep == plan.step() - 1);
+        return !plan.contains(sequence) && (!sequence.hasPending() || sequence.plannedStep == plan.step() - 1);
     }
 
     private void prefill(StepPlan plan, int budgetTokens) {
         int budget = Math.min(budgetTokens, maxStepTokens - plan.tokens());
         int firstRow = plan.rows();
-        Sequence next = roster.prefilling.first();
+        Sequence next = queues.prefilling.first();
         while (next != null && budget > 0 && plan.rows() - firstRow < options.prefillMaxBatchSize()) {
             Sequence sequence = next;
             next = sequence.next;
@@ -149,8 +156,8 @@ final class StepPlanner implements StepBuilder {
     }
 
     private void admit(StepPlan plan, int budgetTokens, int firstRow) {
-        if (hasPlace(plan, budgetTokens, firstRow)) {
-            synchronized (room) {
+        if (hasCapacity(plan, budgetTokens, firstRow)) {
+            synchronized (waitingQueue) {
                 admitRanked(plan, budgetTokens, firstRow);
             }
         }
@@ -160,11 +167,11 @@ final class StepPlanner implements StepBuilder {
         int budget = budgetTokens;
         admission.begin(maxShared);
         Sequence candidate = admission.next();
-        while (candidate != null && hasPlace(plan, budget, firstRow)) {
-            if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
+        while (candidate != null && hasCapacity(plan, budget, firstRow)) {
+            if (tryAdmit(candidate, plan, budget, plan.rows() == firstRow)) {
                 admission.admitted(candidate);
                 budget -= prefillRow(plan, candidate, budget, true);
-            } else if (admission.holdsTheLine(candidate)) {
+            } else if (admission.blocksQueue(candidate)) {
                 break;
             }
             candidate = admission.next();
@@ -172,19 +179,19 @@ final class StepPlanner implements StepBuilder {
         admission.end();
     }
 
-    private boolean hasPlace(StepPlan plan, int budget, int firstRow) {
+    private boolean hasCapacity(StepPlan plan, int budget, int firstRow) {
         return budget > 0
                 && plan.rows() - firstRow < options.prefillMaxBatchSize()
-                && roster.active() < options.maxActiveRequests();
+                && queues.active() < options.maxActiveRequests();
     }
 
-    /** Gives a waiting sequence its blocks and makes it active, if they are there and its tokens fit the budget. */
-    private boolean takeIn(Sequence sequence, StepPlan plan, int budget, boolean isFirst) {
+    /** Admits a waiting sequence if its tokens fit the budget and its blocks can be allocated. */
+    private boolean tryAdmit(Sequence sequence, StepPlan plan, int budget, boolean isFirst) {
         int reused = sequence.reuse();
         sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
         int cost = sequence.plannedLength() - reused;
         boolean fits = options.chunkedPrefill() || cost <= budget || (isFirst && cost <= maxStepTokens);
-        if (sequence.deferred || !fits || blocks.wanted(sequence) > pool.available()) {
+        if (sequence.deferred || !fits || blocks.requiredBlocks(sequence) > pool.available()) {
             sequence.table().release();
             return false;
         }
@@ -192,14 +199,17 @@ final class StepPlanner implements StepBuilder {
         sequence.computed = reused;
         sequence.confirmed = reused;
         if (!sequence.isRestart()) {
-            room.admit(sequence, number);
+            waitingQueue.admit(sequence, number);
             onFirstAdmission.accept(sequence);
         }
-        roster.activate(sequence);
+        queues.activate(sequence);
         return true;
     }
 
-    /** Whether waiting one step would find in the cache what this step is computing for another sequence. */
+    /**
+     * Returns whether this step computes, for another sequence, a block that can be reused from the cache one step
+     * later.
+     */
     private boolean isBeingComputed(Sequence sequence, StepPlan plan) {
         for (int row = 0; row < plan.rows(); row++) {
             if (sequence.nextBlockIsComputedBy(plan.sequence(row), pool.blockSize())) {
@@ -209,24 +219,26 @@ final class StepPlanner implements StepBuilder {
         return false;
     }
 
-    /** Adds as much of a prompt as the budget allows (all of it, unless prompts are cut); returns the tokens added. */
+    /**
+     * Adds as much of a prompt as the budget allows, or all of it without chunked prefill; returns the tokens added.
+     */
     private int prefillRow(StepPlan plan, Sequence sequence, int budget, boolean admits) {
         int remaining = sequence.remaining();
         int count = options.chunkedPrefill() ? Math.min(budget, remaining) : remaining;
         plan.addRow(sequence, count, admits);
         if (count == remaining) {
-            roster.prefilling.remove(sequence);
-            roster.decoding.addLast(sequence);
+            queues.prefilling.remove(sequence);
+            queues.decoding.addLast(sequence);
             retireIfFull(plan, sequence);
         }
         return count;
     }
 
-    /** A sequence whose last token this plan samples is not planned again; applying that token finishes it. */
+    /** Stops planning a sequence whose last token this plan samples; it ends when the plan is applied. */
     private void retireIfFull(StepPlan plan, Sequence sequence) {
         boolean samples = plan.sample(plan.rows() - 1) != StepPlan.NO_SAMPLE;
         if (samples && sequence.plannedLength() == sequence.maxLength()) {
-            roster.decoding.remove(sequence);
+            queues.decoding.remove(sequence);
         }
     }
 }

@@ -1,11 +1,11 @@
 /**
- * Which tokens are computed in the next step: a decision over integers. {@code plan()} yields a
- * {@link io.roseinfer.scheduler.StepPlan}, {@code apply} takes what the step sampled. No tensor, no thread, no clock: the same
- * calls give the same decisions, so a run can be replayed. What several schedulers share is the
- * {@link io.roseinfer.scheduler.WaitingRoom}, under one lock.
+ * Decides which tokens the next step computes. {@code plan()} makes a {@link io.roseinfer.scheduler.StepPlan} and
+ * {@code apply} appends the tokens that the step sampled. Integers only, with no tensors, threads or clock: equal calls
+ * give equal decisions, so runs can be replayed. Several schedulers share only the
+ * {@link io.roseinfer.scheduler.WaitingQueue}, under one lock.
  *
- * <p>A sequence simply has {@code length − computed} tokens to do. Decode is a difference of one; a long prompt cut into chunks,
- * a prefix found in the cache and a recompute after preemption are the same code.
+ * <p>A sequence simply has {@code length − computed} tokens to compute. Decoding is a difference of one; chunked
+ * prefill, cached prefixes and recomputation after preemption use the same code.
  *
  * <p>The decisions themselves are policies, in {@link io.roseinfer.scheduler.policy}.
  */

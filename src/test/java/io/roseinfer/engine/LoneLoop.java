@@ -3,10 +3,10 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.scheduler.WaitingRoom;
+import io.roseinfer.scheduler.WaitingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A loop with its own waiting room, turned by hand. */
+/** A loop with its own waiting queue, turned by hand. */
 final class LoneLoop {
     private final ModelRunner runner;
     private final InFlight inFlight;
@@ -19,7 +19,7 @@ final class LoneLoop {
                 Integer.MAX_VALUE,
                 clock,
                 observers.requests(),
-                new WaitingRoom(1),
+                new WaitingQueue(1),
                 new TokenizeWorkers(0, request -> {}),
                 () -> {});
         this.loop = new EngineLoop(0, runner, options, clock, observers, false, inFlight);

@@ -15,7 +15,7 @@ enum PlantedBug {
 
     WHOLE_PROMPT_REUSED_AT_A_BLOCK_EDGE("kv.BlockTable", "reuse", Edit.compare(Opcode.IF_ICMPGE, Opcode.IF_ICMPGT)),
 
-    BLOCK_MISSING_BEHIND_A_BLOCK_EDGE("kv.BlockTable", "missing", Edit.callInstead("ceilDiv", "floorDiv")),
+    BLOCK_MISSING_BEHIND_A_BLOCK_EDGE("kv.BlockTable", "missingBlocks", Edit.callInstead("ceilDiv", "floorDiv")),
 
     PUBLISHED_BEFORE_COMPUTED("scheduler.Sequence", "publish", Edit.readInstead("confirmed", "computed")),
 
@@ -28,11 +28,12 @@ enum PlantedBug {
     DECODE_BEYOND_THE_TOKENS_OF_A_STEP(
             "scheduler.StepPlanner", "decode", Edit.readAs("maxStepTokens", Integer.MAX_VALUE)),
 
-    OLDEST_NOT_SPARED("scheduler.BlockSupply", "preemptFor", Edit.withAnswer("isOldest", 0)),
+    OLDEST_NOT_SPARED("scheduler.BlockAllocator", "preemptFor", Edit.withAnswer("isOldest", 0)),
 
-    PASSED_OVER_WITHOUT_END("scheduler.Sequence", "mustBeNext", Edit.readAs("timesPassedOver", 0)),
+    PASSED_OVER_WITHOUT_END("scheduler.Sequence", "mustBeNext", Edit.readAs("timesSkipped", 0)),
 
-    FORCED_FIFO_GIVEN_UP_BEFORE_ITS_HEAD_IS_ADMITTED("scheduler.Admission", "begin", Edit.readAs("isHeld", 0)),
+    FORCED_FIFO_GIVEN_UP_BEFORE_ITS_HEAD_IS_ADMITTED(
+            "scheduler.Admission", "begin", Edit.readAs("repeatsIteration", 0)),
 
     PLANNED_ROW_REPLAYED("scheduler.StepPlan", "addRow", Edit.withoutCall("advance")),
 
@@ -101,9 +102,9 @@ enum PlantedBug {
 
     GIVEN_BACK_TO_NOBODY("engine.Replica", "endLeftovers", Edit.withAnswer("hasLiving", 0)),
 
-    GIVEN_BACK_AS_THE_DEAD_REPLICA_LEFT_IT("engine.LiveRequest", "readyAgain", Edit.withReceiverAsAnswer("again")),
+    GIVEN_BACK_AS_THE_DEAD_REPLICA_LEFT_IT("engine.LiveRequest", "readyAgain", Edit.withReceiverAsAnswer("newAttempt")),
 
-    BLOCKS_OF_ANOTHER_REPLICA("kv.BlockTable", "use", Edit.keepingTheFirst("pool")),
+    BLOCKS_OF_ANOTHER_REPLICA("kv.BlockTable", "setPool", Edit.keepingTheFirst("pool")),
 
     LOAD_OF_AN_ENDED_REQUEST_KEPT("engine.LiveRequest", "discharge", Edit.withoutCall("remove")),
 
@@ -114,7 +115,7 @@ enum PlantedBug {
             1,
             "engine.ReplicasTest#request_cancelled_before_its_replica_dies_ends_while_the_others_are_busy"),
 
-    GIVEN_BACK_TO_THE_END_OF_THE_QUEUE("scheduler.WaitingRoom", "addAgain", Edit.withNullAsLastArgument("insert")),
+    GIVEN_BACK_TO_THE_END_OF_THE_QUEUE("scheduler.WaitingQueue", "requeue", Edit.withNullAsLastArgument("insert")),
 
     BOUND_TO_A_REPLICA_WITHOUT_ROOM("engine.SchedulerManager", "submit", Edit.withAnswer("choose", 0)),
 
@@ -130,63 +131,63 @@ enum PlantedBug {
 
     PROMPT_LEAVES_THE_LOAD_TWICE("engine.LiveRequest", "computePrompt", Edit.withoutWrite("chargedPromptTokens")),
 
-    STOP_STRING_HELD_BACK_TOO_SHORT("sampling.StopStrings", "longestOpenPrefix", Edit.constant(1, 2)),
+    STOP_STRING_HELD_BACK_TOO_SHORT("sampling.StopStrings", "longestPartialMatch", Edit.constant(1, 2)),
 
     PASSES_LOST_WHEN_GIVEN_BACK(
             "scheduler.Sequence",
-            "again",
-            Edit.withoutWrite("timesPassedOver"),
+            "newAttempt",
+            Edit.withoutWrite("timesSkipped"),
             1,
-            "scheduler.SequenceTest#sequence_that_is_given_back_shows_policies_what_it_showed_when_it_waited"),
+            "scheduler.SequenceTest#requeued_sequence_shows_policies_the_same_values"),
 
     REQUESTS_OF_ONE_THAT_LEAVES_GO_TO_THE_END(
-            "scheduler.WaitingRoom",
-            "leave",
+            "scheduler.WaitingQueue",
+            "unbindAll",
             Edit.withNullAsAnswer("first"),
             1,
-            "scheduler.WaitingRoomOrderTest#each_scheduler_is_shown_and_admits_the_oldest_requests_that_it_may"),
+            "scheduler.WaitingQueueOrderTest#each_scheduler_sees_and_admits_the_oldest_requests_it_may"),
 
     BOUND_REQUESTS_BEHIND_SHARED_ONES(
             "scheduler.Admission",
-            "look",
+            "fillWindow",
             Edit.longsCompareAs(1),
             1,
-            "scheduler.WaitingRoomOrderTest#each_scheduler_is_shown_and_admits_the_oldest_requests_that_it_may"),
+            "scheduler.WaitingQueueOrderTest#each_scheduler_sees_and_admits_the_oldest_requests_it_may"),
 
     LOOKAHEAD_ONE_SHORT(
             "scheduler.Admission",
             "<init>",
             Edit.oneLess("lookahead"),
             1,
-            "scheduler.WaitingRoomOrderTest#each_scheduler_is_shown_and_admits_the_oldest_requests_that_it_may"),
+            "scheduler.WaitingQueueOrderTest#each_scheduler_sees_and_admits_the_oldest_requests_it_may"),
 
     SHARE_BINDS_THOSE_PASSED_OVER_TOO_OFTEN(
             "scheduler.Admission",
             "next",
             Edit.withAnswer("mustBeNext", 0),
             1,
-            "scheduler.WaitingRoomOrderTest#requests_passed_over_as_often_as_may_be_are_admitted_beyond_the_share"),
+            "scheduler.WaitingQueueOrderTest#requests_at_the_skip_limit_are_admitted_beyond_the_share"),
 
     STRICT_ITERATION_ENDS_WITHOUT_A_HEAD(
             "scheduler.Admission",
             "end",
             Edit.withAnswer("waiting", 0),
             1,
-            "scheduler.FairnessTest#a_strict_iteration_has_one_number_until_it_admits_a_request_that_never_ran"),
+            "scheduler.FairnessTest#strict_iteration_keeps_its_number_until_it_admits_a_new_request"),
 
     GUARANTEE_FORGETS_THOSE_THAT_PREFILL(
-            "scheduler.BlockSupply",
-            "wanted",
+            "scheduler.BlockAllocator",
+            "requiredBlocks",
             Edit.readInstead("prefilling", "decoding"),
             1,
-            "scheduler.BlockSupplyTest#sequence_that_started_over_as_often_as_it_may_waits_for_the_growth_of_all"),
+            "scheduler.BlockAllocatorTest#sequence_at_the_restart_limit_waits_until_all_can_grow"),
 
     SHARE_GRANTED_TO_EACH_STEP(
             "engine.EngineLoop",
             "take",
             Edit.withoutWrite("share"),
             1,
-            "engine.WaitingRoomTest#a_turn_admits_no_more_and_no_less_than_its_share_however_many_steps_it_launches"),
+            "engine.WaitingQueueTest#a_turn_admits_no_more_and_no_less_than_its_share_however_many_steps_it_launches"),
 
     EARLIEST_DEADLINE_WAKES_NOBODY(
             "engine.Deadlines",
@@ -203,39 +204,39 @@ enum PlantedBug {
             "engine.RoutingTest#a_policy_that_remembers_what_it_routed_knows_replicas_by_their_numbers"),
 
     NEWEST_CACHED_BLOCK_EVICTED_FIRST(
-            "kv.IdleBlocks",
+            "kv.LruList",
             "oldest",
             Edit.readInstead("oldest", "newest"),
             1,
-            "kv.PrefixCacheTest#the_block_idle_longest_is_evicted_first_and_tails_before_heads"),
+            "kv.PrefixCacheTest#least_recently_used_block_is_evicted_first_and_tails_before_heads"),
 
     EVICTED_PREFIXES_REMAIN_PUBLISHED(
             "kv.PrefixCache",
             "forget",
             Edit.withoutCallOf("PublishedPrefixes", "remove"),
             1,
-            "kv.PrefixCacheTest#prefixes_are_published_as_long_as_the_cache_has_them"),
+            "kv.PrefixCacheTest#prefixes_are_published_while_they_are_cached"),
 
     SHORTER_OF_TWO_STOP_STRINGS_NAMED(
             "sampling.StopStrings",
             "firstMatch",
             Edit.compare(Opcode.IF_ICMPLE, Opcode.IF_ICMPGE),
             1,
-            "sampling.StopStringsTest#of_two_that_are_complete_together_the_longer_wins"),
+            "sampling.StopStringsTest#longer_of_two_matches_completed_together_wins"),
 
     TOP_P_KEEPS_ONE_MORE_WHEN_REACHED(
             "sampling.Candidates",
             "choose",
             Edit.compare(Opcode.IFGE, Opcode.IFGT),
             1,
-            "sampling.SamplerTest#top_p_that_is_reached_exactly_keeps_no_more"),
+            "sampling.SamplerTest#top_p_reached_exactly_keeps_no_further_token"),
 
     SEEDS_NOT_MIXED(
             "sampling.Sampler",
             "sample",
             Edit.withReceiverAsAnswer("mix"),
             1,
-            "sampling.SamplerTest#draws_of_a_seed_are_not_those_of_another_some_positions_later");
+            "sampling.SamplerTest#streams_of_nearby_seeds_are_not_shifted_copies");
 
     private final String className;
     private final String method;

@@ -169,7 +169,7 @@ class RoutingTest {
                 .toList();
         LiveRequest request = new LiveRequest(0, Models.request(4, 1, 2, 3), 0, Models.CONTEXT, Optional.empty());
         request.tokenized(3, 0);
-        request.prefixes(PublishedPrefixes.of(new int[1024], 16));
+        request.prefixes(PublishedPrefixes.prefixHashes(new int[1024], 16));
         RoutingPolicy policy = RoutingPolicy.sglang();
         loads.get(0).add(10, 10);
         loads.get(1).add(10, 10);
@@ -195,7 +195,7 @@ class RoutingTest {
                 .toList();
         LiveRequest request = new LiveRequest(0, Models.request(4, 1, 2, 3), 0, Models.CONTEXT, Optional.empty());
         request.tokenized(3, 0);
-        request.prefixes(PublishedPrefixes.of(new int[2048], 16));
+        request.prefixes(PublishedPrefixes.prefixHashes(new int[2048], 16));
         for (RoutingPolicy policy : List.of(
                 RoutingPolicy.pull(),
                 RoutingPolicy.roundRobin(),

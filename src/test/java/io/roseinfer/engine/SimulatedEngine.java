@@ -203,7 +203,7 @@ final class SimulatedEngine implements AutoCloseable {
     private int maxPassesOfOldest() {
         SchedulerOptions options = settings.engine().scheduler();
         if (options.prefixCache()) {
-            return AdmissionPolicy.MAX_PASSES;
+            return AdmissionPolicy.MAX_SKIPS;
         }
         int forceFifoEvery =
                 switch (options.admission()) {
@@ -211,7 +211,7 @@ final class SimulatedEngine implements AutoCloseable {
                     case AdmissionPolicy.Pack pack -> pack.forceFifoEvery();
                     default -> 0;
                 };
-        return forceFifoEvery > 0 ? forceFifoEvery - 1 : AdmissionPolicy.MAX_PASSES;
+        return forceFifoEvery > 0 ? forceFifoEvery - 1 : AdmissionPolicy.MAX_SKIPS;
     }
 
     private void checkBooks() {
@@ -230,10 +230,10 @@ final class SimulatedEngine implements AutoCloseable {
                         "request %d holds blocks and is in no step",
                         sequence.id());
                 Require.that(
-                        sequence.timesPassedOver() == request.passes(),
+                        sequence.timesSkipped() == request.passes(),
                         "request %d counts %d passes, seen %d",
                         sequence.id(),
-                        sequence.timesPassedOver(),
+                        sequence.timesSkipped(),
                         request.passes());
                 checkCached(sequence);
             }
@@ -380,7 +380,7 @@ final class SimulatedEngine implements AutoCloseable {
                                         .append(" tokens, ")
                                         .append(s.table().size())
                                         .append(" blocks, ")
-                                        .append(s.table().missing(s.length()))
+                                        .append(s.table().missingBlocks(s.length()))
                                         .append(" missing"),
                                 () -> text.append("; request ")
                                         .append(request.live().id())

@@ -55,7 +55,7 @@ class SimulationTest {
                 .as("preemptions of one request")
                 .allMatch(o -> o.maxPreemptions() <= 2 * Scheduler.MAX_RESTARTS);
         assertThat(outcomes).as("cached tokens").anyMatch(o -> o.cachedTokens() > 0);
-        assertThat(outcomes).as("passes").anyMatch(o -> o.maxPasses() == AdmissionPolicy.MAX_PASSES);
+        assertThat(outcomes).as("passes").anyMatch(o -> o.maxPasses() == AdmissionPolicy.MAX_SKIPS);
         assertThat(outcomes).as("cancels").anyMatch(o -> o.cancelled() > 1);
         assertThat(outcomes).as("failures").anyMatch(o -> o.failed() > 1);
         assertThat(outcomes).as("lost steps").anyMatch(o -> o.lostSteps() > 1);

@@ -16,7 +16,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
-import io.roseinfer.scheduler.WaitingRoom;
+import io.roseinfer.scheduler.WaitingQueue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -109,7 +109,7 @@ final class VirtualReplicas {
                 Integer.MAX_VALUE,
                 () -> 0,
                 Observers.NONE.requests(),
-                new WaitingRoom(replicas),
+                new WaitingQueue(replicas),
                 new TokenizeWorkers(0, request -> {}),
                 () -> {});
         for (int i = 0; i < replicas; i++) {
@@ -161,7 +161,9 @@ final class VirtualReplicas {
                     leaves
                             ? 0
                             : SchedulerManager.share(
-                                    lane.loop.load(), loads, inFlight.room().shared()));
+                                    lane.loop.load(),
+                                    loads,
+                                    inFlight.waitingQueue().sharedCount()));
         } catch (DeviceFailure failure) {
             lane.die();
             loads = loads.stream().filter(load -> load != lane.loop.load()).toList();
@@ -197,15 +199,15 @@ final class VirtualReplicas {
         live.submitted(arrival.nanos());
         live.tokenized(arrival.prompt().length, arrival.nanos());
         if (routing.looksAtPrefixes()) {
-            live.prefixes(PublishedPrefixes.of(arrival.prompt(), BLOCK));
+            live.prefixes(PublishedPrefixes.prefixHashes(arrival.prompt(), BLOCK));
         }
         requests.add(live);
         int chosen = routing.choose(live, loads);
         Sequence sequence = live.newSequence(arrival.prompt(), spec());
         int engine = chosen == RoutingPolicy.SHARED_QUEUE
-                ? WaitingRoom.ANY
+                ? WaitingQueue.ANY
                 : loads.get(chosen).index();
-        if (engine != WaitingRoom.ANY) {
+        if (engine != WaitingQueue.ANY) {
             live.charge(loads.get(chosen), sequence);
         }
         inFlight.reserve();

@@ -128,7 +128,7 @@ final class WatchedRequest {
         passes++;
         passesAsOldest += isOldest ? 1 : 0;
         Require.that(!everAdmitted, "request %d starts over and was passed over", live.id());
-        Require.that(passes <= AdmissionPolicy.MAX_PASSES, "request %d was passed over %d times", live.id(), passes);
+        Require.that(passes <= AdmissionPolicy.MAX_SKIPS, "request %d was passed over %d times", live.id(), passes);
         Require.that(
                 passesAsOldest <= maxAsOldest,
                 "request %d waited longest and was passed over %d times",

@@ -14,7 +14,7 @@ class BlockTableTest {
 
     @ParameterizedTest
     @CsvSource({"0,0", "1,1", "3,1", "4,1", "5,2", "8,2", "9,3"})
-    void grow_allocates_just_the_blocks_that_hold_the_tokens(int tokens, int blocks) {
+    void grow_allocates_the_minimum_number_of_blocks(int tokens, int blocks) {
         KvBlockPool pool = new KvBlockPool(4, 4, false);
         BlockTable table = new BlockTable(pool, 16);
         assertThat(table.grow(tokens)).isTrue();
@@ -43,7 +43,7 @@ class BlockTableTest {
     }
 
     @Test
-    void grow_keeps_what_it_got_when_the_pool_runs_dry() {
+    void grow_keeps_its_blocks_when_the_pool_is_exhausted() {
         KvBlockPool pool = new KvBlockPool(2, 4, false);
         BlockTable table = new BlockTable(pool, 16);
         assertThat(table.grow(12)).isFalse();
@@ -53,13 +53,13 @@ class BlockTableTest {
     }
 
     @Test
-    void more_tokens_than_the_blocks_hold_are_a_bug() {
+    void more_tokens_than_the_blocks_hold_fail_a_check() {
         KvBlockPool pool = new KvBlockPool(8, 4, false);
         BlockTable table = new BlockTable(pool, 16);
         table.grow(8);
         assertThat(table.idsFor(8)).startsWith(table.block(0), table.block(1));
         assertThatThrownBy(() -> table.idsFor(9))
                 .isInstanceOf(Check.Failure.class)
-                .hasMessageContaining("9 tokens have but 2 blocks");
+                .hasMessageContaining("9 tokens need more than 2 blocks");
     }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class KvBlockPoolTest {
 
     @Test
-    void allocate_gives_every_block_once_then_none() {
+    void allocate_returns_every_block_once_then_none() {
         KvBlockPool pool = new KvBlockPool(5, 4, false);
         Set<Integer> given = new HashSet<>();
         for (int i = 0; i < 5; i++) {
@@ -27,7 +27,7 @@ class KvBlockPoolTest {
     }
 
     @Test
-    void a_block_is_free_again_when_its_last_holder_lets_go() {
+    void block_is_free_after_its_last_release() {
         KvBlockPool pool = new KvBlockPool(1, 4, false);
         int block = pool.allocate();
         pool.retain(block);
@@ -38,7 +38,7 @@ class KvBlockPoolTest {
     }
 
     @Test
-    void releasing_a_free_block_is_a_bug() {
+    void releasing_a_free_block_fails_a_check() {
         KvBlockPool pool = new KvBlockPool(2, 4, false);
         int block = pool.allocate();
         pool.release(block);
@@ -46,22 +46,22 @@ class KvBlockPoolTest {
     }
 
     @Test
-    void retaining_a_free_block_is_a_bug() {
+    void retaining_a_free_block_fails_a_check() {
         KvBlockPool pool = new KvBlockPool(2, 4, true);
         assertThatThrownBy(() -> pool.retain(0)).isInstanceOf(Check.Failure.class);
     }
 
     @Test
-    void check_finds_a_reference_that_no_table_accounts_for() {
+    void check_finds_a_reference_without_a_table() {
         KvBlockPool pool = new KvBlockPool(2, 4, false);
         pool.allocate();
         assertThatThrownBy(() -> pool.check(List.of())).isInstanceOf(Check.Failure.class);
     }
 
-    /** Random growth, sharing, publishing and release; after every operation the books must balance. */
+    /** Random growth, sharing, publishing and release; the reference counts must match after every operation. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void books_balance_under_random_use(long seed) {
+    void reference_counts_match_the_tables_under_random_use(long seed) {
         Random random = new Random(seed);
         int blockSize = 1 + random.nextInt(5);
         KvBlockPool pool = new KvBlockPool(3 + random.nextInt(30), blockSize, random.nextBoolean());

@@ -1,18 +1,18 @@
 package io.roseinfer.kv;
 
-/** Looks into a pool for tests, with what the package's own classes can see. */
+/** Test access to package-private state of a pool. */
 public final class KvProbe {
     private KvProbe() {}
 
-    /** Whether nobody holds the block and nothing is known about its contents, so that no one may ever read it. */
+    /** Returns whether the block is free: unreferenced and not cached, so that no sequence may read it. */
     public static boolean isFree(KvBlockPool pool, int block) {
-        return pool.references(block) == 0 && !pool.cache().knows(block);
+        return pool.references(block) == 0 && !pool.cache().contains(block);
     }
 
     /**
-     * The cached blocks that a prompt would be given.
+     * Finds the cached blocks that a prompt would reuse.
      *
-     * @return how many were written to {@code blocks}
+     * @return the number of blocks written to {@code blocks}
      */
     public static int cachedPrefix(KvBlockPool pool, int[] tokens, int length, int[] blocks) {
         PrefixCache cache = pool.cache();

@@ -25,10 +25,10 @@ class PrefixCacheTest {
         return table;
     }
 
-    /** The last token is always computed, so a prompt of whole blocks gives up its last block. */
+    /** The last token is always computed, so a prompt of full blocks does not reuse its last block. */
     @ParameterizedTest
     @CsvSource({"1,0", "4,0", "5,4", "8,4", "9,8", "12,8", "13,12"})
-    void an_equal_prompt_reuses_all_full_blocks_before_its_last_token(int length, int reused) {
+    void equal_prompt_reuses_all_full_blocks_before_its_last_token(int length, int reused) {
         KvBlockPool pool = new KvBlockPool(16, BLOCK, true);
         computed(pool, prompt(length)).release();
         BlockTable second = new BlockTable(pool, length);
@@ -36,7 +36,7 @@ class PrefixCacheTest {
     }
 
     @Test
-    void a_prompt_that_differs_later_shares_the_common_blocks_only() {
+    void prompts_share_only_the_blocks_of_their_common_prefix() {
         KvBlockPool pool = new KvBlockPool(16, BLOCK, true);
         int[] first = prompt(16);
         BlockTable held = computed(pool, first);
@@ -50,16 +50,16 @@ class PrefixCacheTest {
     }
 
     @Test
-    void equal_tokens_after_another_prefix_are_not_a_hit() {
+    void equal_tokens_after_another_prefix_are_a_miss() {
         KvBlockPool pool = new KvBlockPool(16, BLOCK, true);
         computed(pool, new int[] {1, 1, 1, 1, 5, 5, 5, 5, 9});
         BlockTable other = new BlockTable(pool, 9);
         assertThat(other.reuse(new int[] {5, 5, 5, 5, 5, 5, 5, 5, 9}, 9)).isZero();
     }
 
-    /** With 64 blocks there are 128 buckets, so that among the 64 entries some are in one chain. */
+    /** 64 blocks have 128 buckets, so some of the 64 entries share a bucket. */
     @Test
-    void entries_of_one_bucket_are_told_apart_and_forgotten_one_by_one() {
+    void entries_of_one_bucket_are_distinguished_and_evicted_one_by_one() {
         long seed = 20;
         Random random = new Random(seed);
         PrefixCache cache = new PrefixCache(64, 1, null);
@@ -67,7 +67,7 @@ class PrefixCacheTest {
         for (int block = 0; block < 64; block++) {
             token[block] = block;
             cache.publish(block, PrefixCache.ROOT, token, block);
-            assertThat(cache.layDown(block)).isTrue();
+            assertThat(cache.addToLru(block)).isTrue();
         }
         for (int round = 0; round < 10_000; round++) {
             int forgotten = cache.evictOldest();
@@ -81,7 +81,7 @@ class PrefixCacheTest {
                 token[forgotten] = fresh;
             }
             cache.publish(forgotten, PrefixCache.ROOT, token, forgotten);
-            assertThat(cache.layDown(forgotten)).isTrue();
+            assertThat(cache.addToLru(forgotten)).isTrue();
             int asked = random.nextInt(64);
             assertThat(cache.find(PrefixCache.ROOT, token, asked))
                     .as("seed %d round %d", seed, round)
@@ -90,7 +90,7 @@ class PrefixCacheTest {
     }
 
     @Test
-    void the_block_idle_longest_is_evicted_first_and_tails_before_heads() {
+    void least_recently_used_block_is_evicted_first_and_tails_before_heads() {
         KvBlockPool pool = new KvBlockPool(4, BLOCK, true);
         BlockTable old = computed(pool, prompt(8));
         int head = old.block(0);
@@ -108,7 +108,7 @@ class PrefixCacheTest {
     }
 
     @Test
-    void an_entry_whose_predecessor_was_evicted_cannot_be_reached_by_a_block_reused_for_other_contents() {
+    void entry_of_an_evicted_predecessor_is_unreachable_through_its_reused_block() {
         KvBlockPool pool = new KvBlockPool(3, BLOCK, true);
         int[] tokens = {1, 1, 1, 1, 2, 2, 2, 2, 3};
         BlockTable first = computed(pool, tokens);
@@ -127,7 +127,7 @@ class PrefixCacheTest {
     }
 
     @Test
-    void publishing_equal_contents_twice_keeps_the_first_and_both_tables_stay_whole() {
+    void publishing_equal_contents_twice_keeps_the_first_entry_and_both_tables_intact() {
         KvBlockPool pool = new KvBlockPool(8, BLOCK, true);
         int[] tokens = prompt(9);
         BlockTable a = new BlockTable(pool, 9);
@@ -144,9 +144,11 @@ class PrefixCacheTest {
         assertThat(pool.cached()).isEqualTo(2);
     }
 
-    /** A first block has no predecessor that could be evicted before it: it is known to others exactly as long as to the cache. */
+    /**
+     * A first block has no predecessor that could be evicted before it, so it is published exactly while it is cached.
+     */
     @Test
-    void prefixes_are_published_as_long_as_the_cache_has_them() {
+    void prefixes_are_published_while_they_are_cached() {
         for (long seed = 0; seed < 20; seed++) {
             Random random = new Random(seed);
             PublishedPrefixes published = new PublishedPrefixes(16);
@@ -168,7 +170,7 @@ class PrefixCacheTest {
                 }
                 for (int[] each : prompts) {
                     int cached = new BlockTable(pool, each.length).reusable(each, each.length) / BLOCK;
-                    assertThat(published.known(PublishedPrefixes.of(each, BLOCK)))
+                    assertThat(published.countKnown(PublishedPrefixes.prefixHashes(each, BLOCK)))
                             .as("seed %d, round %d", seed, round)
                             .satisfies(known -> assertThat(known > 0).isEqualTo(cached > 0))
                             .isGreaterThanOrEqualTo(cached);
@@ -178,7 +180,7 @@ class PrefixCacheTest {
     }
 
     @Test
-    void a_cache_that_is_switched_off_remembers_nothing() {
+    void disabled_cache_never_hits() {
         KvBlockPool pool = new KvBlockPool(8, BLOCK, false);
         computed(pool, prompt(9)).release();
         assertThat(pool.cached()).isZero();

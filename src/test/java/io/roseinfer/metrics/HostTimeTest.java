@@ -8,7 +8,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class HostTimeTest {
-    /** A step planned in 1 µs, packed in 2, handed over in 3, taken in in 4; the device's phase lasts {@code deviceMicros}. */
+    /**
+     * Returns a step planned in 1 µs, packed in 2, submitted in 3 and applied in 4, with a device phase of
+     * {@code deviceMicros}.
+     */
     private static StepRecord step(long step, long startMicros, long deviceMicros, int prefillTokens) {
         return StepRecords.step(Map.of(
                 Fact.STEP, step,
@@ -23,7 +26,7 @@ class HostTimeTest {
     }
 
     @Test
-    void of_steps_one_after_the_other_exposes_everything() {
+    void consecutive_steps_expose_all_host_time() {
         HostTime time = HostTime.of(List.of(step(0, 0, 100, 0), step(1, 110, 100, 0)));
         assertThat(time.hostMicros().p50()).isEqualTo(10);
         assertThat(time.exposedMicros().p50()).as("103 to 116").isEqualTo(13);
@@ -31,13 +34,13 @@ class HostTimeTest {
     }
 
     @Test
-    void of_step_handed_over_while_the_one_before_ran_exposes_nothing() {
+    void step_submitted_while_the_previous_one_runs_exposes_nothing() {
         HostTime time = HostTime.of(List.of(step(0, 0, 100, 0), step(1, 20, 200, 0)));
         assertThat(time.exposedMicros().max()).isZero();
     }
 
     @Test
-    void of_steps_with_prompts_or_with_a_gap_before_are_left_out() {
+    void steps_with_prompts_or_after_a_gap_are_left_out() {
         HostTime time = HostTime.of(
                 List.of(step(0, 0, 100, 7), step(1, 110, 100, 0), step(3, 400, 100, 0), step(4, 600, 100, 0)));
         assertThat(time.hostMicros().count()).isEqualTo(1);

@@ -31,14 +31,14 @@ class PercentilesTest {
         "99.9, 23.74322556000001",
         "100, 23.824037"
     })
-    void of_seventeen_values_equals_numpy_to_the_last_bit(double percent, double expected) {
+    void percentile_of_17_values_is_bit_identical_to_numpy(double percent, double expected) {
         assertThat(Percentiles.of(SEVENTEEN, percent)).isEqualTo(expected);
     }
 
     /** {@code numpy.percentile([(i * 7919 % 257) * 0.37 for i in range(256)], p)}, NumPy 2.4.6. */
     @ParameterizedTest
     @CsvSource({"50, 47.545", "95, 90.0025", "99, 93.7765"})
-    void of_256_values_equals_numpy_to_the_last_bit(double percent, double expected) {
+    void percentile_of_256_values_is_bit_identical_to_numpy(double percent, double expected) {
         double[] values = IntStream.range(0, 256)
                 .mapToDouble(i -> (i * 7919 % 257) * 0.37)
                 .sorted()
@@ -46,20 +46,20 @@ class PercentilesTest {
         assertThat(Percentiles.of(values, percent)).isEqualTo(expected);
     }
 
-    /** By hand: positions 1.5 and 2.85 of 10, 20, 30, 40. */
+    /** Computed by hand: positions 1.5 and 2.85 of 10, 20, 30, 40. */
     @ParameterizedTest
     @CsvSource({"50, 25", "95, 38.5"})
-    void of_four_values_lies_between_the_closest_ranks(double percent, double expected) {
+    void percentile_is_interpolated_between_the_closest_ranks(double percent, double expected) {
         assertThat(Percentiles.of(new double[] {10, 20, 30, 40}, percent)).isEqualTo(expected);
     }
 
     @Test
-    void of_one_value_is_that_value() {
+    void percentile_of_one_value_is_that_value() {
         assertThat(Percentiles.of(new double[] {7.25}, 99)).isEqualTo(7.25);
     }
 
     @Test
-    void of_any_sample_is_monotonic_in_the_percent() {
+    void percentile_is_monotonic() {
         SplittableRandom random = new SplittableRandom(11);
         double[] sorted = random.doubles(97, -5, 5).sorted().toArray();
         double[] curve = IntStream.rangeClosed(0, 1000)
@@ -71,7 +71,7 @@ class PercentilesTest {
     }
 
     @Test
-    void of_no_values_is_a_bug_of_the_caller() {
+    void percentile_of_an_empty_sample_fails_a_check() {
         assertThatThrownBy(() -> Percentiles.of(new double[0], 50)).isInstanceOf(Check.Failure.class);
     }
 }

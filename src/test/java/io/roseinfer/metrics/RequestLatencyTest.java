@@ -30,7 +30,7 @@ class RequestLatencyTest {
     }
 
     @Test
-    void stamps_in_order_split_the_time_to_first_token() {
+    void timestamps_in_order_split_the_time_to_first_token() {
         RequestStamps stamps = stamps(100, 110, 130, 170, 450, 250, 300, 420);
         assertThat(Arrays.stream(RequestLatency.values()).map(latency -> latency.nanos(stamps)))
                 .containsExactly(
@@ -45,22 +45,22 @@ class RequestLatencyTest {
     }
 
     @Test
-    void tokenizing_inside_the_submit_call_takes_no_time_of_its_own() {
+    void tokenizing_inside_the_submit_call_counts_as_zero() {
         RequestStamps stamps = stamps(100, 110, 104, 170, 450, 250);
         assertThat(nanos(RequestLatency.TOKENIZE, stamps)).isZero();
         assertThat(nanos(RequestLatency.QUEUE_WAIT, stamps)).isEqualTo(66);
     }
 
     @Test
-    void a_request_without_a_token_has_its_end_as_the_first() {
+    void request_without_tokens_has_its_end_as_first_token_time() {
         RequestStamps stamps = stamps(100, 110, 105, 400, 400);
         assertThat(nanos(RequestLatency.PREFILL, stamps)).isZero();
         assertThat(nanos(RequestLatency.TTFT, stamps)).isEqualTo(300);
     }
 
-    /** Tokenize + queue wait + prefill = TTFT − add_request, plus exactly what the clamps took. */
+    /** Tokenize + queue wait + prefill = TTFT − add_request, plus the clamped amounts. */
     @RepeatedTest(200)
-    void parts_of_random_stamps_add_up(RepetitionInfo repetition) {
+    void components_of_random_timestamps_add_up(RepetitionInfo repetition) {
         long seed = repetition.getCurrentRepetition();
         SplittableRandom random = new SplittableRandom(seed);
         long end = 1_000 + random.nextLong(10_000);
@@ -74,14 +74,14 @@ class RequestLatencyTest {
     }
 
     @Test
-    void gaps_of_all_requests_are_pooled() {
+    void inter_token_latencies_of_all_requests_are_pooled() {
         RequestStamps one = stamps(0, 1, 1, 2, 100, 10_000_000, 20_000_000, 60_000_000);
         RequestStamps other = stamps(0, 1, 1, 2, 200, 80_000_000, 90_000_000);
         assertThat(RequestLatency.ITL.millis(List.of(one, other))).isEqualTo(Summary.of(10, 40, 10));
     }
 
     @Test
-    void throughput_is_from_the_first_submit_to_the_last_finish() {
+    void throughput_is_measured_from_the_first_submit_to_the_last_finish() {
         RequestStamps one = stamps(100_000_000, 1, 1, 2, 600_000_000, 300, 400, 500);
         RequestStamps other = stamps(50_000_000, 1, 1, 2, 550_000_000, 80, 90);
         assertThat(RequestStamps.tokensPerSecond(List.of(one, other))).isCloseTo(5 / 0.550, within(1e-9));

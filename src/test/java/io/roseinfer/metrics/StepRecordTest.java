@@ -17,7 +17,7 @@ class StepRecordTest {
             Fact.APPLY_NANOS, 5L));
 
     @Test
-    void phases_follow_each_other() {
+    void phases_are_contiguous() {
         assertThat(STEP.plannedNanos()).isEqualTo(501);
         assertThat(STEP.packedNanos()).isEqualTo(503);
         assertThat(STEP.submittedNanos()).isEqualTo(507);
@@ -29,7 +29,7 @@ class StepRecordTest {
     }
 
     @Test
-    void copy_of_has_all_facts_and_stays_as_it_is() {
+    void copy_has_all_facts_and_does_not_change() {
         StepRecord record = new StepRecord();
         for (Fact fact : Fact.values()) {
             record.set(fact, 7L * fact.ordinal());

@@ -3,11 +3,11 @@ package io.roseinfer.metrics;
 import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.Map;
 
-/** Records of steps that nobody ran. */
+/** Creates step records for tests. */
 public final class StepRecords {
     private StepRecords() {}
 
-    /** A record of these facts; the others are 0. */
+    /** Returns a record with these facts; all others are 0. */
     public static StepRecord step(Map<Fact, Long> facts) {
         StepRecord step = new StepRecord();
         facts.forEach(step::set);

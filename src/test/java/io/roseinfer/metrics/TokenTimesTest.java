@@ -6,13 +6,13 @@ import org.junit.jupiter.api.Test;
 
 class TokenTimesTest {
     @Test
-    void time_to_first_token_is_from_the_start_that_is_asked_for() {
+    void time_to_first_token_is_measured_from_the_given_start() {
         assertThat(TokenTimes.oneByOne(250, 300).ttftNanos(100)).hasValue(150);
         assertThat(TokenTimes.oneByOne().ttftNanos(100)).isEmpty();
     }
 
     @Test
-    void time_per_output_token_leaves_the_first_token_out() {
+    void time_per_output_token_excludes_the_first_token() {
         assertThat(TokenTimes.oneByOne(250, 300, 420).tpotNanos()).hasValue(85);
         assertThat(TokenTimes.oneByOne(250).tpotNanos()).isEmpty();
     }
@@ -25,7 +25,7 @@ class TokenTimesTest {
     }
 
     @Test
-    void events_of_which_only_the_total_is_known_have_no_gaps_and_share_the_tokens_evenly() {
+    void events_with_only_a_total_have_no_itl_and_share_the_tokens_evenly() {
         TokenTimes times = new TokenTimes(new long[] {100, 160, 190}, new int[0], 7);
         assertThat(times.itlNanos()).isEmpty();
         assertThat(times.tpotNanos()).hasValue(15);
@@ -33,7 +33,7 @@ class TokenTimesTest {
     }
 
     @Test
-    void each_event_brought_a_token_if_not_even_the_total_is_known() {
+    void each_event_has_one_token_if_the_total_is_unknown() {
         TokenTimes times = new TokenTimes(new long[] {100, 160}, new int[0], 0);
         assertThat(times.tokensOf(1)).isEqualTo(1);
         assertThat(times.tpotNanos()).isEmpty();

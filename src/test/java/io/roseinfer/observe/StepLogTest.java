@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class StepLogTest {
-    /** A step all of whose facts follow from its number, each in another way. */
+    /** Fills a record with facts that all follow from its number, each in a different way. */
     private static void note(StepRecord record, long step) {
         for (Fact fact : Fact.values()) {
             record.set(fact, step * (1 + fact.ordinal()));
@@ -32,19 +32,19 @@ class StepLogTest {
     }
 
     @Test
-    void steps_fewer_than_fit_are_all_there() {
+    void log_keeps_all_steps_up_to_its_capacity() {
         assertThat(logOf(4, 3).steps()).containsExactly(expected(0), expected(1), expected(2));
     }
 
     @Test
-    void steps_more_than_fit_are_the_newest_in_order() {
+    void full_log_keeps_the_newest_steps_in_order() {
         StepLog log = logOf(4, 11);
         assertThat(log.steps()).containsExactly(expected(7), expected(8), expected(9), expected(10));
         assertThat(log.appended()).isEqualTo(11);
     }
 
     @Test
-    void steps_from_a_number_are_at_most_so_many_from_there() {
+    void steps_start_at_the_given_number_and_are_limited() {
         StepLog log = logOf(4, 11);
         assertThat(log.steps(8, 2)).containsExactly(expected(8), expected(9));
         assertThat(log.steps(0, 1)).containsExactly(expected(7));
@@ -52,13 +52,13 @@ class StepLogTest {
     }
 
     @Test
-    void steps_none_is_empty() {
+    void new_log_is_empty() {
         assertThat(new StepLog(1).steps()).isEmpty();
     }
 
-    /** The ring is overwritten many times while it is read; whatever a reader gets is whole and in order. */
+    /** The ring is overwritten many times while it is read; all returned records are complete and in order. */
     @Test
-    void steps_read_while_written_are_never_torn() throws InterruptedException {
+    void concurrent_reads_are_never_torn() throws InterruptedException {
         StepLog log = new StepLog(8);
         Thread writer = Thread.ofPlatform().start(() -> {
             StepRecord record = new StepRecord();

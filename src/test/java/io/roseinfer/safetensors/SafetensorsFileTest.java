@@ -193,7 +193,7 @@ class SafetensorsFileTest {
     void directory_instead_of_a_file_is_refused() {
         assertThatThrownBy(() -> SafetensorsFile.open(directory))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("is a directory, a file was expected");
+                .hasMessageContaining("is a directory, not a file");
     }
 
     private Checkpoint open(byte[] bytes) throws IOException {

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SamplerTest {
-    /** The step of {@link io.roseinfer.base.SplitMix64}. */
+    /** The increment of {@link io.roseinfer.base.SplitMix64}. */
     private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
 
     private static final TokenHistory NOTHING = new History(new int[0], 0);
@@ -40,7 +40,7 @@ class SamplerTest {
         return sample(logits, SamplingParams.greedy(), NOTHING, 0, 0);
     }
 
-    /** Relative frequency of each token over many positions of one stream. */
+    /** Returns the relative frequency of each token over many positions of one stream. */
     private static double[] frequencies(float[] logits, SamplingParams params, TokenHistory history) {
         int draws = 40_000;
         double[] counts = new double[logits.length];
@@ -61,13 +61,13 @@ class SamplerTest {
     }
 
     @Test
-    void greedy_takes_the_largest_logit_and_the_lowest_id_on_a_tie() {
+    void greedy_chooses_the_largest_logit_and_the_lowest_id_on_a_tie() {
         assertThat(greedy(1, 3, 3, 2)).isEqualTo(1);
         assertThat(greedy(-5, -4, -4)).isEqualTo(1);
     }
 
     @Test
-    void a_row_that_holds_nan_or_infinity_or_nothing_finite_has_no_token() {
+    void row_with_nan_or_infinity_or_without_a_finite_value_has_no_token() {
         assertThat(greedy(1, Float.NaN, 2)).isEqualTo(Sampler.NO_TOKEN);
         assertThat(greedy(Float.NaN, 1)).isEqualTo(Sampler.NO_TOKEN);
         assertThat(greedy(1, Float.POSITIVE_INFINITY)).isEqualTo(Sampler.NO_TOKEN);
@@ -76,7 +76,7 @@ class SamplerTest {
     }
 
     @Test
-    void unfiltered_draws_follow_the_distribution() {
+    void unfiltered_samples_follow_the_distribution() {
         double[] probabilities = {0.5, 0.25, 0.15, 0.1};
         double[] seen = frequencies(logitsOf(probabilities), SamplingParams.random(), NOTHING);
         for (int i = 0; i < probabilities.length; i++) {
@@ -85,20 +85,20 @@ class SamplerTest {
     }
 
     @Test
-    void temperature_sharpens_as_its_power_says() {
+    void temperature_scales_the_logits() {
         double[] seen = frequencies(logitsOf(0.6, 0.4), SamplingParams.random().withTemperature(0.5f), NOTHING);
         assertThat(seen[0]).isCloseTo(0.36 / (0.36 + 0.16), within(0.01));
     }
 
     @Test
-    void top_k_keeps_the_k_likeliest_and_renormalises() {
+    void top_k_keeps_the_k_most_likely_and_renormalizes() {
         double[] seen = frequencies(
                 logitsOf(0.1, 0.5, 0.1, 0.3), SamplingParams.random().withTopK(2), NOTHING);
         assertThat(seen[0] + seen[2]).isZero();
         assertThat(seen[1]).isCloseTo(0.625, within(0.01));
     }
 
-    /** The token that crosses p is kept, as Hugging Face and vLLM keep it. */
+    /** The token that crosses p is kept, as in Hugging Face transformers and vLLM. */
     @ParameterizedTest
     @CsvSource({"0.4,1", "0.5,1", "0.7,2", "0.79,2", "0.81,3", "1.0,4"})
     void top_p_keeps_the_crossing_token(float topP, int kept) {
@@ -108,13 +108,13 @@ class SamplerTest {
     }
 
     @Test
-    void top_p_that_is_reached_exactly_keeps_no_more() {
+    void top_p_reached_exactly_keeps_no_further_token() {
         double[] seen = frequencies(new float[4], SamplingParams.random().withTopP(0.5f), NOTHING);
         assertThat(seen[0] + seen[1]).isEqualTo(1);
     }
 
     @Test
-    void top_p_applies_to_what_top_k_left() {
+    void top_p_applies_after_top_k() {
         double[] seen = frequencies(
                 logitsOf(0.4, 0.3, 0.2, 0.1),
                 SamplingParams.random().withTopK(2).withTopP(0.55f),
@@ -123,7 +123,7 @@ class SamplerTest {
     }
 
     @Test
-    void min_p_drops_what_is_unlikely_beside_the_likeliest() {
+    void min_p_drops_tokens_unlikely_relative_to_the_most_likely() {
         double[] seen = frequencies(
                 logitsOf(0.5, 0.3, 0.15, 0.05), SamplingParams.random().withMinP(0.25f), NOTHING);
         assertThat(seen[2]).isPositive();
@@ -141,7 +141,7 @@ class SamplerTest {
 
     @ParameterizedTest
     @ValueSource(floats = {0, 1})
-    void a_penalty_that_leaves_no_usable_logit_yields_no_token(float temperature) {
+    void penalty_that_leaves_no_usable_logit_gives_no_token(float temperature) {
         TokenHistory history = new History(new int[] {0, 1}, 1);
         SamplingParams params = SamplingParams.greedy().withTemperature(temperature);
         float[] huge = {Float.MAX_VALUE, 1};
@@ -152,7 +152,7 @@ class SamplerTest {
     }
 
     @Test
-    void presence_and_frequency_penalties_count_the_completion_alone() {
+    void presence_and_frequency_penalties_count_only_the_completion() {
         TokenHistory history = new History(new int[] {0, 0, 0, 1, 1}, 3);
         SamplingParams frequency = SamplingParams.greedy().withFrequencyPenalty(1);
         assertThat(sample(new float[] {1, 2.9f, 0}, frequency, history, 0, 0)).isZero();
@@ -163,7 +163,7 @@ class SamplerTest {
     }
 
     @Test
-    void a_draw_is_a_function_of_seed_and_position() {
+    void draw_is_a_function_of_seed_and_position() {
         float[] logits = new float[100];
         int[] first = IntStream.range(0, 50)
                 .map(p -> sample(logits, SamplingParams.random(), NOTHING, 7, p))
@@ -180,9 +180,9 @@ class SamplerTest {
         assertThat(otherSeed).isNotEqualTo(first);
     }
 
-    /** Unmixed seeds would give stream from different places on. */
+    /** Without mixing, nearby seeds would give the same stream with an offset. */
     @Test
-    void draws_of_a_seed_are_not_those_of_another_some_positions_later() {
+    void streams_of_nearby_seeds_are_not_shifted_copies() {
         float[] logits = new float[100];
         long seed = 7;
         for (int shift = 1; shift <= 20; shift++) {
@@ -198,7 +198,10 @@ class SamplerTest {
         }
     }
 
-    /** Two likely tokens, the later the likelier, among 128; at temperature 0.02 the others weigh e^-745 or less, or a little more. */
+    /**
+     * Two likely tokens among 128, the second the most likely; at temperature 0.02 the others have weights of about
+     * e^-745.
+     */
     private static float[] twoLikelyAmong(float others) {
         float[] logits = new float[128];
         Arrays.fill(logits, others);
@@ -208,7 +211,7 @@ class SamplerTest {
     }
 
     @Test
-    void what_weighs_nothing_does_not_turn_a_cold_draw_over() {
+    void tokens_of_zero_weight_do_not_reorder_a_low_temperature_draw() {
         SamplingParams cold = new SamplingParams(0.02f, 40, 1, 0, 1, 0, 0, -1);
         for (int position = 0; position < 1000; position++) {
             assertThat(sample(twoLikelyAmong(-5), cold, NOTHING, 3, position))
@@ -217,7 +220,7 @@ class SamplerTest {
         }
     }
 
-    /** The rule as it is documented, by sorting everything; tokens whose exponent is below {@code floor} are left out. */
+    /** Samples by the documented rule, sorting everything; skips tokens whose exponent is below {@code floor}. */
     private static int draw(float[] logits, SamplingParams params, double floor, long seed, int position) {
         float largest = logits[greedy(logits)];
         double threshold = params.minP() > 0 ? Math.log(params.minP()) : Double.NEGATIVE_INFINITY;
@@ -249,7 +252,10 @@ class SamplerTest {
         return order.get(rank);
     }
 
-    /** A device leaves out what weighs less than e^-87 of the likeliest token, this one what is 0 in double precision. */
+    /**
+     * A device drops tokens with less than e^-87 of the maximum weight, this sampler those that are 0 in double
+     * precision.
+     */
     @ParameterizedTest
     @CsvSource({
         "0.005, 40, 1, 0",
@@ -263,7 +269,7 @@ class SamplerTest {
         "0.02, 200, 1, 0.1",
         "2, 0, 0.8, 0"
     })
-    void a_draw_is_the_same_wherever_it_is_sampled(float temperature, int topK, float topP, float minP) {
+    void draw_is_the_same_on_every_device(float temperature, int topK, float topP, float minP) {
         SamplingParams params = new SamplingParams(temperature, topK, topP, minP, 1, 0, 0, -1);
         Random random = new Random(17);
         for (int position = 0; position < 500; position++) {
@@ -282,7 +288,7 @@ class SamplerTest {
     }
 
     @Test
-    void a_row_is_read_where_it_stands() {
+    void row_is_read_at_its_offset() {
         Sampler sampler = new Sampler(3);
         SampleRequest request = new SampleRequest(SamplingParams.greedy(), 0, NOTHING);
         float[] rows = {9, 0, 0, 0, 0, 9};
@@ -292,7 +298,7 @@ class SamplerTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void top_lists_the_likeliest_first(long seed) {
+    void top_lists_the_most_likely_first(long seed) {
         Random random = new Random(seed);
         float[] logits = new float[500];
         for (int i = 0; i < logits.length; i++) {

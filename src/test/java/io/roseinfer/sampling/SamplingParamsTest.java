@@ -37,14 +37,14 @@ class SamplingParamsTest {
 
     @ParameterizedTest
     @MethodSource("outOfRange")
-    void a_value_out_of_range_is_refused_by_name(String name, Function<SamplingParams, SamplingParams> change) {
+    void value_out_of_range_is_rejected_by_name(String name, Function<SamplingParams, SamplingParams> change) {
         assertThatThrownBy(() -> change.apply(SamplingParams.greedy()))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining(name);
     }
 
     @Test
-    void the_edges_are_allowed() {
+    void range_bounds_are_allowed() {
         assertThatCode(() -> SamplingParams.greedy()
                         .withTemperature(100)
                         .withTopK(1_000_000)

@@ -11,50 +11,50 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StopStringsTest {
 
     @Test
-    void text_before_a_stop_string_is_certain_and_nothing_after_it() {
+    void text_before_a_stop_string_is_output_and_none_after_it() {
         StopStrings stops = new StopStrings(List.of("END"));
         assertThat(stops.push("one E")).isEqualTo("one ");
         assertThat(stops.matched()).isFalse();
         assertThat(stops.push("ND two")).isEmpty();
         assertThat(stops.matched()).isTrue();
         assertThat(stops.push("three")).isEmpty();
-        assertThat(stops.restIfEndedBy("four")).isEmpty();
+        assertThat(stops.remainderWith("four")).isEmpty();
     }
 
     @Test
-    void an_open_stop_string_becomes_certain_when_something_else_follows() {
+    void partial_match_is_output_once_it_cannot_match() {
         StopStrings stops = new StopStrings(List.of("\n\n"));
         assertThat(stops.push("a\n")).isEqualTo("a");
-        assertThat(stops.restIfEndedBy("")).isEqualTo("\n");
+        assertThat(stops.remainderWith("")).isEqualTo("\n");
         assertThat(stops.push("b")).isEqualTo("\nb");
     }
 
     @Test
-    void a_piece_that_might_end_the_text_is_looked_into_and_leaves_no_trace() {
+    void remainder_includes_the_last_chunk_without_changing_state() {
         StopStrings stops = new StopStrings(List.of("abc"));
         assertThat(stops.push("xab")).isEqualTo("x");
-        assertThat(stops.restIfEndedBy("c")).isEmpty();
-        assertThat(stops.restIfEndedBy("d")).isEqualTo("abd");
+        assertThat(stops.remainderWith("c")).isEmpty();
+        assertThat(stops.remainderWith("d")).isEqualTo("abd");
         assertThat(stops.push("d")).isEqualTo("abd");
         assertThat(stops.matched()).isFalse();
     }
 
     @Test
-    void the_match_that_is_complete_first_wins() {
+    void match_completed_first_wins() {
         StopStrings stops = new StopStrings(List.of("bcde", "cd"));
         assertThat(stops.push("abcdef")).isEqualTo("ab");
         assertThat(stops.match()).contains("cd");
     }
 
     @Test
-    void of_two_that_are_complete_together_the_longer_wins() {
+    void longer_of_two_matches_completed_together_wins() {
         StopStrings stops = new StopStrings(List.of("cd", "bcd"));
         assertThat(stops.push("abcdef")).isEqualTo("a");
         assertThat(stops.match()).contains("bcd");
     }
 
     @Test
-    void the_match_does_not_depend_on_the_order_of_the_stop_strings() {
+    void match_does_not_depend_on_the_order_of_the_stop_strings() {
         assertThat(matchIn("abcd", "bc", "bcd"))
                 .isEqualTo(matchIn("abcd", "bcd", "bc"))
                 .isEqualTo("bc");
@@ -66,10 +66,10 @@ class StopStringsTest {
         return stops.match().orElseThrow();
     }
 
-    /** However a text is cut into pieces, it is cut at the same place. */
+    /** However a text is split into chunks, it is truncated at the same position. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})
-    void the_cut_does_not_depend_on_the_pieces(long seed) {
+    void truncation_does_not_depend_on_the_chunks(long seed) {
         Random random = new Random(seed);
         for (int round = 0; round < 500; round++) {
             String text = letters(random, random.nextInt(40));
@@ -82,7 +82,7 @@ class StopStringsTest {
                 shown.append(stops.push(text.substring(at, next)));
                 at = next;
             }
-            assertThat(shown + stops.restIfEndedBy(""))
+            assertThat(shown + stops.remainderWith(""))
                     .as("seed %d, text %s, stop %s", seed, text, stop)
                     .isEqualTo(cut(text, stop));
             StopStrings whole = new StopStrings(stop);

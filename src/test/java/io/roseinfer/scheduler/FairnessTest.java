@@ -22,11 +22,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Nobody waits without end, whatever the policy says, while short requests keep coming and blocks are scarce. */
+/** No request starves under any policy, while short requests keep arriving and blocks are scarce. */
 class FairnessTest {
     private static final int STEPS = 3000;
 
-    /** The newest first among all that wait: as unfair as can be. */
+    /** Admits the newest request first: the most unfair order. */
     private record NewestFirst(boolean strict) implements AdmissionPolicy {
         @Override
         public int lookahead() {
@@ -44,7 +44,7 @@ class FairnessTest {
         }
     }
 
-    /** Without sense, as research may bring forth. */
+    /** Ranks at random, as a faulty policy might. */
     private record AnyOrder(boolean strict) implements AdmissionPolicy {
         @Override
         public int lookahead() {
@@ -83,13 +83,13 @@ class FairnessTest {
                         new Setup(policy, true, true)));
     }
 
-    /** A scheduler under a load that never ends, and who has been passed over how often. */
+    /** A scheduler under endless load, with the number of skips of each request. */
     private static final class Load {
         private final KvBlockPool pool;
         private final Scheduler scheduler;
         private final Random random;
         private final List<Sequence> waiting = new ArrayList<>();
-        private final Map<Sequence, Integer> passedOver = new HashMap<>();
+        private final Map<Sequence, Integer> skips = new HashMap<>();
         private long nextId;
 
         Load(Setup setup, int blocks, long seed) {
@@ -116,7 +116,7 @@ class FairnessTest {
             return sequence;
         }
 
-        /** One step, and whom it left waiting while it admitted one that came later. */
+        /** Runs one step and counts a skip for each request left waiting while a later one was admitted. */
         void step() {
             StepPlan plan = scheduler.plan(scheduler.newPlan());
             int newest = -1;
@@ -125,7 +125,7 @@ class FairnessTest {
             }
             for (int i = 0; i < newest; i++) {
                 if (waiting.get(i).isWaiting()) {
-                    passedOver.merge(waiting.get(i), 1, Integer::sum);
+                    skips.merge(waiting.get(i), 1, Integer::sum);
                 }
             }
             waiting.removeIf(sequence -> !sequence.isWaiting());
@@ -142,24 +142,20 @@ class FairnessTest {
             return scheduler.total(Fact.FORCED_ADMISSIONS);
         }
 
-        long admittedAtTheBound() {
-            return passedOver.entrySet().stream()
-                    .filter(passed ->
-                            passed.getValue() == AdmissionPolicy.MAX_PASSES && !waiting.contains(passed.getKey()))
+        long admittedAtSkipLimit() {
+            return skips.entrySet().stream()
+                    .filter(entry -> entry.getValue() == AdmissionPolicy.MAX_SKIPS && !waiting.contains(entry.getKey()))
                     .count();
         }
 
-        int maxPassedOver() {
-            return passedOver.values().stream()
-                    .mapToInt(Integer::intValue)
-                    .max()
-                    .orElse(0);
+        int maxSkips() {
+            return skips.values().stream().mapToInt(Integer::intValue).max().orElse(0);
         }
     }
 
     @ParameterizedTest
     @MethodSource("setups")
-    void nobody_is_passed_over_more_than_64_times(Setup setup) {
+    void request_is_skipped_at_most_64_times(Setup setup) {
         long seed = new Random().nextLong();
         Load load = new Load(setup, 64, seed);
         for (int step = 0; step < STEPS; step++) {
@@ -171,12 +167,12 @@ class FairnessTest {
             }
             load.step();
         }
-        assertThat(load.maxPassedOver()).as("seed %d", seed).isLessThanOrEqualTo(AdmissionPolicy.MAX_PASSES);
-        assertThat(load.forcedAdmissions()).as("seed %d", seed).isEqualTo(load.admittedAtTheBound());
+        assertThat(load.maxSkips()).as("seed %d", seed).isLessThanOrEqualTo(AdmissionPolicy.MAX_SKIPS);
+        assertThat(load.forcedAdmissions()).as("seed %d", seed).isEqualTo(load.admittedAtSkipLimit());
     }
 
     @Test
-    void newest_first_is_overruled_under_a_load_that_never_ends_and_arrival_order_never_is() {
+    void endless_load_forces_admissions_with_newest_first_but_not_in_arrival_order() {
         for (AdmissionPolicy policy : List.of(new NewestFirst(false), AdmissionPolicy.fifo())) {
             Load load = new Load(new Setup(policy, false, false), 64, 7);
             for (int step = 0; step < STEPS; step++) {
@@ -188,7 +184,7 @@ class FairnessTest {
 
     @ParameterizedTest
     @MethodSource("setups")
-    void a_long_prompt_is_admitted_although_short_ones_keep_coming(Setup setup) {
+    void long_prompt_is_admitted_while_short_ones_keep_arriving(Setup setup) {
         long seed = new Random().nextLong();
         Load load = new Load(setup, 64, seed);
         for (int step = 0; step < 200; step++) {
@@ -210,7 +206,7 @@ class FairnessTest {
     }
 
     @Test
-    void a_forced_fifo_iteration_lasts_until_the_oldest_is_admitted() {
+    void forced_fifo_iteration_lasts_until_the_oldest_is_admitted() {
         Load load = new Load(new Setup(AdmissionPolicy.pack(64, 8), false, false), 64, 1);
         for (int step = 0; step < 200; step++) {
             keepBusy(load);
@@ -222,10 +218,10 @@ class FairnessTest {
         while (oldest.isWaiting()) {
             keepBusy(load);
         }
-        assertThat(load.passedOver.getOrDefault(oldest, 0)).isLessThan(8);
+        assertThat(load.skips.getOrDefault(oldest, 0)).isLessThan(8);
     }
 
-    /** Strict every third iteration, and records what it is asked. */
+    /** Strict every third iteration; records its arguments. */
     private static final class EveryThird implements AdmissionPolicy {
         private long iteration;
         private boolean strict;
@@ -250,9 +246,12 @@ class FairnessTest {
         }
     }
 
-    /** Blocks are so scarce that requests which start over take what a strict iteration could give to the first that never ran. */
+    /**
+     * Blocks are so scarce that preempted requests take the capacity that a strict iteration could give to the first
+     * new one.
+     */
     @Test
-    void a_strict_iteration_has_one_number_until_it_admits_a_request_that_never_ran() {
+    void strict_iteration_keeps_its_number_until_it_admits_a_new_request() {
         EveryThird policy = new EveryThird();
         Load load = new Load(new Setup(policy, false, false), 20, 3);
         long held = -1;

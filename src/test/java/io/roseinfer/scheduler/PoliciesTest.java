@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Policies of somebody else: what they are shown, that they are obeyed, and where the scheduler's promises stand above them. */
+/** Custom policies: their arguments, their effect, and the guarantees of the scheduler that override them. */
 class PoliciesTest {
     private static final int BLOCK_SIZE = 4;
 
@@ -30,7 +30,7 @@ class PoliciesTest {
     private Sequence add(Scheduler scheduler, int[] prompt, int maxNewTokens, int priority) {
         Sequence sequence = new Sequence(
                 nextId++, this, prompt, prompt.length + maxNewTokens, SamplingParams.greedy(), 0, new int[0]);
-        scheduler.add(sequence.marked(priority, Optional.of("tag " + sequence.id())));
+        scheduler.add(sequence.setPriorityAndTag(priority, Optional.of("tag " + sequence.id())));
         return sequence;
     }
 
@@ -46,7 +46,7 @@ class PoliciesTest {
         return new Scheduler(options.build(), new KvBlockPool(blocks, BLOCK_SIZE, true), 1000);
     }
 
-    /** Most urgent first, and notes what it is shown. */
+    /** Admits the highest priority first and records its arguments. */
     private static final class Urgent implements AdmissionPolicy {
         private final List<String> seen = new ArrayList<>();
 
@@ -67,7 +67,7 @@ class PoliciesTest {
     }
 
     @Test
-    void an_admission_policy_is_shown_the_request_and_the_state_of_the_scheduler() {
+    void admission_policy_sees_the_request_and_the_scheduler_state() {
         Urgent policy = new Urgent();
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().prefillMaxBatchSize(1).admission(policy), 10);
@@ -84,7 +84,7 @@ class PoliciesTest {
     }
 
     @Test
-    void requests_are_admitted_in_the_order_of_their_priority() {
+    void requests_are_admitted_by_priority() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().prefillMaxBatchSize(1).admission(new Urgent()), 100);
         List.of(1, 3, 2).forEach(priority -> add(scheduler, new int[] {5}, 1, priority));
@@ -95,11 +95,11 @@ class PoliciesTest {
         assertThat(admitted).containsExactly(1L, 2L, 0L);
     }
 
-    /** The least urgent gives its blocks back. */
+    /** Preempts the lowest priority. */
     private static final PreemptionPolicy LEAST_URGENT =
             (one, other) -> one.priority() < other.priority() ? one : other;
 
-    /** Three that grow until the pool is too small for them; who had to start over first. */
+    /** Runs three requests that grow until the pool is exhausted; returns the one preempted first. */
     private Sequence firstVictim(PreemptionPolicy policy, int... priorities) {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().prefixCache(false).preemption(policy), 9);
@@ -113,20 +113,20 @@ class PoliciesTest {
     }
 
     @Test
-    void the_policy_chooses_who_starts_over_and_by_default_it_is_the_youngest() {
+    void policy_chooses_the_victim_and_the_default_is_the_youngest() {
         assertThat(firstVictim(LEAST_URGENT, 5, 1, 3).arrival()).isEqualTo(1);
         assertThat(firstVictim(LEAST_URGENT, 5, 3, 1).arrival()).isEqualTo(2);
         assertThat(firstVictim(PreemptionPolicy.youngest(), 5, 1, 3).arrival()).isEqualTo(2);
     }
 
     @Test
-    void the_oldest_never_starts_over_whatever_the_policy_says() {
+    void oldest_is_never_preempted_regardless_of_the_policy() {
         PreemptionPolicy oldest = (one, other) -> one.arrival() < other.arrival() ? one : other;
         assertThat(firstVictim(oldest, 0, 0, 0).arrival()).isEqualTo(1);
         assertThat(firstVictim(LEAST_URGENT, 0, 5, 5).arrival()).isPositive();
     }
 
-    /** Decodes so many steps before it admits anybody else. */
+    /** Decodes this many steps before it admits further requests. */
     private record Patient(int steps) implements StepPolicy {
         @Override
         public long plan(StepBuilder step, long state) {
@@ -142,7 +142,7 @@ class PoliciesTest {
     }
 
     @Test
-    void the_step_policy_says_what_a_step_is_made_of() {
+    void step_policy_composes_the_step() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().prefillMaxBatchSize(1).step(new Patient(3)), 100);
         add(scheduler, new int[3], 20, 0);
@@ -156,7 +156,7 @@ class PoliciesTest {
     }
 
     @Test
-    void a_running_request_is_shown_with_what_it_holds() {
+    void preemption_policy_sees_the_tokens_and_blocks_of_running_requests() {
         List<String> seen = new ArrayList<>();
         PreemptionPolicy noting = (one, other) -> {
             seen.add(describe(one));
@@ -176,7 +176,7 @@ class PoliciesTest {
                 + request.heldBlocks() + " blocks, " + request.preemptions() + " restarts";
     }
 
-    /** Throws whatever it is told to when it is asked for a rank. */
+    /** Throws the given exception from {@code rank}. */
     private record Throwing(RuntimeException thrown) implements AdmissionPolicy {
         @Override
         public int lookahead() {
@@ -190,7 +190,7 @@ class PoliciesTest {
     }
 
     @Test
-    void an_exception_of_an_admission_policy_names_its_class_and_line_and_is_the_cause() {
+    void admission_policy_exception_names_its_class_and_line_and_is_the_cause() {
         RuntimeException boom = new IllegalStateException("boom");
         Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new Throwing(boom)), 10);
         add(scheduler, new int[] {1, 2}, 5, 0);
@@ -202,7 +202,7 @@ class PoliciesTest {
     }
 
     @Test
-    void a_refusal_of_a_policy_in_our_own_words_passes_as_it_is() {
+    void rose_exception_of_a_policy_is_not_wrapped() {
         RuntimeException refusal = new BadInput("no such tenant");
         Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new Throwing(refusal)), 10);
         add(scheduler, new int[] {1, 2}, 5, 0);
@@ -210,7 +210,7 @@ class PoliciesTest {
     }
 
     @Test
-    void an_exception_of_a_preemption_policy_says_so() {
+    void preemption_policy_exception_names_the_policy() {
         PreemptionPolicy bad = (one, other) -> {
             throw new IllegalStateException("boom");
         };
@@ -224,7 +224,7 @@ class PoliciesTest {
     }
 
     @Test
-    void an_exception_of_a_step_policy_says_so() {
+    void step_policy_exception_names_the_policy() {
         StepPolicy bad = (step, state) -> {
             throw new IllegalStateException("boom");
         };
@@ -257,7 +257,7 @@ class PoliciesTest {
     }
 
     @Test
-    void policy_that_breaks_its_contract_is_named() {
+    void contract_violation_names_the_policy() {
         assertNamed(stepping((step, state) -> state), "left 100 steps in a row empty while 3 requests waited and 0");
         assertNamed(
                 stepping((step, state) -> {

@@ -76,7 +76,7 @@ class SchedulerTest {
     }
 
     @Test
-    void everything_admitted_in_an_iteration_is_prefilled_in_one_step() {
+    void requests_admitted_in_one_iteration_share_a_prefill_step() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().maxBatchSize(2).prefillMaxBatchSize(3), pool(50));
         add(scheduler, 5, 2);
@@ -87,7 +87,7 @@ class SchedulerTest {
     }
 
     @Test
-    void an_iteration_is_a_prefill_step_and_a_decode_step() {
+    void iteration_is_a_prefill_step_and_a_decode_step() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().maxBatchSize(2).prefillMaxBatchSize(1), pool(50));
         add(scheduler, 5, 3);
@@ -99,7 +99,7 @@ class SchedulerTest {
     }
 
     @Test
-    void decode_rows_beyond_the_batch_take_turns() {
+    void decode_rows_beyond_the_batch_run_round_robin() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().maxBatchSize(2).prefillMaxBatchSize(3), pool(50));
         for (int i = 0; i < 3; i++) {
@@ -112,7 +112,7 @@ class SchedulerTest {
     }
 
     @Test
-    void the_decode_batch_does_not_limit_admission() {
+    void decode_batch_does_not_limit_admission() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().maxBatchSize(1).prefillMaxBatchSize(4), pool(50));
         for (int i = 0; i < 4; i++) {
@@ -122,7 +122,7 @@ class SchedulerTest {
     }
 
     @Test
-    void the_token_budget_ends_admission_and_an_oversized_prompt_goes_alone() {
+    void token_budget_limits_admission_and_an_oversized_prompt_is_admitted_alone() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10), pool(100));
         add(scheduler, 6, 1);
@@ -137,7 +137,7 @@ class SchedulerTest {
     }
 
     @Test
-    void pack_admits_short_prompts_past_a_long_one() {
+    void pack_admits_short_prompts_before_a_long_one() {
         Scheduler scheduler = scheduler(
                 SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(AdmissionPolicy.pack(4, 0)),
                 pool(100));
@@ -149,7 +149,7 @@ class SchedulerTest {
     }
 
     @Test
-    void pack_is_first_in_first_out_every_nth_iteration() {
+    void pack_is_fifo_every_nth_iteration() {
         Scheduler scheduler = scheduler(
                 SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(AdmissionPolicy.pack(4, 2)),
                 pool(100));
@@ -163,7 +163,7 @@ class SchedulerTest {
     }
 
     @Test
-    void pack_lets_a_long_prompt_through_in_the_end_whatever_keeps_coming() {
+    void pack_admits_a_long_prompt_eventually() {
         Scheduler scheduler = scheduler(
                 SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(AdmissionPolicy.pack(4, 0)),
                 pool(100));
@@ -179,7 +179,7 @@ class SchedulerTest {
     }
 
     @Test
-    void requests_that_share_a_prefix_wait_until_one_of_them_has_computed_it() {
+    void requests_with_a_common_prefix_wait_until_one_has_computed_it() {
         KvBlockPool pool = new KvBlockPool(50, 4, true);
         Scheduler scheduler =
                 new Scheduler(SchedulerOptions.builder().maxBatchSize(8).build(), pool, 1000);
@@ -197,7 +197,7 @@ class SchedulerTest {
     }
 
     @Test
-    void max_active_requests_bounds_who_holds_blocks() {
+    void max_active_requests_limits_the_requests_that_hold_blocks() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().maxBatchSize(8).maxActiveRequests(2), pool(100));
         for (int i = 0; i < 3; i++) {
@@ -210,7 +210,7 @@ class SchedulerTest {
     }
 
     @Test
-    void decode_first_lets_running_rows_go_before_a_newcomer() {
+    void decode_first_decodes_before_it_prefills_new_requests() {
         for (boolean decodeFirst : new boolean[] {false, true}) {
             Scheduler scheduler =
                     scheduler(SchedulerOptions.builder().maxBatchSize(2).decodeFirst(decodeFirst), pool(50));
@@ -237,7 +237,7 @@ class SchedulerTest {
     }
 
     @Test
-    void finished_sequences_come_out_once_in_order_and_leave_no_block() {
+    void finished_sequences_are_polled_once_in_order_and_release_all_blocks() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder().maxBatchSize(4), pool(50));
         add(scheduler, 2, 1);
         add(scheduler, 2, 2);
@@ -250,18 +250,18 @@ class SchedulerTest {
     }
 
     @Test
-    void end_of_text_ends_a_sequence_and_counts_as_its_last_token() {
+    void end_of_text_is_the_last_token_of_a_sequence() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
         Sequence sequence = add(scheduler, 2, 10);
         StepPlan plan = scheduler.plan(scheduler.newPlan());
         scheduler.apply(plan, sample -> END);
         assertThat(sequence.finishReason()).contains(FinishReason.STOP);
         assertThat(sequence.length()).isEqualTo(3);
-        assertThat(plan.yielded(0)).isEqualTo(END);
+        assertThat(plan.sampledToken(0)).isEqualTo(END);
     }
 
     @Test
-    void unusable_logits_fail_their_row_alone() {
+    void unusable_logits_fail_only_their_row() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
         Sequence bad = add(scheduler, 2, 10);
         Sequence good = add(scheduler, 2, 10);
@@ -277,15 +277,15 @@ class SchedulerTest {
                 return sample != 0;
             }
         });
-        assertThat(plan.hasYielded(0)).isFalse();
-        assertThat(plan.hasYielded(1)).isTrue();
+        assertThat(plan.hasSampledToken(0)).isFalse();
+        assertThat(plan.hasSampledToken(1)).isTrue();
         assertThat(bad.finishReason()).contains(FinishReason.ERROR);
         assertThat(good.finishReason()).isEmpty();
         assertThat(good.token(2)).isEqualTo(5);
     }
 
     @Test
-    void ending_a_row_in_flight_returns_its_blocks_when_the_step_is_applied() {
+    void blocks_of_a_sequence_ended_in_flight_are_released_when_the_step_is_applied() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
         Sequence sequence = add(scheduler, 6, 10);
         StepPlan plan = scheduler.plan(scheduler.newPlan());
@@ -293,13 +293,13 @@ class SchedulerTest {
         assertThat(scheduler.pool().held()).isEqualTo(2);
         scheduler.apply(plan, sample -> 1);
         assertThat(scheduler.pool().held()).isZero();
-        assertThat(plan.hasYielded(0)).isFalse();
+        assertThat(plan.hasSampledToken(0)).isFalse();
         scheduler.end(sequence, FinishReason.ERROR);
         assertThat(sequence.finishReason()).contains(FinishReason.CANCELLED);
     }
 
     @Test
-    void when_blocks_run_out_the_youngest_starts_over_and_the_oldest_goes_on() {
+    void exhausted_pool_preempts_the_youngest_and_the_oldest_continues() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder().maxBatchSize(4), pool(5));
         Sequence oldest = add(scheduler, 4, 12);
         Sequence youngest = add(scheduler, 4, 12);
@@ -315,7 +315,7 @@ class SchedulerTest {
     }
 
     @Test
-    void a_preempted_sequence_recomputes_all_its_known_tokens_in_one_row() {
+    void preempted_sequence_recomputes_all_known_tokens_in_one_row() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder().maxBatchSize(4), pool(5));
         add(scheduler, 4, 12);
         Sequence youngest = add(scheduler, 4, 12);
@@ -331,7 +331,7 @@ class SchedulerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void with_steps_in_flight_every_sequence_still_gets_all_its_tokens(int maxInFlight) {
+    void every_sequence_gets_all_tokens_with_steps_in_flight(int maxInFlight) {
         KvBlockPool pool = pool(40);
         Scheduler scheduler = new Scheduler(
                 SchedulerOptions.builder().maxBatchSize(3).prefixCache(false).build(), pool, 1000);
@@ -357,10 +357,13 @@ class SchedulerTest {
         assertThat(pool.held()).isZero();
     }
 
-    /** Random arrivals, ends, depths and pools: the books balance whenever nothing is in flight, and everybody ends. */
+    /**
+     * Random arrivals, ends, depths and pools: the reference counts match whenever nothing is in flight, and every
+     * request ends.
+     */
     @ParameterizedTest
     @ValueSource(longs = {11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
-    void random_work_ends_with_every_block_returned(long seed) {
+    void random_load_releases_every_block(long seed) {
         Random random = new Random(seed);
         KvBlockPool pool = new KvBlockPool(12 + random.nextInt(30), 1 + random.nextInt(6), random.nextBoolean());
         SchedulerOptions options = SchedulerOptions.builder()
@@ -401,7 +404,7 @@ class SchedulerTest {
     }
 
     @Test
-    void options_that_no_step_can_have_are_refused_by_name() {
+    void options_above_the_step_limits_are_rejected_by_name() {
         int tooMany = SchedulerOptions.MAX_ROWS + 1;
         assertThatThrownBy(
                         () -> SchedulerOptions.builder().maxBatchSize(tooMany).build())
@@ -415,7 +418,7 @@ class SchedulerTest {
     }
 
     @Test
-    void options_that_are_not_positive_are_refused_by_name() {
+    void nonpositive_options_are_rejected_by_name() {
         assertThatThrownBy(
                         () -> SchedulerOptions.builder().prefillMaxBatchSize(0).build())
                 .isInstanceOf(BadInput.class)

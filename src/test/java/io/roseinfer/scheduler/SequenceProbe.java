@@ -2,16 +2,16 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
 
-/** Looks into a sequence for tests, with what the package's own classes can see. */
+/** Test access to package-private state of sequences. */
 public final class SequenceProbe {
     private SequenceProbe() {}
 
-    /** Steps in flight that the sequence is part of. */
+    /** Returns the number of steps in flight that include the sequence. */
     public static int inFlight(Sequence sequence) {
         return sequence.inFlight;
     }
 
-    /** Fails unless {@code confirmed ≤ computed ≤ known and pending ≤ most}, with blocks for all that is computed. */
+    /** Fails unless {@code confirmed ≤ computed ≤ length} and all computed tokens have blocks. */
     public static void checkMarks(Sequence sequence) {
         Check.that(
                 sequence.confirmed <= sequence.computed && sequence.computed <= sequence.plannedLength(),

@@ -23,7 +23,7 @@ class SequenceTest {
     }
 
     @Test
-    void sequence_takes_heap_for_its_tokens_not_for_those_that_are_allowed() {
+    void sequence_allocates_memory_for_its_tokens_not_for_its_maximum() {
         Sequence warm = sequence(10);
         long before = THREADS.getCurrentThreadAllocatedBytes();
         Sequence allowedMuch = sequence(1_000_000);
@@ -33,7 +33,7 @@ class SequenceTest {
     }
 
     @Test
-    void tokens_and_blocks_stay_as_they_were_while_a_sequence_grows() {
+    void tokens_and_blocks_are_unchanged_while_a_sequence_grows() {
         int length = 5000;
         Scheduler scheduler = new Scheduler(SchedulerOptions.defaults(), pool, length);
         Sequence sequence = sequence(length);
@@ -52,26 +52,25 @@ class SequenceTest {
         assertThat(sequence.promptIds()).containsExactly(7, 8, 9);
     }
 
-    /** So it keeps its place and its rank, and is passed over no more often than any other. */
+    /** It keeps its arrival, its rank and its number of skips. */
     @Test
-    void sequence_that_is_given_back_shows_policies_what_it_showed_when_it_waited()
-            throws ReflectiveOperationException {
+    void requeued_sequence_shows_policies_the_same_values() throws ReflectiveOperationException {
         Sequence sequence = new Sequence(5, this, new int[] {7, 8, 9}, 20, SamplingParams.random(), 3, new int[] {4})
-                .marked(2, Optional.of("tag"));
-        sequence.table().use(pool);
-        sequence.arrive(17, 90);
-        sequence.timesPassedOver = 63;
+                .setPriorityAndTag(2, Optional.of("tag"));
+        sequence.table().setPool(pool);
+        sequence.setArrival(17, 90);
+        sequence.timesSkipped = 63;
         Map<String, Object> waiting = shown(sequence);
         assertThat(sequence.table().grow(3)).isTrue();
         sequence.advance(0, 3, 0);
         sequence.resolve(1);
         assertThat(shown(sequence)).isNotEqualTo(waiting);
-        Sequence again = sequence.again();
-        again.table().use(pool);
+        Sequence again = sequence.newAttempt();
+        again.table().setPool(pool);
         assertThat(shown(again)).isEqualTo(waiting);
         assertThat(again.promptIds()).isEqualTo(sequence.promptIds());
         assertThat(again.maxLength()).isEqualTo(sequence.maxLength());
-        assertThat(again.endsWith(4)).isTrue();
+        assertThat(again.isEndOfText(4)).isTrue();
         assertThat(again.owner()).isSameAs(sequence.owner());
         assertThat(again.sampling().seed()).isEqualTo(3);
         assertThat(again.sampling().params()).isEqualTo(SamplingParams.random());

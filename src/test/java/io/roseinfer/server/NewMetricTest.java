@@ -153,8 +153,8 @@ class NewMetricTest {
                 .map(block -> CODE.matcher(block).replaceFirst("$1"))
                 .toList();
         assertThat(code).hasSize(3);
-        add("metrics/StepRecord.java", code.get(0), "/** Which of several engines");
-        add("scheduler/BlockSupply.java", code.get(1), "roster.restart(sequence);");
+        add("metrics/StepRecord.java", code.get(0), "/** The engine that ran the step");
+        add("scheduler/BlockAllocator.java", code.get(1), "queues.restart(sequence);");
         add("server/ServerMetrics.java", code.get(2), "attachWaiting(engine);\n");
         add("Trial.java", TRIAL);
         assertThat(compile()).isEmpty();

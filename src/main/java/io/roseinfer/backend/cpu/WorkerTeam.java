@@ -2,7 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.DeviceFailure;
-import io.roseinfer.base.Whereabouts;
+import io.roseinfer.base.ThreadLocation;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -187,7 +187,7 @@ final class WorkerTeam implements AutoCloseable {
         stalled = true;
         String missing = Arrays.stream(threads)
                 .filter(thread -> !isWaiting(thread))
-                .map(Whereabouts::of)
+                .map(ThreadLocation::of)
                 .collect(Collectors.joining("; "));
         long seconds = TimeUnit.NANOSECONDS.toSeconds(limit == null ? 0 : limit.nanos());
         return new DeviceFailure(

@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param preemptions requests that lost their KV blocks and were computed again
  * @param recomputedTokens tokens that were computed again after a preemption
- * @param forcedAdmissions requests admitted because they had been skipped {@value AdmissionPolicy#MAX_PASSES} times, not by the policy's
+ * @param forcedAdmissions requests admitted because they had been skipped {@value AdmissionPolicy#MAX_SKIPS} times, not by the policy's
  *     rank
  * @param cachedTokens prompt tokens of completed requests that were in the prefix cache
  * @param cacheHitRate their share of all prompt tokens of the completed requests whose cached tokens are known, 0 to 1

@@ -140,7 +140,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         long forced =
                 SchedulerCounts.of(run).map(SchedulerCounts::forcedAdmissions).orElse(0L);
         if (forced > 0) {
-            notes.add(forced + " admissions were forced by the limit of " + AdmissionPolicy.MAX_PASSES
+            notes.add(forced + " admissions were forced by the limit of " + AdmissionPolicy.MAX_SKIPS
                     + " skips per request, not chosen by the admission policy");
         }
         long uncounted = completed.stream()

@@ -1,6 +1,6 @@
 package io.roseinfer.cli.flags;
 
-import io.roseinfer.base.Spelling;
+import io.roseinfer.base.SpellingSuggestion;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -38,8 +38,8 @@ public final class Choices {
                 constants.stream().map(constant -> word((Enum<?>) constant)).toList();
         int at = words.indexOf(text);
         if (at < 0) {
-            throw new TypeConversionException(
-                    "'" + text + "' is not one of " + String.join(", ", words) + Spelling.suggestion(text, words));
+            throw new TypeConversionException("'" + text + "' is not one of " + String.join(", ", words)
+                    + SpellingSuggestion.suggestion(text, words));
         }
         return constants.get(at);
     }

@@ -84,8 +84,8 @@ public final class SamplingFlags {
      * defaults draw; with it, only the defaults of penalties apply.
      */
     public SamplingParams params(SamplingDefaults defaults, CommandSpec command, Terminal terminal) {
-        boolean isRecommended = defaults.draws() && !doSample;
-        boolean draws = defaults.draws() || doSample;
+        boolean isRecommended = defaults.requestsSampling() && !doSample;
+        boolean draws = defaults.requestsSampling() || doSample;
         SamplingParams params =
                 isRecommended ? defaults.params() : doSample ? SamplingParams.random() : SamplingParams.greedy();
         for (Parameter parameter : Parameter.values()) {

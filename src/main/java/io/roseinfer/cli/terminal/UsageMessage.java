@@ -1,6 +1,6 @@
 package io.roseinfer.cli.terminal;
 
-import io.roseinfer.base.Spelling;
+import io.roseinfer.base.SpellingSuggestion;
 import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,12 +33,12 @@ public final class UsageMessage {
         String first = unmatched.getUnmatched().getFirst().split("=", 2)[0];
         List<String> meant = unmatched.isUnknownOption()
                 ? options(first, command)
-                : Spelling.nearest(first, command.subcommands().keySet());
+                : SpellingSuggestion.nearest(first, command.subcommands().keySet());
         boolean takesPrompt = command.findOption("--prompt") != null;
         if (meant.isEmpty() && takesPrompt && !unmatched.isUnknownOption()) {
             return message + "; a prompt is given as --prompt TEXT, in quotes if it has spaces";
         }
-        return message + VllmFlags.suggestion(first, command).orElseGet(() -> Spelling.suggestion(meant));
+        return message + VllmFlags.suggestion(first, command).orElseGet(() -> SpellingSuggestion.suggestion(meant));
     }
 
     /**
@@ -52,7 +52,7 @@ public final class UsageMessage {
                 .filter(option -> option.startsWith(DASHES))
                 .map(option -> option.substring(DASHES.length()))
                 .toList();
-        List<String> near = Spelling.nearest(name, names);
+        List<String> near = SpellingSuggestion.nearest(name, names);
         Stream<String> longer = names.stream().filter(option -> option.contains(name));
         return (near.isEmpty() && !name.isEmpty() ? longer.limit(MAX_LONGER_NAMES) : near.stream())
                 .map(DASHES::concat)

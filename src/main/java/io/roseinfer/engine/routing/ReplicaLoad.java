@@ -126,7 +126,7 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
 
     @Override
     public int cachedTokens(RoutedRequest request) {
-        return prefixes == null ? 0 : prefixes.known(request.prefixes()) * kv.blockSize();
+        return prefixes == null ? 0 : prefixes.countKnown(request.prefixes()) * kv.blockSize();
     }
 
     @Override

@@ -3,11 +3,11 @@ package io.roseinfer.scheduler.policy;
 import java.util.Objects;
 
 /**
- * The decisions of a scheduler.
+ * The policies of a scheduler.
  *
- * @param admission which waiting requests are admitted
- * @param preemption who gives blocks back when there are none left
- * @param step in which order decode rows and prompts make up steps
+ * @param admission chooses which waiting requests are admitted
+ * @param preemption chooses which request is preempted if the KV pool is exhausted
+ * @param step composes steps of decode rows and prompts
  */
 public record Policies(AdmissionPolicy admission, PreemptionPolicy preemption, StepPolicy step) {
     public Policies {

@@ -1,18 +1,19 @@
 package io.roseinfer.scheduler.policy;
 
 /**
- * Which active request gives its KV blocks back and starts over when one of them needs a block and none is left.
+ * Chooses which active request is preempted, to be recomputed later, if a request needs a KV block and none is
+ * available.
  *
- * <p>Somebody always advances, whatever a policy says. The candidates are the request that needs the block and all others that are
- * part of no step; the oldest is never one of them, and neither is a request that has started over as often as it may while there
- * is another. Called by one thread at a
- * time, also if several engines share it; must answer the same for the same arguments and allocate nothing.
+ * <p>No policy can prevent progress. The candidates are the request that needs the block and all others that are in no
+ * step in flight. The oldest is never a candidate, and neither is a request that has reached the maximum of restarts
+ * while there are others. Called by one thread at a time even if several engines share it. It must return the same
+ * result for the same arguments and allocate no memory.
  */
 public interface PreemptionPolicy {
-    /** The one of two that is to give its blocks back; of all candidates the one that is left is the victim. */
+    /** Returns which of two candidates to preempt; the victim is the winner of all comparisons. */
     RunningRequest victim(RunningRequest one, RunningRequest other);
 
-    /** The one that arrived last: it has the least to lose. */
+    /** Returns the policy that preempts the latest arrival, which has the least to lose. */
     static PreemptionPolicy youngest() {
         return Youngest.INSTANCE;
     }

@@ -1,19 +1,21 @@
 package io.roseinfer.scheduler.policy;
 
-/** The state of the scheduler that ranks the waiting requests; valid during the call it is passed to. */
+/** The state of the scheduler that ranks waiting requests. Valid only during the call it is passed to. */
 public interface QueueView {
-    /** Number of this iteration, counted from one; a strict one that is repeated keeps its number. */
+    /** Returns the iteration number, counted from one; a strict iteration that is repeated keeps its number. */
     long iteration();
 
-    /** Number of the step in the making, counted from zero; the steps of all engines that share the waiting requests count. */
+    /**
+     * Returns the number of the step being planned, counted from zero over all engines that share the waiting requests.
+     */
     long step();
 
-    /** KV blocks that can be given out, those the prefix cache would let go of included. */
+    /** Returns the number of KV blocks that can be allocated, including evictable cached ones. */
     int freeBlocks();
 
-    /** Requests that hold KV blocks and have not ended. */
+    /** Returns the number of requests that hold KV blocks and have not ended. */
     int runningRows();
 
-    /** Requests that wait and that this scheduler may admit. */
+    /** Returns the number of waiting requests that this scheduler may admit. */
     int waiting();
 }

@@ -7,27 +7,27 @@ public interface RunningRequest {
 
     long id();
 
-    /** Place in the order of arrival, counted from zero. */
+    /** Returns its position in the order of arrival, counted from zero. */
     long arrival();
 
-    /** The caller's priority, higher is more urgent; 0 unless given. */
+    /** Returns the caller's priority, higher is more urgent; 0 by default. */
     int priority();
 
-    /** The caller's own object. */
+    /** Returns the object that the caller attached. */
     Optional<Object> tag();
 
-    /** Tokens of the prompt. */
+    /** Returns the number of prompt tokens. */
     int promptLength();
 
-    /** Tokens known so far: the prompt and what has been generated. It recomputes all of them if it starts over. */
+    /** Returns the number of known tokens, prompt and completion. All of them are recomputed if it is preempted. */
     int length();
 
-    /** Most tokens it may still generate. */
+    /** Returns the maximum number of tokens it may still generate. */
     int remainingNewTokens();
 
-    /** KV blocks it holds, shared ones included. */
+    /** Returns the number of KV blocks it holds, including shared ones. */
     int heldBlocks();
 
-    /** How often it had to give its blocks back and start over. */
+    /** Returns how often it was preempted. */
     int preemptions();
 }

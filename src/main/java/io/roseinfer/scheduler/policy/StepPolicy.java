@@ -1,40 +1,40 @@
 package io.roseinfer.scheduler.policy;
 
 /**
- * In which order decode rows and prompts make up steps.
+ * Composes steps of decode rows and prompts.
  *
- * <p>A policy has no state of its own: what it has to remember from step to step is a number that the scheduler keeps for it, so one
- * policy can serve many schedulers, each on a thread of its own. It must not leave a step empty if {@link StepBuilder#decode} or
- * {@link StepBuilder#prefill} would add to it, and must allocate nothing. A policy that leaves 100 steps in a row empty, while requests
- * wait or run and no step is in flight, ends the engine with an error that names it.
+ * <p>A policy has no state of its own: the scheduler keeps one number for it from step to step. So one policy can serve
+ * many schedulers, each on its own thread. It must not leave a step empty if {@link StepBuilder#decode} or
+ * {@link StepBuilder#prefill} would add to it, and must allocate no memory. The engine stops with an error that names
+ * the policy if it leaves 100 consecutive steps empty while requests wait or run and no step is in flight.
  */
 public interface StepPolicy {
     /**
      * Fills the next step.
      *
-     * @param state what the call before returned; 0 at first
-     * @return what the next call is to be given
+     * @param state the result of the previous call; 0 at first
+     * @return the state for the next call
      */
     long plan(StepBuilder step, long state);
 
-    /** The state after a step that only prefilled because the scheduler's caller wanted it to. */
+    /** Returns the state after a step that only prefilled at the request of the scheduler's caller. */
     default long afterPrefill(long state) {
         return state;
     }
 
-    /** Mixed steps with chunked prefill, otherwise alternating ones. */
+    /** Returns {@link #mixed} with chunked prefill, otherwise {@link #alternating}. */
     static StepPolicy standard(boolean chunkedPrefill, boolean decodeFirst) {
         return chunkedPrefill ? mixed() : alternating(decodeFirst);
     }
 
-    /** An iteration is one step that prefills what was admitted, and one that decodes, before it or after. */
+    /** Returns the policy whose iterations have one prefill step, and one decode step before or after it. */
     static StepPolicy alternating(boolean decodeFirst) {
         return new Alternating(decodeFirst);
     }
 
     /**
-     * Every step decodes; prompts get what is left of the budget, and at least one token, so that neither starves. For prompts that
-     * may be cut.
+     * Returns the policy that decodes in every step. Prompts get the rest of the budget, and at least one token, so
+     * that neither starves. Requires chunked prefill.
      */
     static StepPolicy mixed() {
         return Mixed.INSTANCE;
@@ -57,7 +57,7 @@ public interface StepPolicy {
         }
     }
 
-    /** {@link #alternating}; the state is the phase, and whether the iteration has decoded. */
+    /** {@link #alternating}; the state is the phase and whether the iteration has decoded. */
     record Alternating(boolean decodeFirst) implements StepPolicy {
         private static final int OPENING_DECODE = 0;
         private static final int PREFILL = 1;

@@ -2,38 +2,49 @@ package io.roseinfer.scheduler.policy;
 
 import java.util.Optional;
 
-/** A request that waits, as an {@link AdmissionPolicy} sees it. */
+/** A waiting request, as an {@link AdmissionPolicy} sees it. */
 public interface WaitingRequest {
 
     long id();
 
-    /** Place in the order of arrival at all engines together, counted from zero. */
+    /** Returns its position in the order of arrival over all engines, counted from zero. */
     long arrival();
 
-    /** Steps that had been planned when it arrived; {@link QueueView#step} minus this is its age in steps. */
+    /**
+     * Returns the number of steps that had been planned when it arrived; {@link QueueView#step} minus this is its age.
+     */
     long arrivalStep();
 
-    /** The caller's priority, higher is more urgent; 0 unless given. */
+    /** Returns the caller's priority, higher is more urgent; 0 by default. */
     int priority();
 
-    /** The caller's own object. */
+    /** Returns the object that the caller attached. */
     Optional<Object> tag();
 
-    /** Tokens of the prompt. */
+    /** Returns the number of prompt tokens. */
     int promptLength();
 
-    /** Leading tokens that the prefix cache of the engine that ranks holds now. Looked up when asked, in time proportional to the prompt. */
+    /**
+     * Returns the number of leading tokens in the prefix cache of the ranking engine. Each call looks them up, in time
+     * proportional to the prompt.
+     */
     int cachedLength();
 
-    /** Tokens to compute before the request yields its next token; of a restarted request the completion so far counts too. */
+    /**
+     * Returns the number of tokens to compute before its next token, including the completion so far if it was
+     * preempted.
+     */
     int remainingTokens();
 
-    /** Most tokens it may still generate. */
+    /** Returns the maximum number of tokens it may still generate. */
     int remainingNewTokens();
 
-    /** Iterations, of any engine, that admitted a request that came later, and not this one; at most {@link AdmissionPolicy#MAX_PASSES}. */
-    int timesPassedOver();
+    /**
+     * Returns how often it was skipped: iterations of any engine that admitted a later request instead; at most
+     * {@link AdmissionPolicy#MAX_SKIPS}.
+     */
+    int timesSkipped();
 
-    /** Whether it ran before and had to give its blocks back. */
+    /** Returns whether it ran before and was preempted. */
     boolean isRestart();
 }

@@ -1,11 +1,12 @@
 /**
- * The scheduler's decisions, each an interface with a default: who is admitted
- * ({@link io.roseinfer.scheduler.policy.AdmissionPolicy}), who gives blocks back
- * ({@link io.roseinfer.scheduler.policy.PreemptionPolicy}), and in which order decode rows and prompts make up steps
- * ({@link io.roseinfer.scheduler.policy.StepPolicy}). A policy sees views and never a sequence, so it cannot break the books.
+ * The scheduler's decisions, each an interface with a built-in default.
+ * {@link io.roseinfer.scheduler.policy.AdmissionPolicy} chooses which requests are admitted,
+ * {@link io.roseinfer.scheduler.policy.PreemptionPolicy} which one is preempted, and
+ * {@link io.roseinfer.scheduler.policy.StepPolicy} composes steps of decode rows and prompts. Policies see read-only
+ * views, never a sequence, so they cannot corrupt the scheduler's state.
  *
- * <p>Why not one interface for all: the guarantees (nobody is passed over or starts over without end) are the scheduler's, and hold
- * decision by decision, whatever the other policies say.
+ * <p>Why not a single interface: the scheduler itself guarantees that no request is skipped or preempted without end.
+ * These guarantees hold for each decision separately, regardless of the other policies.
  */
 @NullMarked
 package io.roseinfer.scheduler.policy;

@@ -235,7 +235,7 @@ public sealed class CompletionReader permits ChatReader {
     }
 
     private static SamplingParams with(Parameter parameter, SamplingParams params, Fields fields) {
-        if (parameter.isWhole()) {
+        if (parameter.isInteger()) {
             int unchanged = (int) parameter.of(params);
             return parameter.set(params, fields.integer(parameter.field(), unchanged, -1, Integer.MAX_VALUE));
         }

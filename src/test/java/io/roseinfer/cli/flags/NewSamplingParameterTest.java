@@ -32,11 +32,11 @@ class NewSamplingParameterTest {
     }
 
     private static double value(Parameter parameter) {
-        return parameter.isWhole() ? 7 : 0.5;
+        return parameter.isInteger() ? 7 : 0.5;
     }
 
     private static String shown(Parameter parameter) {
-        return parameter.isWhole() ? "7" : "0.5";
+        return parameter.isInteger() ? "7" : "0.5";
     }
 
     private static SamplingParams expected(Parameter parameter) {

@@ -35,14 +35,14 @@ class GenerationConfigTest {
                         .withMinP(0.1f)
                         .withRepetitionPenalty(1.05f));
         assertThat(defaults.maxNewTokens()).isEqualTo(OptionalInt.of(2048));
-        assertThat(defaults.draws()).isTrue();
+        assertThat(defaults.requestsSampling()).isTrue();
         assertThat(warnings).isEmpty();
     }
 
     @ParameterizedTest
     @EnumSource
     void a_file_has_the_parameters_that_are_recommended_and_no_other(Parameter parameter) {
-        double value = parameter.isWhole() ? 7 : 0.5;
+        double value = parameter.isInteger() ? 7 : 0.5;
         SamplingParams read =
                 read("{\"" + parameter.field() + "\":" + value + "}").params();
         SamplingParams neutral = SamplingParams.random();
@@ -52,14 +52,14 @@ class GenerationConfigTest {
     @Test
     void a_file_that_says_nothing_of_them_has_none() {
         assertThat(read("{\"eos_token_id\":2,\"temperature\":null}")).isEqualTo(SamplingDefaults.NONE);
-        assertThat(SamplingDefaults.NONE.draws()).isFalse();
+        assertThat(SamplingDefaults.NONE.requestsSampling()).isFalse();
     }
 
     @Test
     void temperature_of_0_is_greedy() {
         SamplingDefaults defaults = read("{\"temperature\":0,\"top_p\":0.9,\"do_sample\":true}");
         assertThat(defaults.params().isGreedy()).isTrue();
-        assertThat(defaults.draws()).isFalse();
+        assertThat(defaults.requestsSampling()).isFalse();
         assertThat(warnings).isEmpty();
     }
 
@@ -81,9 +81,10 @@ class GenerationConfigTest {
     @Test
     void do_sample_false_draws_nothing_and_leaves_the_values_to_servers() {
         SamplingDefaults defaults = read("{\"do_sample\":false,\"temperature\":0.6}");
-        assertThat(defaults.draws()).isFalse();
+        assertThat(defaults.requestsSampling()).isFalse();
         assertThat(defaults.params()).isEqualTo(SamplingParams.random().withTemperature(0.6f));
-        assertThat(read("{\"do_sample\":true,\"temperature\":0.6}").draws()).isTrue();
+        assertThat(read("{\"do_sample\":true,\"temperature\":0.6}").requestsSampling())
+                .isTrue();
     }
 
     @Test
@@ -103,7 +104,7 @@ class GenerationConfigTest {
 
     @Test
     void a_penalty_alone_draws_nothing() {
-        assertThat(read("{\"repetition_penalty\":1.1}").draws()).isFalse();
+        assertThat(read("{\"repetition_penalty\":1.1}").requestsSampling()).isFalse();
     }
 
     @ParameterizedTest

@@ -3,39 +3,39 @@ package io.roseinfer.base;
 import java.util.Collection;
 import java.util.List;
 
-/** Guesses which of the words that are allowed a misspelt one was meant to be, for the messages that refuse it. */
-public final class Spelling {
-    /** One slip is allowed for in so many characters. More would take {@code gpu} for {@code cpu}; no guess is better than a wild one. */
+/** Suggests the allowed words that a misspelled one may stand for, for error messages. */
+public final class SpellingSuggestion {
+    /** One edit is allowed per this many characters. With more, {@code gpu} would suggest {@code cpu}. */
     private static final int CHARACTERS_PER_SLIP = 4;
 
-    private Spelling() {}
+    private SpellingSuggestion() {}
 
-    /** The allowed words that the fewest slips lead to, in their order; none if none is near. */
+    /** Returns the allowed words with the fewest edits, in their given order; empty if none is close. */
     public static List<String> nearest(String text, Collection<String> allowed) {
         List<String> near = allowed.stream().filter(word -> isNear(text, word)).toList();
         int fewest = near.stream().mapToInt(word -> distance(text, word)).min().orElse(0);
         return near.stream().filter(word -> distance(text, word) == fewest).toList();
     }
 
-    /** The end of a message: {@code ; did you mean WORD?}, or nothing if no word is near. */
+    /** Returns the end of a message, {@code ; did you mean WORD?}, or an empty string if no word is close. */
     public static String suggestion(String text, Collection<String> allowed) {
         return suggestion(nearest(text, allowed));
     }
 
-    /** The end of a message that suggests these words, or nothing if there are none. */
+    /** Returns the end of a message that suggests these words, or an empty string if there are none. */
     public static String suggestion(List<String> words) {
         return words.isEmpty() ? "" : "; did you mean " + String.join(" or ", words) + "?";
     }
 
-    /** Whether few slips lead to a word. The lengths are looked at first, so that a text of any length costs little. */
+    /** Returns whether few edits lead to a word. The lengths are compared first, so long texts cost little. */
     private static boolean isNear(String text, String word) {
         int slips = Math.max(text.length(), word.length()) / CHARACTERS_PER_SLIP;
         return Math.abs(text.length() - word.length()) <= slips && distance(text, word) <= slips;
     }
 
     /**
-     * The optimal string alignment distance: the fewest characters inserted, deleted or replaced, or neighbours exchanged, that make
-     * one text of the other, where no part is edited twice.
+     * Returns the optimal string alignment distance: the minimum number of insertions, deletions, replacements and
+     * swaps of adjacent characters, with no substring edited twice.
      */
     static int distance(String from, String to) {
         int[][] edits = new int[from.length() + 1][to.length() + 1];
@@ -47,7 +47,7 @@ public final class Spelling {
         return edits[from.length()][to.length()];
     }
 
-    /** The distance of the first i characters from the first j, by those of shorter beginnings. */
+    /** Returns the distance between the first i and the first j characters, from the distances of shorter prefixes. */
     private static int edits(int[][] edits, String from, int i, String to, int j) {
         int replaced = edits[i - 1][j - 1] + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
         int fewest = Math.min(replaced, 1 + Math.min(edits[i - 1][j], edits[i][j - 1]));

@@ -8,24 +8,26 @@ import io.roseinfer.scheduler.policy.RunningRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who gets KV blocks when there are not enough: room for the next token of an active sequence, at the cost of another if need be,
- * and how much must be free before another is admitted.
+ * Allocates KV blocks to active sequences, preempting if the pool is exhausted, and computes how many blocks must be
+ * free before another sequence is admitted.
  */
-final class BlockSupply {
-    private final Roster roster;
+final class BlockAllocator {
+    private final SequenceQueues queues;
     private final PreemptionPolicy policy;
-    private final WaitingRoom room;
+    private final WaitingQueue waitingQueue;
     private final StepRecord totals;
 
-    BlockSupply(Roster roster, PreemptionPolicy policy, WaitingRoom room, StepRecord totals) {
-        this.roster = roster;
+    BlockAllocator(SequenceQueues queues, PreemptionPolicy policy, WaitingQueue waitingQueue, StepRecord totals) {
+        this.queues = queues;
         this.policy = policy;
-        this.room = room;
+        this.waitingQueue = waitingQueue;
         this.totals = totals;
     }
 
-    /** Gives the next token of an active sequence a slot of its own; false if it was preempted or has to sit this step out. */
-    boolean makeRoom(Sequence sequence) {
+    /**
+     * Allocates the next token's slot of an active sequence; returns false if it was preempted or must skip this step.
+     */
+    boolean allocateSlot(Sequence sequence) {
         BlockTable table = sequence.table();
         while (!table.grow(sequence.plannedLength())) {
             if (!preemptFor(sequence)) {
@@ -36,9 +38,9 @@ final class BlockSupply {
     }
 
     /**
-     * Frees the blocks of the active sequence that the policy chooses among those in no step, if it can be one that has not started
-     * over too often. When it could only be the oldest, that sits the step out: it is first in the next one, where others can make
-     * room for it.
+     * Preempts the active sequence that the policy chooses among those in no step in flight. Sequences that were
+     * restarted too often are spared while there are others. If only the oldest could be preempted, it skips the step:
+     * it is first in the next one, where others can be preempted for it.
      *
      * @return whether {@code sequence} can try again
      */
@@ -60,7 +62,7 @@ final class BlockSupply {
     }
 
     private long oldestArrival() {
-        return Math.min(oldestArrival(roster.prefilling), oldestArrival(roster.decoding));
+        return Math.min(oldestArrival(queues.prefilling), oldestArrival(queues.decoding));
     }
 
     private static long oldestArrival(SequenceList list) {
@@ -72,17 +74,18 @@ final class BlockSupply {
     }
 
     /**
-     * The policy's choice among the sequence that needs a block, unless it is spared, and the others that have started over less than
-     * {@code restarts} times; null if there are none. One that has started over too often stands only if nobody younger does.
+     * Returns the policy's choice among {@code needy}, unless it is spared, and the others with fewer than
+     * {@code restarts} restarts; null if there is no candidate. If {@code needy} has been restarted too often, it is a
+     * candidate only if no younger sequence is.
      */
     private @Nullable Sequence victim(Sequence needy, boolean spared, int restarts) {
         boolean stands = !spared
                 && (needy.preemptions < Scheduler.MAX_RESTARTS
-                        || !(hasYounger(roster.prefilling, needy, restarts)
-                                || hasYounger(roster.decoding, needy, restarts)));
+                        || !(hasYounger(queues.prefilling, needy, restarts)
+                                || hasYounger(queues.decoding, needy, restarts)));
         Sequence chosen = stands ? needy : null;
-        chosen = choose(roster.decoding, chosen, needy, restarts);
-        return choose(roster.prefilling, chosen, needy, restarts);
+        chosen = choose(queues.decoding, chosen, needy, restarts);
+        return choose(queues.prefilling, chosen, needy, restarts);
     }
 
     private static boolean hasYounger(SequenceList list, Sequence than, int restarts) {
@@ -112,8 +115,8 @@ final class BlockSupply {
     private RunningRequest policyVictim(Sequence one, Sequence other) {
         try {
             RunningRequest victim;
-            // Schedulers that share a room may share a policy.
-            synchronized (room) {
+            // // Schedulers that share a queue may share a policy.
+            synchronized (waitingQueue) {
                 victim = policy.victim(one, other);
             }
             if (victim != one && victim != other) {
@@ -130,7 +133,7 @@ final class BlockSupply {
     }
 
     private void preempt(Sequence sequence) {
-        roster.restart(sequence);
+        queues.restart(sequence);
         sequence.table().release();
         sequence.computed = 0;
         sequence.confirmed = 0;
@@ -139,21 +142,23 @@ final class BlockSupply {
     }
 
     /**
-     * Blocks that must be there to admit a sequence: its own, and one for every active sequence to grow into, or admission and
-     * preemption would chase each other. One that has started over too often is not to be a victim again, so for it everything
-     * counts that it and the active ones can grow to.
+     * Returns how many blocks must be available to admit a sequence: its own, plus one for every active sequence to
+     * grow into. Otherwise a sequence could be preempted right after its admission. A sequence that was restarted too
+     * often should not be preempted again, so it waits for all blocks that it and the active sequences can grow to.
      */
-    int wanted(Sequence sequence) {
+    int requiredBlocks(Sequence sequence) {
         if (sequence.preemptions < Scheduler.MAX_RESTARTS) {
-            return sequence.table().missing(sequence.plannedLength()) + roster.active();
+            return sequence.table().missingBlocks(sequence.plannedLength()) + queues.active();
         }
-        return sequence.table().missing(sequence.maxComputed()) + growth(roster.prefilling) + growth(roster.decoding);
+        return sequence.table().missingBlocks(sequence.maxComputed())
+                + growth(queues.prefilling)
+                + growth(queues.decoding);
     }
 
     private static int growth(SequenceList list) {
         int blocks = 0;
         for (Sequence s = list.first(); s != null; s = s.next) {
-            blocks += s.table().missing(s.maxComputed());
+            blocks += s.table().missingBlocks(s.maxComputed());
         }
         return blocks;
     }

@@ -15,13 +15,13 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Schedulers that share a waiting room, compared with a list of requests in the order of arrival. */
-class WaitingRoomOrderTest {
+/** Compares schedulers that share a waiting queue with a model: a list of requests in order of arrival. */
+class WaitingQueueOrderTest {
     private static final int SEEDS = 200;
     private static final int EVENTS = 150;
     private static final int SCHEDULERS = 3;
 
-    /** Ranks all alike, so that the oldest comes first, and records which it is shown. */
+    /** Ranks all requests equally, so that the oldest comes first, and records the requests it sees. */
     private static final class Recording implements AdmissionPolicy {
         private final int lookahead;
         private final List<Long> shown = new ArrayList<>();
@@ -42,10 +42,10 @@ class WaitingRoomOrderTest {
         }
     }
 
-    /** One seed's schedulers, and the requests that must be waiting. */
+    /** The schedulers of one seed, and the requests that must be waiting. */
     private static final class Story {
         private final Random random;
-        private final WaitingRoom room = new WaitingRoom(SCHEDULERS);
+        private final WaitingQueue waitingQueue = new WaitingQueue(SCHEDULERS);
         private final Recording policy;
         private final SchedulerOptions options;
         private final List<Scheduler> schedulers;
@@ -54,7 +54,7 @@ class WaitingRoomOrderTest {
         private final List<List<Sequence>> running = IntStream.range(0, SCHEDULERS)
                 .mapToObj(i -> (List<Sequence>) new ArrayList<Sequence>())
                 .toList();
-        private final boolean[] hasLeft = new boolean[SCHEDULERS];
+        private final boolean[] hasStopped = new boolean[SCHEDULERS];
         private long arrivals;
         private int windows;
 
@@ -68,7 +68,8 @@ class WaitingRoomOrderTest {
                     .admission(policy)
                     .build();
             schedulers = IntStream.range(0, SCHEDULERS)
-                    .mapToObj(i -> new Scheduler(options, new KvBlockPool(500, 4, false), 500, room, i, admitted::add))
+                    .mapToObj(i ->
+                            new Scheduler(options, new KvBlockPool(500, 4, false), 500, waitingQueue, i, admitted::add))
                     .toList();
         }
 
@@ -78,42 +79,42 @@ class WaitingRoomOrderTest {
                 switch (random.nextInt(12)) {
                     case 0, 1, 2, 3, 4 -> add(random.nextInt(-1, SCHEDULERS));
                     case 5 -> end();
-                    case 6 -> leave(scheduler);
+                    case 6 -> stop(scheduler);
                     default -> step(scheduler, random.nextInt(4));
                 }
-                checkRoom();
+                checkQueue();
             }
         }
 
         private void add(int scheduler) {
             Sequence sequence = new Sequence(
                     arrivals++, this, new int[] {1, 2}, 3 + random.nextInt(3), SamplingParams.greedy(), 0, new int[0]);
-            room.add(sequence, scheduler);
-            boolean isBound = scheduler != WaitingRoom.ANY && !hasLeft[scheduler];
-            assertThat(sequence.scheduler()).isEqualTo(isBound ? scheduler : WaitingRoom.ANY);
+            waitingQueue.add(sequence, scheduler);
+            boolean isBound = scheduler != WaitingQueue.ANY && !hasStopped[scheduler];
+            assertThat(sequence.scheduler()).isEqualTo(isBound ? scheduler : WaitingQueue.ANY);
             waiting.add(sequence);
         }
 
         private void end() {
             if (!waiting.isEmpty()) {
-                assertThat(room.remove(waiting.remove(random.nextInt(waiting.size()))))
+                assertThat(waitingQueue.remove(waiting.remove(random.nextInt(waiting.size()))))
                         .isTrue();
             }
         }
 
-        /** Once at most; what the scheduler has admitted waits again. */
-        private void leave(int scheduler) {
-            if (scheduler == 0 || hasLeft[scheduler]) {
+        /** Stops a scheduler, at most once; the requests it has admitted wait again. */
+        private void stop(int scheduler) {
+            if (scheduler == 0 || hasStopped[scheduler]) {
                 return;
             }
-            hasLeft[scheduler] = true;
+            hasStopped[scheduler] = true;
             List<Sequence> own =
                     waiting.stream().filter(s -> s.scheduler() == scheduler).toList();
-            assertThat(room.leave(scheduler)).isEqualTo(own);
+            assertThat(waitingQueue.unbindAll(scheduler)).isEqualTo(own);
             for (Sequence sequence : running.get(scheduler)) {
                 if (sequence.finishReason().isEmpty()) {
-                    Sequence again = sequence.again();
-                    room.addAgain(again);
+                    Sequence again = sequence.newAttempt();
+                    waitingQueue.requeue(again);
                     waiting.add(again);
                 }
             }
@@ -121,12 +122,12 @@ class WaitingRoomOrderTest {
         }
 
         private void step(int number, int maxShared) {
-            if (hasLeft[number]) {
+            if (hasStopped[number]) {
                 return;
             }
             Scheduler scheduler = schedulers.get(number);
             List<Sequence> window = waiting.stream()
-                    .filter(s -> s.scheduler() == number || (s.scheduler() == WaitingRoom.ANY && maxShared > 0))
+                    .filter(s -> s.scheduler() == number || (s.scheduler() == WaitingQueue.ANY && maxShared > 0))
                     .limit(Math.max(policy.lookahead, options.prefillMaxBatchSize()))
                     .toList();
             List<Sequence> expected = admissible(window, maxShared, scheduler.active());
@@ -148,7 +149,7 @@ class WaitingRoomOrderTest {
             List<Sequence> expected = new ArrayList<>();
             int shared = 0;
             for (Sequence sequence : window) {
-                boolean isShared = sequence.scheduler() == WaitingRoom.ANY;
+                boolean isShared = sequence.scheduler() == WaitingQueue.ANY;
                 if (expected.size() < options.prefillMaxBatchSize()
                         && active + expected.size() < options.maxActiveRequests()
                         && (!isShared || shared < maxShared)) {
@@ -159,26 +160,26 @@ class WaitingRoomOrderTest {
             return expected;
         }
 
-        private void checkRoom() {
-            for (int scheduler = WaitingRoom.ANY; scheduler < SCHEDULERS; scheduler++) {
+        private void checkQueue() {
+            for (int scheduler = WaitingQueue.ANY; scheduler < SCHEDULERS; scheduler++) {
                 int number = scheduler;
                 List<Sequence> listed = new ArrayList<>();
-                for (Sequence s = room.waiting(number).first(); s != null; s = s.next) {
+                for (Sequence s = waitingQueue.sequences(number).first(); s != null; s = s.next) {
                     listed.add(s);
                 }
                 assertThat(listed)
                         .isEqualTo(waiting.stream()
                                 .filter(s -> s.scheduler() == number)
                                 .toList());
-                assertThat(number == WaitingRoom.ANY ? room.shared() : room.bound(number))
+                assertThat(number == WaitingQueue.ANY ? waitingQueue.sharedCount() : waitingQueue.boundCount(number))
                         .isEqualTo(listed.size());
             }
         }
     }
 
-    /** Whatever schedulers admit, leave and give back, and whatever callers end. */
+    /** Random admissions, stops and requeues of schedulers, and cancellations by callers. */
     @Test
-    void each_scheduler_is_shown_and_admits_the_oldest_requests_that_it_may() {
+    void each_scheduler_sees_and_admits_the_oldest_requests_it_may() {
         int windows = 0;
         for (long seed = 0; seed < SEEDS; seed++) {
             Story story = new Story(seed);
@@ -192,7 +193,7 @@ class WaitingRoomOrderTest {
         assertThat(windows).isGreaterThan(10 * SEEDS);
     }
 
-    /** The newest first, so that each admission passes over all others. */
+    /** Admits the newest request first, so that each admission skips all others. */
     private static final class NewestFirst implements AdmissionPolicy {
         @Override
         public int lookahead() {
@@ -206,25 +207,30 @@ class WaitingRoomOrderTest {
     }
 
     @Test
-    void requests_passed_over_as_often_as_may_be_are_admitted_beyond_the_share() {
-        WaitingRoom room = new WaitingRoom(1);
+    void requests_at_the_skip_limit_are_admitted_beyond_the_share() {
+        WaitingQueue waitingQueue = new WaitingQueue(1);
         List<Long> admitted = new ArrayList<>();
         SchedulerOptions options =
                 SchedulerOptions.builder().admission(new NewestFirst()).build();
         Scheduler scheduler = new Scheduler(
-                options, new KvBlockPool(1000, 4, false), 500, room, 0, sequence -> admitted.add(sequence.id()));
+                options,
+                new KvBlockPool(1000, 4, false),
+                500,
+                waitingQueue,
+                0,
+                sequence -> admitted.add(sequence.id()));
         long arrivals = 0;
         for (int old = 0; old < 3; old++) {
-            room.add(oneToken(arrivals++), WaitingRoom.ANY);
+            waitingQueue.add(oneToken(arrivals++), WaitingQueue.ANY);
         }
-        for (int pass = 0; pass < AdmissionPolicy.MAX_PASSES; pass++) {
-            room.add(oneToken(arrivals++), WaitingRoom.ANY);
+        for (int pass = 0; pass < AdmissionPolicy.MAX_SKIPS; pass++) {
+            waitingQueue.add(oneToken(arrivals++), WaitingQueue.ANY);
             StepPlan plan = scheduler.plan(scheduler.newPlan(), 1);
             scheduler.apply(plan, sample -> 7);
         }
-        assertThat(admitted).hasSize(AdmissionPolicy.MAX_PASSES).doesNotContain(0L, 1L, 2L);
+        assertThat(admitted).hasSize(AdmissionPolicy.MAX_SKIPS).doesNotContain(0L, 1L, 2L);
         admitted.clear();
-        room.add(oneToken(arrivals), WaitingRoom.ANY);
+        waitingQueue.add(oneToken(arrivals), WaitingQueue.ANY);
         assertThat(scheduler.plan(scheduler.newPlan(), 1).rows()).isEqualTo(3);
         assertThat(scheduler.total(Fact.FORCED_ADMISSIONS)).isEqualTo(3);
         assertThat(admitted).containsExactly(0L, 1L, 2L);

@@ -11,41 +11,43 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-class BlockSupplyTest {
+class BlockAllocatorTest {
     private final KvBlockPool pool = new KvBlockPool(1000, 4, false);
 
-    private Sequence active(Roster roster, Random random) {
+    private Sequence active(SequenceQueues queues, Random random) {
         int length = 1 + random.nextInt(40);
         Sequence sequence = new Sequence(
                 0, this, new int[length], length + 1 + random.nextInt(40), SamplingParams.greedy(), 0, new int[0]);
-        sequence.table().use(pool);
+        sequence.table().setPool(pool);
         assertThat(sequence.table().grow(1 + random.nextInt(length))).isTrue();
-        roster.activate(sequence);
+        queues.activate(sequence);
         if (random.nextBoolean()) {
-            roster.prefilling.remove(sequence);
-            roster.decoding.addLast(sequence);
+            queues.prefilling.remove(sequence);
+            queues.decoding.addLast(sequence);
         }
         return sequence;
     }
 
-    /** So it is no victim again for lack of blocks: neither its own growth nor that of any active sequence can exhaust the pool. */
+    /**
+     * Then neither its own growth nor that of any active sequence can exhaust the pool, so it is not preempted again.
+     */
     @Test
-    void sequence_that_started_over_as_often_as_it_may_waits_for_the_growth_of_all() {
+    void sequence_at_the_restart_limit_waits_until_all_can_grow() {
         for (long seed = 0; seed < 100; seed++) {
             Random random = new Random(seed);
-            Roster roster = new Roster();
-            BlockSupply blocks =
-                    new BlockSupply(roster, PreemptionPolicy.youngest(), new WaitingRoom(1), new StepRecord());
+            SequenceQueues queues = new SequenceQueues();
+            BlockAllocator blocks =
+                    new BlockAllocator(queues, PreemptionPolicy.youngest(), new WaitingQueue(1), new StepRecord());
             List<Sequence> all = new ArrayList<>();
             for (int i = random.nextInt(6); i > 0; i--) {
-                all.add(active(roster, random));
+                all.add(active(queues, random));
             }
             Sequence waits =
                     new Sequence(1, this, new int[9], 10 + random.nextInt(60), SamplingParams.greedy(), 0, new int[0]);
-            waits.table().use(pool);
+            waits.table().setPool(pool);
             waits.preemptions = Scheduler.MAX_RESTARTS;
             all.add(waits);
-            assertThat(blocks.wanted(waits))
+            assertThat(blocks.requiredBlocks(waits))
                     .as("seed %d", seed)
                     .isEqualTo(all.stream()
                             .mapToInt(s -> Math.ceilDiv(s.maxLength() - 1, 4)

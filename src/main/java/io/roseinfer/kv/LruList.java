@@ -1,7 +1,7 @@
 package io.roseinfer.kv;
 
-/** The blocks nobody holds whose contents are known, oldest first: a doubly linked list in two arrays. */
-final class IdleBlocks {
+/** The unreferenced cached blocks in LRU order, a doubly linked list in two arrays. */
+final class LruList {
     private static final int NONE = KvBlockPool.NONE;
 
     private final int[] older;
@@ -10,7 +10,7 @@ final class IdleBlocks {
     private int newest = NONE;
     private int size;
 
-    IdleBlocks(int blocks) {
+    LruList(int blocks) {
         older = new int[blocks];
         newer = new int[blocks];
     }

@@ -1,8 +1,10 @@
 package io.roseinfer.scheduler;
 
-/** The sequences that a scheduler has admitted: those that start over, and those that prefill or decode, which are the active ones. */
-final class Roster {
-    /** Those that gave their blocks back and wait to be admitted again. */
+/**
+ * Queues of the sequences that a scheduler has admitted: restarting, prefilling and decoding; the last two are active.
+ */
+final class SequenceQueues {
+    /** Preempted sequences that wait to be admitted again. */
     final SequenceList restarting = new SequenceList();
 
     final SequenceList prefilling = new SequenceList();
@@ -10,12 +12,15 @@ final class Roster {
 
     private int active;
 
-    /** Sequences that hold KV blocks and have not ended; more than the lists hold while last tokens are on their way. */
+    /**
+     * Returns the number of sequences that hold KV blocks and have not ended. It exceeds the lists' sizes while last
+     * tokens are in flight.
+     */
     int active() {
         return active;
     }
 
-    /** To the end of those that prefill; from those that start over if it is among them. */
+    /** Appends a sequence to the prefilling queue, removing it from the restarting queue if it is there. */
     void activate(Sequence sequence) {
         if (sequence.list != null) {
             sequence.list.remove(sequence);
@@ -25,14 +30,14 @@ final class Roster {
         prefilling.addLast(sequence);
     }
 
-    /** From prefilling or decoding to the head of those that start over. */
+    /** Moves a prefilling or decoding sequence to the head of the restarting queue. */
     void restart(Sequence sequence) {
         drop(sequence);
         sequence.state = Sequence.State.WAITING;
         restarting.addFirst(sequence);
     }
 
-    /** Out of every list, wherever it is. */
+    /** Removes a sequence from its queue, if any. */
     void drop(Sequence sequence) {
         if (sequence.list != null) {
             sequence.list.remove(sequence);

@@ -9,7 +9,7 @@ import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.WaitingRoom;
+import io.roseinfer.scheduler.WaitingQueue;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.WaitingRequest;
@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** All requests wait in one room, and the engine that has a place ranks all that it may admit. */
+/** All requests wait in one queue, and the engine that has a place ranks all that it may admit. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class WaitingRoomTest {
+class WaitingQueueTest {
     private static final int PLAIN = 20;
     private static final int URGENT = 4;
 
@@ -155,7 +155,7 @@ class WaitingRoomTest {
         assertThat(policy.overlapped).isFalse();
     }
 
-    /** Loops over one room, turned by hand. */
+    /** Loops over one queue, turned by hand. */
     private static final class Loops {
         private final List<EngineLoop> all = new ArrayList<>();
         private final InFlight inFlight;
@@ -166,7 +166,7 @@ class WaitingRoomTest {
                     Integer.MAX_VALUE,
                     Models.ticking(),
                     Observers.NONE.requests(),
-                    new WaitingRoom(options.length),
+                    new WaitingQueue(options.length),
                     new TokenizeWorkers(0, request -> {}),
                     () -> {});
             for (int i = 0; i < options.length; i++) {
@@ -188,14 +188,14 @@ class WaitingRoomTest {
         }
 
         LiveRequest submit() {
-            return submit(Models.request(4, 1, 2, 3), WaitingRoom.ANY);
+            return submit(Models.request(4, 1, 2, 3), WaitingQueue.ANY);
         }
 
         void turn(int engine) {
             List<ReplicaLoad> loads = all.stream().map(EngineLoop::load).toList();
             all.get(engine)
                     .doWork(SchedulerManager.share(
-                            loads.get(engine), loads, inFlight.room().shared()));
+                            loads.get(engine), loads, inFlight.waitingQueue().sharedCount()));
         }
 
         void run() {
@@ -231,7 +231,7 @@ class WaitingRoomTest {
             int places = 4;
             for (int i = 0; i < 8; i++) {
                 boolean isBound = random.nextBoolean();
-                LiveRequest request = loops.submit(Models.request(4, 1, 2, i), isBound ? 1 : WaitingRoom.ANY);
+                LiveRequest request = loops.submit(Models.request(4, 1, 2, i), isBound ? 1 : WaitingQueue.ANY);
                 if (isBound) {
                     request.charge(loops.all.get(1).load(), request.sequence().orElseThrow());
                 } else {
@@ -257,7 +257,7 @@ class WaitingRoomTest {
         }
         LiveRequest waits = loops.submit();
         loops.turn(0);
-        assertThat(waits.engine()).isEqualTo(WaitingRoom.ANY);
+        assertThat(waits.engine()).isEqualTo(WaitingQueue.ANY);
         loops.turn(1);
         assertThat(waits.engine()).isEqualTo(1);
     }
@@ -288,7 +288,7 @@ class WaitingRoomTest {
         assertThat(back).extracting(LiveRequest::engine).containsOnly(1);
         assertThat(bound.sequence().orElseThrow().isWaiting() || bound.engine() == 0)
                 .isTrue();
-        assertThat(later.engine()).isEqualTo(WaitingRoom.ANY);
+        assertThat(later.engine()).isEqualTo(WaitingQueue.ANY);
         assertThat(loops.all.getFirst().load().requests()).isZero();
     }
 
@@ -300,8 +300,8 @@ class WaitingRoomTest {
         LiveRequest goesOn = loops.submit();
         assertThat(loops.inFlight.endEarly(ended, Ending.CANCELLED)).isTrue();
         assertThat(loops.inFlight.endEarly(bound, Ending.CANCELLED)).isTrue();
-        assertThat(loops.inFlight.room().shared()).isEqualTo(1);
-        assertThat(loops.inFlight.room().bound(1)).isZero();
+        assertThat(loops.inFlight.waitingQueue().sharedCount()).isEqualTo(1);
+        assertThat(loops.inFlight.waitingQueue().boundCount(1)).isZero();
         loops.turn(0);
         assertThat(goesOn.engine()).isZero();
         assertThat(loops.inFlight.endEarly(goesOn, Ending.CANCELLED)).isFalse();
@@ -311,7 +311,7 @@ class WaitingRoomTest {
     @Test
     void a_request_that_waits_ends_at_its_deadline() {
         Loops loops = new Loops(Models.options(), Models.options());
-        LiveRequest due = loops.submit(Models.request(4, 1).withDeadline(10), WaitingRoom.ANY);
+        LiveRequest due = loops.submit(Models.request(4, 1).withDeadline(10), WaitingQueue.ANY);
         LiveRequest later = loops.submit(Models.request(4, 1).withDeadline(20), 1);
         assertThat(loops.inFlight.nextDeadlineNanos()).isEqualTo(10);
         loops.inFlight.expireUntil(10);
@@ -344,14 +344,14 @@ class WaitingRoomTest {
                         .admission(newestFirst())
                         .build());
         Loops loops = new Loops(options, options);
-        LiveRequest oldest = loops.submit(Models.request(1, 7), WaitingRoom.ANY);
+        LiveRequest oldest = loops.submit(Models.request(1, 7), WaitingQueue.ANY);
         List<LiveRequest> newer = new ArrayList<>();
         while (!oldest.hasEnded()) {
-            newer.add(loops.submit(Models.request(1, 8), WaitingRoom.ANY));
+            newer.add(loops.submit(Models.request(1, 8), WaitingQueue.ANY));
             loops.turn(newer.size() % 2);
         }
         assertThat(newer.stream().filter(LiveRequest::hasEnded).count())
-                .isBetween((long) AdmissionPolicy.MAX_PASSES - 2, (long) AdmissionPolicy.MAX_PASSES + 2);
+                .isBetween((long) AdmissionPolicy.MAX_SKIPS - 2, (long) AdmissionPolicy.MAX_SKIPS + 2);
     }
 
     @Test
@@ -379,8 +379,8 @@ class WaitingRoomTest {
         loops.submit(Models.request(1, prompt), 0);
         loops.run();
         cached.clear();
-        loops.submit(Models.request(1, prompt), WaitingRoom.ANY);
-        loops.submit(Models.request(1, prompt), WaitingRoom.ANY);
+        loops.submit(Models.request(1, prompt), WaitingQueue.ANY);
+        loops.submit(Models.request(1, prompt), WaitingQueue.ANY);
         loops.turn(0);
         loops.turn(1);
         assertThat(cached).containsExactly(8, 0);

@@ -1,10 +1,10 @@
 package io.roseinfer.base;
 
-/** Where a thread is, for messages about one that does not come back. */
-public final class Whereabouts {
-    private Whereabouts() {}
+/** Describes where a thread is, for messages about a thread that hangs. */
+public final class ThreadLocation {
+    private ThreadLocation() {}
 
-    /** A thread's name and the method it is in: of this project's if any is on its stack, else the innermost. */
+    /** Returns the thread's name and its innermost frame in this project, or its innermost frame if there is none. */
     public static String of(Thread thread) {
         StackTraceElement[] stack = thread.getStackTrace();
         for (StackTraceElement frame : stack) {
