@@ -174,7 +174,7 @@ struct PartialAttention {
     }
 };
 
-template <class T, int WARPS, int HELD>
+template <class T, int WARPS, int REG_BLOCKS>
 __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     extern __shared__ __align__(128) char ring[];
     __shared__ uint64_t arrived[MAX_PIECES];
@@ -218,11 +218,11 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
 
     // Ahead of the wait: the held blocks into registers, the first of the others into the ring.
     const int mine = warp + WARPS * lane;  // a lane fetches the id of one block, all at once
-    const int id = lane < depth + HELD && mine < blocks ? __ldg(list + mine) : 0;
+    const int id = lane < depth + REG_BLOCKS && mine < blocks ? __ldg(list + mine) : 0;
     const FragmentOffsets at(lane);
-    uint4 keys[HELD + 1][4], values[HELD + 1][4];
+    uint4 keys[REG_BLOCKS + 1][4], values[REG_BLOCKS + 1][4];
 #pragma unroll
-    for (int h = 0; h < HELD; h++) {
+    for (int h = 0; h < REG_BLOCKS; h++) {
         const char* from = piece_of(__shfl_sync(~0u, id, h));  // block 0 of the pool, if this warp has none
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -231,9 +231,9 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         }
     }
 #pragma unroll 1
-    for (int i = 0; i < depth && warp + WARPS * (i + HELD) < blocks; i++) {
-        const int next = __shfl_sync(~0u, id, i + HELD);
-        if (elect_lane()) request(warp + WARPS * (i + HELD), next, warp + WARPS * i);
+    for (int i = 0; i < depth && warp + WARPS * (i + REG_BLOCKS) < blocks; i++) {
+        const int next = __shfl_sync(~0u, id, i + REG_BLOCKS);
+        if (elect_lane()) request(warp + WARPS * (i + REG_BLOCKS), next, warp + WARPS * i);
     }
     if (!decodes || past < 0) {
         wait_for_predecessors();
@@ -253,12 +253,12 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     }
 
     // The past: a warp waits for a stage, adds its block and requests another into it; the held blocks come first.
-    int turn = 0;
+    int round = 0;
     int parity = 0;
     auto next_stage = [&] {
-        int stage = warp + WARPS * turn;
+        int stage = warp + WARPS * round;
         barrier_wait(&arrived[stage], parity);
-        if (++turn == depth) turn = 0, parity ^= 1;
+        if (++round == depth) round = 0, parity ^= 1;
         return stage;
     };
     auto refill = [&](int block, int stage) {
@@ -283,17 +283,17 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
 #pragma unroll
         for (int b = 0; b < COUNT; b++) refill(block + b * WARPS, stage[b]);
     };
-    if constexpr (HELD > 0) {
-        int live[HELD];
+    if constexpr (REG_BLOCKS > 0) {
+        int live[REG_BLOCKS];
 #pragma unroll
-        for (int h = 0; h < HELD; h++) live[h] = past - (warp + WARPS * h) * BLOCK;
+        for (int h = 0; h < REG_BLOCKS; h++) live[h] = past - (warp + WARPS * h) * BLOCK;
         if (warp < blocks) {
-            part.template add<HELD>([&](int h, int i) { return keys[h][i]; }, [&](int h, int i) { return values[h][i]; }, q, live,
-                                    lane);
+            part.template add<REG_BLOCKS>([&](int h, int i) { return keys[h][i]; }, [&](int h, int i) { return values[h][i]; }, q,
+                                          live, lane);
         }
     }
-    int block = warp + WARPS * HELD;
-    if constexpr (HELD > 0) {  // there are registers for two at once
+    int block = warp + WARPS * REG_BLOCKS;
+    if constexpr (REG_BLOCKS > 0) {  // there are registers for two at once
         for (; block + WARPS < blocks && depth > 1; block += 2 * WARPS) take(block, std::integral_constant<int, 2>());
     }
     for (; block < blocks; block += WARPS) take(block, std::integral_constant<int, 1>());
@@ -324,17 +324,17 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum.x * inverse, sum.y * inverse);
 }
 
-#define ATTEND(T, NAME, WARPS, HELD, BLOCKS)                                                                                     \
+#define ATTEND(T, NAME, WARPS, REG_BLOCKS, BLOCKS)                                                                               \
     extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                             \
         attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,                \
                                 const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) {       \
-        attend<T, WARPS, HELD>(                                                                                                  \
+        attend<T, WARPS, REG_BLOCKS>(                                                                                            \
             {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, BLOCK}, stages); \
     }
 
 ATTEND(f16, f16, 4, 0, 7)
 ATTEND(bf16, bf16, 4, 0, 7)
-ATTEND(f16, held_f16, 2, 1, 10)
-ATTEND(bf16, held_bf16, 2, 1, 10)
+ATTEND(f16, regs_f16, 2, 1, 10)
+ATTEND(bf16, regs_bf16, 2, 1, 10)
 
 #endif

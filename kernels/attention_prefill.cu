@@ -13,17 +13,17 @@
 // Rows differ in length, so a block finds its row itself: tile i of the step belongs to the row where the running count of
 // ⌈length / 64⌉ passes i. Blocks past the last tile leave at once.
 //
-// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipSingles`, rows of one token are left to attention_decode or to
-// attention_prefill_single.
+// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipDecodeRows`, rows of one token are left to attention_decode or to
+// attention_decode_invariant.
 //
-// attention_prefill_shared is the same for heads of 64 and 128 elements whose keys and values several heads of queries share, and for
+// attention_prefill_gqa is the same for heads of 64 and 128 elements whose keys and values several heads of queries share, and for
 // queries that see only a window of the last tokens. Each head of queries reads them on its own, most of it from L2. Keys and values
 // may be fp8.
 //
 // Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128, dynamic shared memory 3 · 128 · head size · the bytes of a key's element, and
 // 256 bytes.
 //
-// attention_prefill_single takes rows of one token, block size 16, and gives the bits that attention_prefill gives: the same
+// attention_decode_invariant takes rows of one token, block size 16, and gives the bits that attention_prefill gives: the same
 // products on mma.sync, in the same order, but shared out over the warps. Each takes 16 keys of a tile's scores and 16 dimensions
 // of its values; the running softmax all warps keep alike. The past is asked for before the wait, as attention_decode does, into a
 // ring of `stages` blocks of 16 keys and values.
@@ -44,12 +44,12 @@ struct QueryTile {
 };
 
 // Finds tile `index` by a warp-wide running count over the rows, 32 at a time.
-__device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, int index, bool skipSingles, int lane) {
+__device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, int index, bool skipDecodeRows, int lane) {
     int before = 0;
     for (int base = 0; base < rows; base += 32) {
         int row = base + lane;
         int length = row < rows ? __ldg(rowStarts + row + 1) - __ldg(rowStarts + row) : 0;
-        int tiles = skipSingles && length == 1 ? 0 : (length + TILE - 1) / TILE;
+        int tiles = skipDecodeRows && length == 1 ? 0 : (length + TILE - 1) / TILE;
         int through = tiles;
 #pragma unroll
         for (int step = 1; step < 32; step *= 2) {
@@ -231,8 +231,8 @@ __device__ __forceinline__ void hide_earlier_keys(float (&score)[32], int firstK
 }
 
 // SHARED: heads of keys and values have several heads of queries, and queries may see only the last `window` tokens.
-template <class T, class KV, int HEAD, int BLOCK, bool SHARED>
-__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t ring, int rows, bool skipSingles, int window) {
+template <class T, class KV, int HEAD, int BLOCK, bool GQA>
+__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t ring, int rows, bool skipDecodeRows, int window) {
     using Layout = TileLayout<KV, HEAD>;
     using Fragments = KvFragments<KV, HEAD>;
 
@@ -240,7 +240,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
     const int head = blockIdx.x;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const QueryTile tile = find_tile(p.rowStarts, rows, blockIdx.y, skipSingles, lane);
+    const QueryTile tile = find_tile(p.rowStarts, rows, blockIdx.y, skipDecodeRows, lane);
     if (tile.row < 0) {
         wait_for_predecessors();
         return;
@@ -249,11 +249,11 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
     const int length = __ldg(p.rowStarts + tile.row + 1) - start;
     const int context = __ldg(p.contextLengths + tile.row);
     const int past = context - length;
-    const int kvHead = SHARED ? head / (p.heads / p.kvHeads) : head;
+    const int kvHead = GQA ? head / (p.heads / p.kvHeads) : head;
     const PrefillAttention<T, KV, HEAD, BLOCK> work{p, p.blocks + __ldg(p.blockStarts + tile.row), kvHead, context};
     const int keys = past + min(tile.first + TILE, length);  // the last query of the tile sees this many
     const int tiles = (keys + TILE - 1) / TILE;
-    const int firstTile = SHARED ? max(0, past + tile.first + 1 - window) / TILE : 0;  // that the first query sees
+    const int firstTile = GQA ? max(0, past + tile.first + 1 - window) / TILE : 0;  // that the first query sees
 
     // Three stages, each of keys and values: of this tile, of the next and of the one after.
     const TileOffsets<KV, HEAD> at(lane);
@@ -305,7 +305,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
         float scoreNext[32];  // its products run beside this tile's exponentials
         if (i + 1 < tiles) work.score_tile(scoreNext, q, now, at);
         if ((i + 1) * TILE > past + tile.first + warp * 16) hide_later_keys(score, i * TILE, past + query, lane);
-        if constexpr (SHARED) {
+        if constexpr (GQA) {
             if (past + tile.first + warp * 16 + 15 - i * TILE >= window) {
                 hide_earlier_keys(score, i * TILE, past + query, window, lane);
             }
@@ -321,7 +321,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
         const int first = tile.first + warp * 16;
         for (int i = first; i < min(first + 16, length); i++) {
             const int seen = past + i + 1;
-            attend_token(p, work.list, start + i, head, SHARED ? max(0, seen - window) : 0, seen);
+            attend_token(p, work.list, start + i, head, GQA ? max(0, seen - window) : 0, seen);
         }
         return;
     }
@@ -342,7 +342,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
     }
 }
 
-constexpr int HEAD = 64;  // of attention_prefill and attention_prefill_single
+constexpr int HEAD = 64;  // of attention_prefill and attention_decode_invariant
 constexpr int ROW_BYTES = HEAD * 2;
 
 __device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int chunk) {
@@ -387,7 +387,7 @@ private:
 };
 
 template <class T>
-__device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int stages) {
+__device__ __forceinline__ void attend_invariant(const PagedAttention<T>& p, int stages) {
     extern __shared__ __align__(128) char ringBytes[];
     __shared__ float2 scores[TILE / 2];
     __shared__ float normalizer;
@@ -503,36 +503,36 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
 #define ATTEND(T, NAME)                                                                                                          \
     extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                               \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
-        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                         \
+        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipDecodeRows) {                      \
         __shared__ __align__(128) char ring[STAGES * 2 * TileLayout<T, HEAD>::TILE_BYTES];                                       \
         release_dependents();                                                                                                    \
         const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                            \
                                   out,     panelRows, heads,     heads,          HEAD,        blockSize};                        \
-        if (blockSize == 16) attend<T, T, HEAD, 16, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                  \
-        else attend<T, T, HEAD, 0, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                                   \
+        if (blockSize == 16) attend<T, T, HEAD, 16, false>(p, shared_address(ring), rows, skipDecodeRows != 0, 0);               \
+        else attend<T, T, HEAD, 0, false>(p, shared_address(ring), rows, skipDecodeRows != 0, 0);                                \
     }                                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                        \
+    extern "C" __global__ void __launch_bounds__(128, 8) attention_decode_invariant_##NAME(                                      \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
         const int* blocks, T* out, int panelRows, int heads, int stages) {                                                       \
-        attend_single<T>(                                                                                                        \
+        attend_invariant<T>(                                                                                                     \
             {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, PIECE}, stages); \
     }
 
 ATTEND(f16, f16)
 ATTEND(bf16, bf16)
 
-#define ATTEND_SHARED(T, KV, SIZE, NAME, BLOCKS)                                                                    \
-    extern "C" __global__ void __launch_bounds__(128, BLOCKS) attention_prefill_shared_##SIZE##_##NAME(             \
-        const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,  \
-        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int blockSize, int rows, int skipSingles, \
-        int window) {                                                                                               \
-        extern __shared__ __align__(256) char dynamic[];                                                            \
-        release_dependents();                                                                                       \
-        const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                          \
-        const PagedAttention<T, KV> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,           \
-                                      out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};       \
-        if (blockSize == 16) attend<T, KV, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                \
-        else attend<T, KV, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                 \
+#define ATTEND_SHARED(T, KV, SIZE, NAME, BLOCKS)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(128, BLOCKS)                                                                    \
+        attention_prefill_gqa_##SIZE##_##NAME(const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, \
+                                              const int* blockStarts, const int* blocks, T* out, int panelRows, int heads,       \
+                                              int kvHeads, int blockSize, int rows, int skipDecodeRows, int window) {            \
+        extern __shared__ __align__(256) char dynamic[];                                                                         \
+        release_dependents();                                                                                                    \
+        const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                                       \
+        const PagedAttention<T, KV> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                        \
+                                      out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};                    \
+        if (blockSize == 16) attend<T, KV, SIZE, 16, true>(p, ring, rows, skipDecodeRows != 0, window);                          \
+        else attend<T, KV, SIZE, 0, true>(p, ring, rows, skipDecodeRows != 0, window);                                           \
     }
 
 ATTEND_SHARED(f16, f16, 64, f16, 3)

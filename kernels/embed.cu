@@ -51,8 +51,8 @@ __device__ __forceinline__ void embed(const int* tokenIds, const int* positions,
 }
 
 __device__ __forceinline__ void embed_int8(const int* tokenIds, const int* sampled, const int8_t* table, const float* scales,
-                                           float* x, bf16* xPanels, float2* moments, const float* gains, int width, int stride,
-                                           int panelRows) {
+                                           float* x, bf16* xPanels, float2* moments, const float* normWeights, int width,
+                                           int stride, int panelRows) {
     release_dependents();
     wait_for_predecessors();
     const int m = blockIdx.x;
@@ -65,7 +65,7 @@ __device__ __forceinline__ void embed_int8(const int* tokenIds, const int* sampl
         const float v = column < width ? t[column] * scale : 0.f;
         x[static_cast<size_t>(m) * stride + column] = v;
         sum = make_float2(sum.x + v, fmaf(v, v, sum.y));
-        *panel_at(xPanels, m, column, panelRows) = from_float<bf16>(v * gains[column]);
+        *panel_at(xPanels, m, column, panelRows) = from_float<bf16>(v * normWeights[column]);
     }
     store_moments(sum, moments + m);
 }
@@ -89,6 +89,6 @@ EMBED(bf16, bf16)
 
 extern "C" __global__ void __launch_bounds__(128)
     embed_tokens_int8(const int* tokenIds, const int* sampled, const int8_t* tokenEmbedding, const float* scales, float* x,
-                      bf16* xPanels, float2* moments, const float* gains, int width, int stride, int panelRows) {
-    embed_int8(tokenIds, sampled, tokenEmbedding, scales, x, xPanels, moments, gains, width, stride, panelRows);
+                      bf16* xPanels, float2* moments, const float* normWeights, int width, int stride, int panelRows) {
+    embed_int8(tokenIds, sampled, tokenEmbedding, scales, x, xPanels, moments, normWeights, width, stride, panelRows);
 }

@@ -28,22 +28,22 @@ using namespace rose;
         RUN(T, BestToken<64>{best, logits, vocabulary, stride, tiles});                                                      \
     }
 
-#define ROTATED(T, KV, NAME)                                                                                                   \
-    extern "C" __global__ void __launch_bounds__(128) gemm_rotated_##NAME##_generic(                                           \
-        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* turns, int queryWidth, \
-        int kvWidth, int headSize, int blockSize, float queryScale) {                                                          \
-        RUN(T, StoreRotated<T, KV>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth, headSize, blockSize,      \
-                                   queryScale});                                                                               \
+#define QKV_ROPE(T, KV, NAME)                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(128) gemm_qkv_rope_##NAME##_generic(                                         \
+        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* ropeTable,            \
+        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                         \
+        RUN(T, StoreQkvRope<T, KV>{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, headSize, blockSize, \
+                                   queryScale});                                                                              \
     }
 
 GEMMS(float, f32)
 GEMMS(f16, f16)
 GEMMS(bf16, bf16)
-ROTATED(float, float, f32)
-ROTATED(f16, f16, f16)
-ROTATED(bf16, bf16, bf16)
+QKV_ROPE(float, float, f32)
+QKV_ROPE(f16, f16, f16)
+QKV_ROPE(bf16, bf16, bf16)
 #if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
-ROTATED(float, fp8, fp8_f32)
-ROTATED(f16, fp8, fp8_f16)
-ROTATED(bf16, fp8, fp8_bf16)
+QKV_ROPE(float, fp8, fp8_f32)
+QKV_ROPE(f16, fp8, fp8_f16)
+QKV_ROPE(bf16, fp8, fp8_bf16)
 #endif

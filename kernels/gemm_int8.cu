@@ -27,24 +27,24 @@ using namespace rose;
 #define BOUNDS(TILE, BLOCKS)
 #endif
 
-#define ROTATED(KV, NAME, BATCH, BLOCKS)                                                                                      \
-    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_rotated_##NAME##_b##BATCH(                                  \
-        OPERANDS, bf16* queries, bf16* raw, KV* pool, const int* slots, const int* positions, const float* turns,             \
-        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                         \
-        RUN(Tile_b##BATCH, StoreRotated<bf16, KV>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth, headSize, \
-                                                  blockSize, queryScale});                                                    \
+#define QKV_ROPE(KV, NAME, BATCH, BLOCKS)                                                                               \
+    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_qkv_rope_##NAME##_b##BATCH(                           \
+        OPERANDS, bf16* queries, bf16* raw, KV* pool, const int* slots, const int* positions, const float* ropeTable,   \
+        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                   \
+        RUN(Tile_b##BATCH, StoreQkvRope<bf16, KV>{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, \
+                                                  headSize, blockSize, queryScale});                                    \
     }
 
-#define GEMMS(BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                            \
-    using Tile_b##BATCH = GemmTile<bf16, BATCH, N_GROUPS, K_GROUPS, int8_t>;                                                \
-    ROTATED(bf16, int8, BATCH, BLOCKS)                                                                                      \
-    ROTATED(fp8, fp8_int8, BATCH, BLOCKS)                                                                                   \
-    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS)                                                                \
-        gemm_residual_int8_b##BATCH(OPERANDS, float* x, bf16* xPanels, float2* xMoments, int xStride, const float* gains) { \
-        RUN(Tile_b##BATCH, AddResidualForGains<bf16, 64 * N_GROUPS>{{x, xPanels, xMoments, xStride, panelRows}, gains});    \
-    }                                                                                                                       \
-    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_gated_int8_b##BATCH(OPERANDS, bf16* hidden, int kind) {   \
-        RUN(Tile_b##BATCH, Gate<bf16>{hidden, panelRows, kind});                                                            \
+#define GEMMS(BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                               \
+    using Tile_b##BATCH = GemmTile<bf16, BATCH, N_GROUPS, K_GROUPS, int8_t>;                                                   \
+    QKV_ROPE(bf16, int8, BATCH, BLOCKS)                                                                                        \
+    QKV_ROPE(fp8, fp8_int8, BATCH, BLOCKS)                                                                                     \
+    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_residual_int8_b##BATCH(                                      \
+        OPERANDS, float* x, bf16* xPanels, float2* xMoments, int xStride, const float* normWeights) {                          \
+        RUN(Tile_b##BATCH, AddResidualWeighted<bf16, 64 * N_GROUPS>{{x, xPanels, xMoments, xStride, panelRows}, normWeights}); \
+    }                                                                                                                          \
+    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_gated_int8_b##BATCH(OPERANDS, bf16* hidden, int kind) {      \
+        RUN(Tile_b##BATCH, Gate<bf16>{hidden, panelRows, kind});                                                               \
     }
 
 #define HEADS(BATCH, BLOCKS)                                                                                                \

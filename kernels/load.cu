@@ -44,7 +44,7 @@ struct Matrix {
 
 // elements: paddedK · paddedN
 template <class T>
-__device__ __forceinline__ void pack(Matrix w, const float* gain, const int* order, int kHeadSize, int kHeadPad, T* out,
+__device__ __forceinline__ void pack(Matrix w, const float* normWeight, const int* order, int kHeadSize, int kHeadPad, T* out,
                                      int paddedN, int paddedK) {
     size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
     if (i >= static_cast<size_t>(paddedN) * paddedK) return;
@@ -54,7 +54,7 @@ __device__ __forceinline__ void pack(Matrix w, const float* gain, const int* ord
     int k = source_index(outK, w.k, kHeadSize, kHeadPad);
     int n = order[outN];
     if (n < 0) return;
-    float v = k < 0 ? 0.f : w.at(k, n) * (gain != nullptr ? gain[k] : 1.f);
+    float v = k < 0 ? 0.f : w.at(k, n) * (normWeight != nullptr ? normWeight[k] : 1.f);
     *panel_at(out, outN, outK, paddedN) = from_float<T>(v);
 }
 
@@ -138,18 +138,18 @@ extern "C" __global__ void __launch_bounds__(256)
     if (i < count) to[i] = static_cast<int8_t>(__float2int_rn(load_as_float(from, type, i) * inverses[i / columns]));
 }
 
-#define LOADERS(T, NAME)                                                                                                   \
-    extern "C" __global__ void __launch_bounds__(256)                                                                      \
-        pack_##NAME(const void* w, int type, int k, int n, int kMajor, const float* gain, const int* order, int kHeadSize, \
-                    int kHeadPad, T* out, int paddedN, int paddedK) {                                                      \
-        pack<T>({w, type, k, n, kMajor != 0}, gain, order, kHeadSize, kHeadPad, out, paddedN, paddedK);                    \
-    }                                                                                                                      \
-    extern "C" __global__ void __launch_bounds__(256)                                                                      \
-        column_sums_##NAME(const T* packed, int paddedN, int paddedK, float* sums) {                                       \
-        column_sums(packed, paddedN, paddedK, sums);                                                                       \
-    }                                                                                                                      \
-    extern "C" __global__ void __launch_bounds__(256) convert_##NAME(const void* from, int type, T* to, size_t count) {    \
-        convert(from, type, to, count);                                                                                    \
+#define LOADERS(T, NAME)                                                                                                         \
+    extern "C" __global__ void __launch_bounds__(256)                                                                            \
+        pack_##NAME(const void* w, int type, int k, int n, int kMajor, const float* normWeight, const int* order, int kHeadSize, \
+                    int kHeadPad, T* out, int paddedN, int paddedK) {                                                            \
+        pack<T>({w, type, k, n, kMajor != 0}, normWeight, order, kHeadSize, kHeadPad, out, paddedN, paddedK);                    \
+    }                                                                                                                            \
+    extern "C" __global__ void __launch_bounds__(256)                                                                            \
+        column_sums_##NAME(const T* packed, int paddedN, int paddedK, float* sums) {                                             \
+        column_sums(packed, paddedN, paddedK, sums);                                                                             \
+    }                                                                                                                            \
+    extern "C" __global__ void __launch_bounds__(256) convert_##NAME(const void* from, int type, T* to, size_t count) {          \
+        convert(from, type, to, count);                                                                                          \
     }
 
 LOADERS(float, f32)

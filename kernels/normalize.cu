@@ -22,7 +22,7 @@ constexpr int MAX_GROUPS = 8;  // float4 groups per lane: 1024 columns
 
 template <class T, bool RMS>
 __device__ __forceinline__ void normalize(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows,
-                                          const int* rowStarts, T* out, int panelRows, const float* gains = nullptr) {
+                                          const int* rowStarts, T* out, int panelRows, const float* normWeights = nullptr) {
     release_dependents();
     wait_for_predecessors();
     const int m = blockIdx.x * 8 + threadIdx.x / 32;
@@ -68,9 +68,9 @@ __device__ __forceinline__ void normalize(const float* x, int rows, int width, i
     auto store = [&](float4 v, int group) {
         float4 y = make_float4((v.x - mean) * inverse, (v.y - mean) * inverse, (v.z - mean) * inverse, (v.w - mean) * inverse);
         if constexpr (RMS) {
-            if (gains != nullptr) {
-                const float4 gain = __ldg(reinterpret_cast<const float4*>(gains) + group);
-                y = make_float4(y.x * gain.x, y.y * gain.y, y.z * gain.z, y.w * gain.w);
+            if (normWeights != nullptr) {
+                const float4 normWeight = __ldg(reinterpret_cast<const float4*>(normWeights) + group);
+                y = make_float4(y.x * normWeight.x, y.y * normWeight.y, y.z * normWeight.z, y.w * normWeight.w);
             }
         }
         store4(panel_at(out, m, 4 * group, panelRows), y);
@@ -90,8 +90,8 @@ __device__ __forceinline__ void normalize(const float* x, int rows, int width, i
     }                                                                                                               \
     extern "C" __global__ void __launch_bounds__(256)                                                               \
         normalize_rms_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows, \
-                             const int* rowStarts, T* out, int panelRows, const float* gains) {                     \
-        normalize<T, true>(x, rows, width, stride, epsilon, sampleRows, rowStarts, out, panelRows, gains);          \
+                             const int* rowStarts, T* out, int panelRows, const float* normWeights) {               \
+        normalize<T, true>(x, rows, width, stride, epsilon, sampleRows, rowStarts, out, panelRows, normWeights);    \
     }
 
 NORMALIZE(float, f32)

@@ -3,7 +3,7 @@
 // log-probabilities that were asked for, of the logits as the model left them.
 //
 // Nothing is sorted but a short list: include/ranking.cuh answers what is asked of the order of tokens, in a few passes over the
-// row. `sample_held` keeps the row in shared memory meanwhile (a vocabulary of up to 52,000); `sample` reads it where it lies, and
+// row. `sample_smem` keeps the row in shared memory meanwhile (a vocabulary of up to 52,000); `sample` reads it where it lies, and
 // penalises a copy. Either leaves the logits as they are.
 //
 // The random number of a draw is a function of (seed, position): SplitMix64, as on the host. Weights are single-precision
@@ -11,7 +11,7 @@
 //
 // Log-probabilities go to mapped host memory ahead of the mailbox's word: whoever sees the word sees them.
 //
-// Launch: grid (samples), block 1024, dynamic shared memory 20,480 bytes, for `sample_held` with ⌈vocabulary / 4⌉ · 16 more.
+// Launch: grid (samples), block 1024, dynamic shared memory 20,480 bytes, for `sample_smem` with ⌈vocabulary / 4⌉ · 16 more.
 #include "contract/structs.h"
 #include "include/ranking.cuh"
 
@@ -140,7 +140,7 @@ __device__ __forceinline__ float report_most_likely(const float* logits, int voc
 }
 
 // Brings a row to shared memory, four quads a thread under way at a time, and looks at it on the way.
-__device__ __forceinline__ Extremes hold(const float* from, float* row, int vocabulary) {
+__device__ __forceinline__ Extremes load_row(const float* from, float* row, int vocabulary) {
     constexpr int AHEAD = 4;
     Largest mine;
     const int quads = (vocabulary + 3) / 4;
@@ -164,18 +164,18 @@ __device__ __forceinline__ Extremes hold(const float* from, float* row, int voca
     return mine.join();
 }
 
-template <bool HELD>
+template <bool IN_SMEM>
 __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, int stride, const SampleRequest* requests,
                                            const int* history, unsigned* seen, float* copies, const int* step, int* sampled,
-                                           const int* sampledBefore, u64* mailbox, SampleReport* reports) {
+                                           const int* sampledBefore, u64* tokenSlots, SampleReport* reports) {
     extern __shared__ __align__(16) char shared[];
     release_dependents();
     const int s = blockIdx.x;
     const SampleRequest& r = requests[s];
     const float* given = logits + static_cast<size_t>(s) * stride;
-    float* held = reinterpret_cast<float*>(shared + RANKING_BYTES);
+    float* copy = reinterpret_cast<float*>(shared + RANKING_BYTES);
     wait_for_predecessors();
-    Extremes e = HELD ? hold(given, held, vocabulary) : extremes(given, vocabulary);
+    Extremes e = IN_SMEM ? load_row(given, copy, vocabulary) : extremes(given, vocabulary);
     auto has_logits = [](const Extremes& of) {
         const uint32_t rank = static_cast<uint32_t>(of.best >> 32);
         return rank != NOT_A_LOGIT && rank > NEGATIVE_INFINITY;
@@ -183,11 +183,11 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
     bool usable = has_logits(e);
     const bool reports_it = usable && r.logprobs >= 0 && reports != nullptr;
     float normalizer = 0;
-    if (reports_it) { normalizer = report_most_likely(HELD ? held : given, vocabulary, e, shared, r.logprobs, reports + s); }
-    const float* row = HELD ? held : given;
+    if (reports_it) { normalizer = report_most_likely(IN_SMEM ? copy : given, vocabulary, e, shared, r.logprobs, reports + s); }
+    const float* row = IN_SMEM ? copy : given;
     if (usable && penalises(r)) {
-        float* changed = HELD ? held : copies + static_cast<size_t>(s) * stride;
-        if (!HELD) {
+        float* changed = IN_SMEM ? copy : copies + static_cast<size_t>(s) * stride;
+        if (!IN_SMEM) {
             for (int i = threadIdx.x; i < vocabulary; i += THREADS) changed[i] = given[i];
         }
         __syncthreads();
@@ -215,17 +215,17 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
             reports[s].logprob = given[token] - normalizer;
             __threadfence_system();
         }
-        if (mailbox != nullptr) *const_cast<volatile u64*>(mailbox + s) = word;
+        if (tokenSlots != nullptr) *const_cast<volatile u64*>(tokenSlots + s) = word;
     }
 }
 
-#define SAMPLE(NAME, HELD)                                                                                                       \
+#define SAMPLE(NAME, IN_SMEM)                                                                                                    \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                                        \
         NAME(const float* logits, int vocabulary, int stride, const SampleRequest* requests, const int* history, unsigned* seen, \
-             float* copies, const int* step, int* sampled, const int* sampledBefore, u64* mailbox, SampleReport* reports) {      \
-        sample_row<HELD>(logits, vocabulary, stride, requests, history, seen, copies, step, sampled, sampledBefore, mailbox,     \
-                         reports);                                                                                               \
+             float* copies, const int* step, int* sampled, const int* sampledBefore, u64* tokenSlots, SampleReport* reports) {   \
+        sample_row<IN_SMEM>(logits, vocabulary, stride, requests, history, seen, copies, step, sampled, sampledBefore,           \
+                            tokenSlots, reports);                                                                                \
     }
 
 SAMPLE(sample, false)
-SAMPLE(sample_held, true)
+SAMPLE(sample_smem, true)

@@ -11,7 +11,7 @@
 using namespace rose;
 
 extern "C" __global__ void __launch_bounds__(256) select_best(const unsigned long long* best, int tiles, int samples,
-                                                              const int* step, int* sampled, unsigned long long* mailbox) {
+                                                              const int* step, int* sampled, unsigned long long* tokenSlots) {
     release_dependents();
     const int sample = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
@@ -28,8 +28,9 @@ extern "C" __global__ void __launch_bounds__(256) select_best(const unsigned lon
         bool usable = rank != NOT_A_LOGIT && rank > NEGATIVE_INFINITY;
         uint32_t token = usable ? ~static_cast<uint32_t>(key) : 0xffffffffu;
         sampled[sample] = usable ? static_cast<int>(token) : 0;
-        if (mailbox != nullptr) {
-            *const_cast<volatile unsigned long long*>(mailbox + sample) = static_cast<unsigned long long>(number) << 32 | token;
+        if (tokenSlots != nullptr) {
+            *const_cast<volatile unsigned long long*>(tokenSlots + sample) =
+                static_cast<unsigned long long>(number) << 32 | token;
         }
     }
 }

@@ -104,17 +104,17 @@ __device__ __forceinline__ KV* pool_at(KV* pool, int slot, int head, int isValue
 // together are neighbours: 2i and 2i + 1 are the head's i and i + rotarySize / 2, and a token's row of `turns` has their cosine and
 // sine in the same places; what does not turn has 1 and 0 there. Scores do not mind the order, since queries and keys share it.
 //
-// With `raw`, queries and keys go there as they are, [rows][width + kvWidth]: rotate.cu normalises their heads first. Keys and values
+// With `raw`, queries and keys go there as they are, [rows][width + kvWidth]: rope.cu normalises their heads first. Keys and values
 // rest as KV, which is T or fp8.
 template <class T, class KV = T>
-struct StoreRotated {
+struct StoreQkvRope {
     static constexpr bool RMS = true;
     T* queries;  // [rows][width]
     T* raw;
     KV* pool;
     const int* slots;      // [rows], block · blockSize + offset
     const int* positions;  // [rows]
-    const float* turns;    // [positions][headSize]; null: nothing turns
+    const float* ropeTable;  // [positions][headSize]; null: nothing turns
     int width;
     int kvWidth;
     int headSize;
@@ -123,22 +123,23 @@ struct StoreRotated {
 
     struct Context {
         void* to;
-        float4 turn;
+        float4 cosSin;
     };
     __device__ __forceinline__ void early(Context& c, int m, int n) const {
         c.to = nullptr;
-        c.turn = make_float4(1.f, 0.f, 1.f, 0.f);
+        c.cosSin = make_float4(1.f, 0.f, 1.f, 0.f);
         if (n < width + kvWidth && raw != nullptr) {
             c.to = raw + static_cast<size_t>(m) * (width + kvWidth) + n;
             return;
         }
-        if (n < width + kvWidth && turns != nullptr) {
-            const float* row = turns + static_cast<size_t>(__ldg(positions + m)) * headSize;
-            c.turn = __ldg(reinterpret_cast<const float4*>(row + n % headSize));
+        if (n < width + kvWidth && ropeTable != nullptr) {
+            const float* row = ropeTable + static_cast<size_t>(__ldg(positions + m)) * headSize;
+            c.cosSin = __ldg(reinterpret_cast<const float4*>(row + n % headSize));
         }
         if (n < width) {
             c.to = queries + static_cast<size_t>(m) * width + n;
-            c.turn = make_float4(c.turn.x * queryScale, c.turn.y * queryScale, c.turn.z * queryScale, c.turn.w * queryScale);
+            c.cosSin =
+                make_float4(c.cosSin.x * queryScale, c.cosSin.y * queryScale, c.cosSin.z * queryScale, c.cosSin.w * queryScale);
         } else if (n < width + 2 * kvWidth) {
             const int slot = __ldg(slots + m);
             const int isValue = n >= width + kvWidth;
@@ -151,13 +152,13 @@ struct StoreRotated {
 
     __device__ __forceinline__ void store(const Context& c, int, int n, float4 v) const {
         if (c.to == nullptr) return;
-        const float4 turned = make_float4(fmaf(v.x, c.turn.x, -v.y * c.turn.y), fmaf(v.y, c.turn.x, v.x * c.turn.y),
-                                          fmaf(v.z, c.turn.z, -v.w * c.turn.w), fmaf(v.w, c.turn.z, v.z * c.turn.w));
+        const float4 rotated = make_float4(fmaf(v.x, c.cosSin.x, -v.y * c.cosSin.y), fmaf(v.y, c.cosSin.x, v.x * c.cosSin.y),
+                                           fmaf(v.z, c.cosSin.z, -v.w * c.cosSin.w), fmaf(v.w, c.cosSin.z, v.z * c.cosSin.w));
         if constexpr (!std::is_same_v<T, KV>) {
             const int pooled = raw != nullptr ? width + kvWidth : width;  // the first column that goes to the pool
-            if (n >= pooled) return store4(static_cast<KV*>(c.to), turned);
+            if (n >= pooled) return store4(static_cast<KV*>(c.to), rotated);
         }
-        store4(static_cast<T*>(c.to), turned);
+        store4(static_cast<T*>(c.to), rotated);
     }
 };
 
@@ -206,17 +207,18 @@ struct AddResidual {
 // The same where the next GEMM's weights do not have the gain of its norm folded in: the copy is multiplied by it. Registers are few
 // beside operands that are made ready in them, so addresses are worked out twice.
 template <class T, int TILE>
-struct AddResidualForGains : AddResidual<T, TILE> {
-    const float* gains;  // [columns]; null: they are one
+struct AddResidualWeighted : AddResidual<T, TILE> {
+    const float* normWeights;  // [columns]; null: they are one
 
     struct Context {
         float* x;
         float4 before;
-        float4 gain;
+        float4 normWeight;
     };
     __device__ __forceinline__ void early(Context& c, int m, int n) const {
         c.x = this->x + static_cast<size_t>(m) * this->stride + n;
-        c.gain = gains != nullptr ? __ldg(reinterpret_cast<const float4*>(gains + n)) : make_float4(1.f, 1.f, 1.f, 1.f);
+        c.normWeight =
+            normWeights != nullptr ? __ldg(reinterpret_cast<const float4*>(normWeights + n)) : make_float4(1.f, 1.f, 1.f, 1.f);
     }
     __device__ __forceinline__ void late(Context& c) const { c.before = __ldcg(reinterpret_cast<const float4*>(c.x)); }
 
@@ -224,7 +226,7 @@ struct AddResidualForGains : AddResidual<T, TILE> {
         v = v + c.before;
         *reinterpret_cast<float4*>(this->x + static_cast<size_t>(m) * this->stride + n) = v;
         if (this->panels == nullptr) return;
-        const float4 copy = make_float4(v.x * c.gain.x, v.y * c.gain.y, v.z * c.gain.z, v.w * c.gain.w);
+        const float4 copy = make_float4(v.x * c.normWeight.x, v.y * c.normWeight.y, v.z * c.normWeight.z, v.w * c.normWeight.w);
         store4(panel_at(this->panels, m, n, this->panelRows), copy);
         this->store_moments(m, n, v);
     }

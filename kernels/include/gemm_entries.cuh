@@ -21,12 +21,12 @@
 #endif
 
 // KV: the type that keys and values rest in.
-#define ROTATED(T, KV, TILE, NAME, BATCH, BLOCKS)                                                                              \
-    extern "C" __global__ void BOUNDS(Tile_##TILE##_b##BATCH, BLOCKS) gemm_rotated_##NAME##_b##BATCH(                          \
-        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* turns, int queryWidth, \
-        int kvWidth, int headSize, int blockSize, float queryScale) {                                                          \
-        RUN(Tile_##TILE##_b##BATCH, StoreRotated<T, KV>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth,      \
-                                                        headSize, blockSize, queryScale});                                     \
+#define QKV_ROPE(T, KV, TILE, NAME, BATCH, BLOCKS)                                                                            \
+    extern "C" __global__ void BOUNDS(Tile_##TILE##_b##BATCH, BLOCKS) gemm_qkv_rope_##NAME##_b##BATCH(                        \
+        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* ropeTable,            \
+        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                         \
+        RUN(Tile_##TILE##_b##BATCH, StoreQkvRope<T, KV>{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, \
+                                                        headSize, blockSize, queryScale});                                    \
     }
 
 #define GEMMS(T, NAME, BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                    \
@@ -43,8 +43,8 @@
         gemm_activation_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                \
         RUN(Tile_##NAME##_b##BATCH, Activate<T>{hidden, panelRows, kind});                                                   \
     }                                                                                                                        \
-    ROTATED(T, T, NAME, NAME, BATCH, BLOCKS)                                                                                 \
-    ROTATED(T, fp8, NAME, fp8_##NAME, BATCH, BLOCKS)                                                                         \
+    QKV_ROPE(T, T, NAME, NAME, BATCH, BLOCKS)                                                                                \
+    QKV_ROPE(T, fp8, NAME, fp8_##NAME, BATCH, BLOCKS)                                                                        \
     extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
         gemm_gated_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                     \
         RUN(Tile_##NAME##_b##BATCH, Gate<T>{hidden, panelRows, kind});                                                       \

@@ -63,10 +63,10 @@ struct WideHead {
                 reinterpret_cast<const char*>(g.activations) + (static_cast<size_t>(i) * g.panelRows + m0) * PANEL_BYTES;
             bulk_load(ring + stage * STAGE_BYTES + WEIGHT_BYTES, from, activationBytes, &shared.full[stage]);
         };
-        auto load_terms = [&](int strip, int turn) {
-            const int slot = turn % 2;
+        auto load_terms = [&](int strip, int iteration) {
+            const int slot = iteration % 2;
             constexpr uint32_t BYTES = COLUMNS * 4;
-            if (turn >= 2) barrier_wait(&shared.termsEmpty[slot], (turn / 2 - 1) % 2);
+            if (iteration >= 2) barrier_wait(&shared.termsEmpty[slot], (iteration / 2 - 1) % 2);
             barrier_expect(&shared.termsFull[slot], ((g.bias != nullptr) + (g.columnTerms != nullptr)) * BYTES);
             auto load = [&](float* to, const float* from) {
                 if (from != nullptr) bulk_load(to, from + strip * COLUMNS, BYTES, &shared.termsFull[slot]);
@@ -81,9 +81,9 @@ struct WideHead {
         for (int i = 0; i < ahead; i++) load_activations(i, i);
         int stage = ahead % g.stages;
         int parity = ahead == g.stages ? 0 : 1;  // of the phase that has to be over: before the first use, the one before it
-        for (int strip = first, turn = 0; strip < strips; strip += gridDim.y, turn++) {
-            load_terms(strip, turn);
-            for (int i = turn == 0 ? ahead : 0; i < g.panels; i++) {
+        for (int strip = first, iteration = 0; strip < strips; strip += gridDim.y, iteration++) {
+            load_terms(strip, iteration);
+            for (int i = iteration == 0 ? ahead : 0; i < g.panels; i++) {
                 barrier_wait(&shared.empty[stage], parity);
                 load_weights(strip, i, stage);
                 load_activations(i, stage);
@@ -158,7 +158,7 @@ struct WideHead {
         const RowNorm norm[2] = {shared.norms[row], shared.norms[row + 8]};
         int stage = 0;
         int parity = 0;
-        for (int strip = blockIdx.y, turn = 0; strip < out.strips; strip += gridDim.y, turn++) {
+        for (int strip = blockIdx.y, iteration = 0; strip < out.strips; strip += gridDim.y, iteration++) {
             float d[COLUMNS / 2];
 #pragma unroll
             for (int i = 0; i < COLUMNS / 2; i++) d[i] = 0;
@@ -179,12 +179,12 @@ struct WideHead {
             }
             wgmma_wait_for(d);
             if (lane == 0) barrier_arrive(&shared.empty[previous]);
-            barrier_wait(&shared.termsFull[turn % 2], turn / 2 % 2);
-            const Terms& terms = shared.terms[turn % 2];
+            barrier_wait(&shared.termsFull[iteration % 2], iteration / 2 % 2);
+            const Terms& terms = shared.terms[iteration % 2];
             if ((strip + 1) * COLUMNS <= out.vocabulary) finish<false>(d, terms, norm, out, g.rows, m0 + row, strip);
             else finish<true>(d, terms, norm, out, g.rows, m0 + row, strip);
             __syncwarp();
-            if (lane == 0) barrier_arrive(&shared.termsEmpty[turn % 2]);
+            if (lane == 0) barrier_arrive(&shared.termsEmpty[iteration % 2]);
         }
     }
 

@@ -70,9 +70,9 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
                 queries.push_back(value * s.queryScale());
                 seenQueries.push_back(rose::to_float(stored[static_cast<size_t>(m) * s.attention() + head * pad + s.packed(d)]));
             } else {
-                const bool isValue = kvHead >= s.keyHeads();
+                const bool isValue = kvHead >= s.kvHeadCount();
                 kv.push_back(value);
-                const size_t at = c.at(batch.slots[m], kvHead % s.keyHeads(), isValue);
+                const size_t at = c.at(batch.slots[m], kvHead % s.kvHeadCount(), isValue);
                 seenKv.push_back(after.get(at + (isValue ? d : s.packed(d))));
             }
         }
@@ -96,7 +96,7 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
     const int samples = batch.samples();
     compare(label + " head", unpad(runner.logits.download(), samples, c.model.head.paddedN, 1, s.vocabulary, s.vocabulary),
             c.logits, 2 * t);
-    std::vector<unsigned long long> mail = runner.mailbox.download();
+    std::vector<unsigned long long> mail = runner.tokenSlots.download();
     for (int i = 0; i < samples; i++) compare_token<T>(label + " select", mail[i], 7, c.logits, i, s.vocabulary, t);
 }
 
@@ -131,7 +131,7 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
         compare(label + " " + what,
                 unpad(runner.logits.download(), batch.samples(), model.head.paddedN, 1, s.vocabulary, s.vocabulary), logits,
                 2 * t);
-        auto mail = runner.mailbox.download();
+        auto mail = runner.tokenSlots.download();
         for (int i = 0; i < batch.samples(); i++) {
             compare_token<T>(label + " " + what, mail[i], 0, logits, i, s.vocabulary, 3 * t);
         }
@@ -158,7 +158,7 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
 
 // The same plan with attention kernels that the shape can have.
 static Plan for_shape(Plan plan, const Shape& s) {
-    if (s.bytes) plan = plan.ofBytes();
+    if (s.int8) plan = plan.ofInt8();
     if (!s.plainAttention() || s.headSize != 64) plan.attention = Plan::GENERIC;
     return plan;
 }
@@ -192,7 +192,7 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
         Plan p = decode_plan(rows);
         p.qkv = p.attentionOut = p.mlpIn = {batch, 1, 12}, p.mlpOut = {batch, 4, 8}, p.head = {batch, 1, 3};
         p.attentionStages = 8;
-        p.attentionHeld = false;
+        p.attentionRegs = false;
         return p;
     };
     const std::vector<float> wanted = decode_logits(kernels, c, plan(32), rows, 0);
@@ -222,13 +222,13 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
     runner.xPanels.fill(0xff);
     runner.head(plan(32));
     runner.select();
-    for (unsigned long long mail : runner.mailbox.download())
+    for (unsigned long long mail : runner.tokenSlots.download())
         report(mail == 0x7ffffffffull, type + " NaN logits", "a token was chosen");
 }
 
-// attention_prefill_single gives what attention_prefill gives, to the bit, however deep its ring.
+// attention_decode_invariant gives what attention_prefill gives, to the bit, however deep its ring.
 template <class T>
-static void check_single_bits(Kernels& kernels, const Case<T>& c, bool hopper) {
+static void check_invariant_bits(Kernels& kernels, const Case<T>& c, bool hopper) {
     if (!share.takes()) return;
     const int rows = c.batch.rows();
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
@@ -241,7 +241,7 @@ static void check_single_bits(Kernels& kernels, const Case<T>& c, bool hopper) {
     runner.attention(plan, 0);
     const std::vector<T> wanted = runner.attended.download();
     plan.attention = Plan::DECODE;
-    plan.attentionSingle = true;
+    plan.attentionInvariant = true;
     for (int stages : {8, 9, 15, 32}) {
         if (stages * 4096u > kernels.sharedBytes()) continue;
         plan.attentionStages = stages;
@@ -314,7 +314,7 @@ static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
     for (bool held : {false, true}) {
         for (int stages : {4, 5, 10}) {
             Plan p = decode_plan(rows);
-            p.attentionHeld = held, p.attentionStages = stages;
+            p.attentionRegs = held, p.attentionStages = stages;
             check_stages(type + (held ? " held" : "") + " decode plan, " + std::to_string(stages) + " stages, rows " +
                              std::to_string(rows),
                          kernels, c, p);
@@ -337,13 +337,14 @@ static void check_prompts(Kernels& kernels, const Model<T>& model, bool hopper) 
     Plan generic = generic_plan();
     generic.attention = Plan::PREFILL;
     check(" generic", generic);
-    check_single_bits(kernels, Case<T>(model, 16, {300, 1, 64, 65, 16, 129, 128, 257, 299, 48}, std::vector<int>(10, 1)), hopper);
+    check_invariant_bits(kernels, Case<T>(model, 16, {300, 1, 64, 65, 16, 129, 128, 257, 299, 48}, std::vector<int>(10, 1)),
+                         hopper);
     if (!hopper) return;
     Plan prefill = prefill_plan(512, 6);
     check("", prefill);
     prefill.attention = Plan::MIXED;
     check_stages(type + " mixed", kernels, ragged, prefill);
-    prefill.attentionSingle = true;
+    prefill.attentionInvariant = true;
     check_stages(type + " mixed, singles by the bits of prefill", kernels, ragged, prefill);
 }
 
@@ -367,7 +368,7 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
         if (sizeof(T) == 2 && hopper) check_tiles(kernels, c, quick);
         if constexpr (sizeof(T) == 2) {
             if (hopper && rows == 33) check_bits(kernels, c);
-            if (rows == 1 || rows == 33) check_single_bits(kernels, c, hopper);
+            if (rows == 1 || rows == 33) check_invariant_bits(kernels, c, hopper);
         }
     }
     if constexpr (sizeof(T) == 2) {
@@ -453,7 +454,7 @@ static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = fals
     auto check = [&](const std::string& what, const Case<T>& c) {
         for (int cluster : {1, 2, 4, 8}) {
             Plan p = decode_plan(33);
-            p.attention = Plan::SHARED, p.attentionCluster = cluster;
+            p.attention = Plan::DECODE_GQA, p.attentionCluster = cluster;
             check_stages(type + " shared attention, " + what + ", cluster " + std::to_string(cluster), kernels, c, p);
         }
     };
@@ -493,13 +494,13 @@ static void check_shared_prompts(Kernels& kernels, bool quick, bool hopper, bool
             Case<T> chunks(model, 16, {300, 257, 193, 128}, {300, 200, 65, 1});
             Case<T> fives(model, 5, {70, 129, 128}, {70, 129, 1});
             Plan plan = generic_plan();
-            plan.attention = Plan::SHARED_PREFILL;
+            plan.attention = Plan::PREFILL_GQA;
             check_stages(what + "ragged", kernels, ragged, plan);
             check_stages(what + "chunks", kernels, chunks, plan);
             check_stages(what + "blocks of 5", kernels, fives, plan);
             if (!hopper) continue;
             plan = prefill_plan(512, 6);
-            plan.attention = Plan::SHARED_MIXED, plan.attentionCluster = 2;
+            plan.attention = Plan::MIXED_GQA, plan.attentionCluster = 2;
             check_stages(what + "mixed", kernels, ragged, plan);
         }
     }
@@ -557,9 +558,9 @@ static void check_whole_families(Kernels& kernels, bool hopper) {
         std::vector<int> many;
         for (int r = 0; r < 64; r++) many.push_back(4 + r * 2);
         Plan decode = decode_plan(64);
-        decode.attention = Plan::SHARED, decode.attentionCluster = 2;
+        decode.attention = Plan::DECODE_GQA, decode.attentionCluster = 2;
         Plan prefill = prefill_plan(512, 64);
-        prefill.attention = Plan::SHARED_MIXED, prefill.attentionCluster = 2;
+        prefill.attention = Plan::MIXED_GQA, prefill.attentionCluster = 2;
         check_model(name + "64 rows", kernels, model, prefill, decode, 16, many, 2);
     }
 }
@@ -634,7 +635,7 @@ static void check_bytes(Kernels& kernels, bool quick) {
     check_byte_packing<float>(kernels), check_byte_packing<rose::f16>(kernels), check_byte_packing<T>(kernels);
     for (auto [name, shape] : family_shapes()) {
         if (shape.rotarySize == 0) continue;  // learns positions
-        shape.bytes = true;
+        shape.int8 = true;
         Model<T> model(kernels, shape);
         Case<T> c(model, 16, decode_lengths(33), std::vector<int>(33, 1));
         Plan plan = for_shape(decode_plan(33, shape.millions(), true), shape);
@@ -644,7 +645,7 @@ static void check_bytes(Kernels& kernels, bool quick) {
         if (quick) break;
     }
     Shape shape = gated_shape(1, 576, 9, 3, 64, quick ? 520 : 1536, 1500, 300);
-    shape.bytes = true;
+    shape.int8 = true;
     Model<T> model(kernels, shape);
     for (int rows : quick ? std::vector<int>{33} : std::vector<int>{1, 2, 8, 9, 33, 64, 65, 130}) {
         Case<T> c(model, 16, decode_lengths(rows), std::vector<int>(rows, 1));
@@ -662,16 +663,16 @@ static void check_bytes(Kernels& kernels, bool quick) {
     }
     Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
     Plan prefill = prefill_plan(512, 6, 0, true);
-    prefill.attention = Plan::SHARED_MIXED, prefill.attentionCluster = 2;
+    prefill.attention = Plan::MIXED_GQA, prefill.attentionCluster = 2;
     check_stages("int8 prompts", kernels, ragged, prefill);
     if (quick) return;
     shape = gated_shape(4, 576, 9, 3, 64, 1536, 5003, 512);
-    shape.bytes = shape.headNorms = true;
+    shape.int8 = shape.headNorms = true;
     Model<T> whole(kernels, shape);
     std::vector<int> many;
     for (int r = 0; r < 64; r++) many.push_back(4 + r * 2);
     Plan decode = decode_plan(64, 0, true);
-    decode.attention = Plan::SHARED, decode.attentionCluster = 2;
+    decode.attention = Plan::DECODE_GQA, decode.attentionCluster = 2;
     check_model("int8 model, 64 rows", kernels, whole, prefill, decode, 16, many, 2);
 }
 
@@ -703,8 +704,8 @@ static void check_fp8(Kernels& kernels, bool quick, bool hopper) {
                 std::vector<int> many;
                 for (int r = 0; r < 64; r++) many.push_back(4 + r * 2);
                 Plan decode = decode_plan(64), prefill = prefill_plan(512, 64);
-                decode.attention = Plan::SHARED, decode.attentionCluster = 2;
-                prefill.attention = Plan::SHARED_MIXED, prefill.attentionCluster = 2;
+                decode.attention = Plan::DECODE_GQA, decode.attentionCluster = 2;
+                prefill.attention = Plan::MIXED_GQA, prefill.attentionCluster = 2;
                 check_model(type + "model, heads of " + std::to_string(headSize), kernels, model, prefill, decode, 16, many, 2);
             }
         }
@@ -715,7 +716,7 @@ static void check_fp8(Kernels& kernels, bool quick, bool hopper) {
 static void check_byte_edges(Kernels& kernels) {
     using T = rose::bf16;
     Shape shape = gated_shape(1, 640, 6, 2, 64, 4352, 1500, 300);
-    shape.bytes = true;
+    shape.int8 = true;
     Model<T> model(kernels, shape);
     auto rows = [&](int count) { return Case<T>(model, 16, decode_lengths(count), std::vector<int>(count, 1)); };
     const Case<T> some = rows(33), more = rows(129), many = rows(257);

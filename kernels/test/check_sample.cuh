@@ -173,16 +173,16 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
         DeviceArray<int> deviceHistory(deferred), step(std::vector<int>{3});
         auto seen = DeviceArray<unsigned>::uncleared(static_cast<size_t>(samples) * ((vocabulary + 31) / 32));
         std::vector<unsigned long long> first;
-        for (const std::string name : {"sample", "sample_held"}) {
+        for (const std::string name : {"sample", "sample_smem"}) {
             DeviceArray<int> sampled(samples);
-            DeviceArray<unsigned long long> mailbox(samples);
+            DeviceArray<unsigned long long> tokenSlots(samples);
             DeviceArray<SampleReport> reports(samples);
             const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
             kernels(name, {dim3(samples), 1024, shared}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
                     static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(deviceHistory.get()),
                     seen.get(), copies.get(), static_cast<const int*>(step.get()), sampled.get(),
-                    static_cast<const int*>(sampledBefore.get()), mailbox.get(), reports.get());
-            const std::vector<unsigned long long> mail = mailbox.download();
+                    static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
+            const std::vector<unsigned long long> mail = tokenSlots.download();
             const std::vector<int> chosen = sampled.download();
             const std::vector<SampleReport> told = reports.download();
             for (int s = 0; s < samples; s++) {
@@ -222,11 +222,11 @@ inline void check_long_completion(Kernels& kernels,
     DeviceArray<SampleRequest> requests(std::vector<SampleRequest>{request});
     DeviceArray<int> history(std::vector<int>(tokens, repeated)), step(1), sampled(1), sampledBefore(1);
     DeviceArray<unsigned> seen((vocabulary + 31) / 32);
-    DeviceArray<unsigned long long> mailbox(1);
+    DeviceArray<unsigned long long> tokenSlots(1);
     DeviceArray<SampleReport> reports(1);
     kernels("sample", {dim3(1), 1024, RANKING_BYTES}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
             static_cast<const SampleRequest*>(requests.get()), static_cast<const int*>(history.get()), seen.get(), copies.get(),
-            static_cast<const int*>(step.get()), sampled.get(), static_cast<const int*>(sampledBefore.get()), mailbox.get(),
+            static_cast<const int*>(step.get()), sampled.get(), static_cast<const int*>(sampledBefore.get()), tokenSlots.get(),
             reports.get());
     const int token = sampled.download()[0];
     report(token == repeated, "penalty in a completion of 36000 tokens", "token " + std::to_string(token));

@@ -96,18 +96,18 @@ struct Reference {
                                          width);
         const float* stream = embedded.get();
         auto norm = [&](const float* from, const Norm<T>& n) {
-            reference::norm<<<total, 128>>>(normed.get(), from, n.gain.get(), n.bias.get(), width, 1e-5f);
+            reference::norm<<<total, 128>>>(normed.get(), from, n.weight.get(), n.bias.get(), width, 1e-5f);
         };
         for (const auto& layer : model.layers) {
             norm(stream, layer.norm1);
             matmul(qkv, normed, layer.qkv, nullptr, -1);
-            reference::turn_heads<<<dim3(total, s.heads + s.keyHeads()), 1>>>(qkv.get(), dPositions.get(), s.qkv(), s.heads,
-                                                                              s.headSize, s.rotarySize, layer.queryGain.get(),
-                                                                              layer.keyGain.get(), 1e-5f);
+            reference::norm_rope_heads<<<dim3(total, s.heads + s.kvHeadCount()), 1>>>(
+                qkv.get(), dPositions.get(), s.qkv(), s.heads, s.headSize, s.rotarySize, layer.queryNormWeight.get(),
+                layer.keyNormWeight.get(), 1e-5f);
             if (s.fp8) reference::round_keys<<<total, 128>>>(qkv.get(), s.qkv(), s.heads * s.headSize);
             reference::attention<<<dim3(total, s.heads), 64, s.positions * 4>>>(attended.get(), qkv.get(), dRowOf.get(),
-                                                                                dStart.get(), s.heads, s.keyHeads(), s.headSize,
-                                                                                s.window, 1 / sqrtf(s.headSize));
+                                                                                dStart.get(), s.heads, s.kvHeadCount(),
+                                                                                s.headSize, s.window, 1 / sqrtf(s.headSize));
             matmul(afterAttention, attended, layer.attentionOut, stream, -1);
             norm(afterAttention.get(), layer.norm2);
             matmul(s.gated ? gates : hidden, normed, layer.mlpIn, nullptr, s.gated ? -1 : s.activation);
@@ -235,7 +235,7 @@ struct Case {
     // Where the pool keeps dimension 0 of a head's key or value.
     size_t at(int slot, int head, int isValue) const {
         const Shape& s = model.shape;
-        size_t heads = s.keyHeads();
+        size_t heads = s.kvHeadCount();
         size_t place = ((slot / blockSize * heads + head) * 2 + isValue) * blockSize + slot % blockSize;
         return place * s.headPad();
     }
@@ -250,9 +250,9 @@ private:
             for (int i = 0; i < lengths[r] - news[r]; i++) {
                 int slot = lists[r][i / blockSize] * blockSize + i % blockSize;
                 const float* from = &all[static_cast<size_t>(wanted.rowStart[r] + i) * s.qkv() + s.heads * s.headSize];
-                for (int h = 0; h < 2 * s.keyHeads(); h++) {
-                    const bool isValue = h >= s.keyHeads();
-                    const size_t to = at(slot, h % s.keyHeads(), isValue);
+                for (int h = 0; h < 2 * s.kvHeadCount(); h++) {
+                    const bool isValue = h >= s.kvHeadCount();
+                    const size_t to = at(slot, h % s.kvHeadCount(), isValue);
                     for (int d = 0; d < s.headPad(); d++) {
                         pool.set(to + (isValue ? d : s.packed(d)), d < s.headSize ? from[h * s.headSize + d] : 0.f);
                     }

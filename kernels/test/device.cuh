@@ -173,7 +173,7 @@ private:
     // Kernels of one file share its name as a prefix, but for those that run at load and for the tiles.
     std::string path_of(const std::string& kernel) const {
         std::string file;
-        for (const char* name : {"embed", "normalize", "rotate", "attention_decode", "attention_prefill", "attention_shared",
+        for (const char* name : {"embed", "normalize", "rope", "attention_decode", "attention_prefill", "attention_decode_gqa",
                                  "attention_generic", "select", "sample", "gemm"}) {
             if (kernel.rfind(name, 0) == 0) file = name;
         }

@@ -13,19 +13,19 @@ inline Shape gated_shape(const char* text) {
     }
     Shape s = gated_shape(n[0], n[1], n[2], n[3], n[4], n[5], n[6], 4096);
     s.headNorms = std::strstr(text, ":norms") != nullptr;
-    s.bytes = std::strstr(text, ":int8") != nullptr;
+    s.int8 = std::strstr(text, ":int8") != nullptr;
     s.fp8 = std::strstr(text, ":fp8") != nullptr;
     return s;
 }
 
 // As the engine chooses it.
 inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load) {
-    Plan plan = load.decodes() ? decode_plan(load.rows, s.millions(), s.bytes)
-                               : prefill_plan(load.tokens(), load.rows, s.millions(), s.bytes);
-    plan.attention = load.decodes() ? Plan::SHARED : Plan::SHARED_PREFILL;
+    Plan plan = load.decodes() ? decode_plan(load.rows, s.millions(), s.int8)
+                               : prefill_plan(load.tokens(), load.rows, s.millions(), s.int8);
+    plan.attention = load.decodes() ? Plan::DECODE_GQA : Plan::PREFILL_GQA;
     plan.attentionCluster = 8;
     auto most = [&] { return (plan.attentionCluster * s.headPad() > 256 ? 1 : 2) * kernels.multiprocessors(); };  // blocks
-    while (plan.attentionCluster > 1 && load.rows * s.keyHeads() * plan.attentionCluster > most()) plan.attentionCluster /= 2;
+    while (plan.attentionCluster > 1 && load.rows * s.kvHeadCount() * plan.attentionCluster > most()) plan.attentionCluster /= 2;
     return plan;
 }
 
@@ -38,7 +38,7 @@ inline void time_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load&
         std::function<void(int)> run;
         double bytes;
     };
-    const double weight = s.bytes ? 1 : 2, row = weight * s.width;  // bytes
+    const double weight = s.int8 ? 1 : 2, row = weight * s.width;  // bytes
     const Part parts[] = {{"qkv", [&](int i) { runner.qkv(plan, i); }, row * (s.attention() + 2 * s.kvWidth())},
                           {"attention", [&](int i) { runner.attention(plan, i); }, kv},
                           {"attention out", [&](int i) { runner.attentionOut(plan, i); }, row * s.attention()},
@@ -79,11 +79,11 @@ public:
         const Model<rose::bf16>::Layer& layer = runner.model().layers[0];
         double bytes = 0;
         for (const Projection<rose::bf16>* p : {&layer.qkv, &layer.attentionOut, &layer.mlpIn, &layer.mlpOut}) {
-            bytes += (s.bytes ? 1. : 2.) * p->paddedK * p->paddedN;
+            bytes += (s.int8 ? 1. : 2.) * p->paddedK * p->paddedN;
         }
         const int cold = static_cast<int>(std::ceil((load.decodes() ? 300e6 : 100e6) / bytes));
         layers_ = std::min(s.layers, std::max(cold, 2));
-        const int tokens = load.tokens(), panel = s.bytes ? 128 : 64;
+        const int tokens = load.tokens(), panel = s.int8 ? 128 : 64;
         slots_ = {{"mlp in", &Plan::mlpIn, tokens, layer.mlpIn.paddedK / panel, false, {}},
                   {"mlp out", &Plan::mlpOut, tokens, layer.mlpOut.paddedK / panel, false, {}},
                   {"qkv", &Plan::qkv, tokens, layer.qkv.paddedK / panel, false, {}},
@@ -144,18 +144,18 @@ private:
 
     std::vector<GemmPlan> candidates(const Slot& slot) const {
         std::vector<GemmPlan> all;
-        const bool bytes = runner_.model().shape.bytes;
+        const bool int8 = runner_.model().shape.int8;
         const int least = slot.rows >= 4096 ? 128 : slot.rows >= 512 ? 64 : slot.head ? slot.rows / 4 : slot.rows / 8;
         for (int batch : {8, 16, 32, 64, 128, 256}) {
             const bool covers = batch / 2 >= std::max(slot.rows, 8);
-            if (bytes && batch > (slot.head ? 64 : 128)) continue;
+            if (int8 && batch > (slot.head ? 64 : 128)) continue;
             if (batch < least || (covers && !(batch == 128 && slot.rows > 32)) || (slot.head && batch > 128)) continue;
             for (int cluster : {1, 2, 4, 8}) {
                 const int most = slot.head || batch > 128 ? 1 : batch > 64 || slot.rows >= 512 ? 2 : 8;
                 if (cluster > std::min(most, slot.panels)) continue;
                 int last = 0;
                 for (int stages : {3, 4, 5, 6, 8, 10, 12, 16}) {
-                    const GemmPlan tile{batch, cluster, stages, bytes};
+                    const GemmPlan tile{batch, cluster, stages, int8};
                     const int effective = tile.tile(slot.head, slot.panels).stages;
                     if (effective == last || !tile.fits(slot.head)) continue;
                     last = effective;

@@ -36,8 +36,8 @@ struct Projection {
 // `bias` is empty where the norm has none.
 template <class T>
 struct Norm {
-    DeviceArray<T> gain, bias;
-    DeviceArray<float> gains;  // padded, where they are not folded into the next matrix
+    DeviceArray<T> weight, bias;
+    DeviceArray<float> normWeights;  // padded, where they are not folded into the next matrix
 };
 
 struct Shape {
@@ -51,15 +51,15 @@ struct Shape {
     bool headNorms = false;  // queries and keys are normalised head by head
     bool biases = true;
     int window = INT_MAX;
-    bool bytes = false;  // weights of one byte; activations are of type T
+    bool int8 = false;   // weights of one byte; activations are of type T
     bool fp8 = false;    // keys and values rest as fp8
 
-    int keyHeads() const { return kvHeads == 0 ? heads : kvHeads; }
-    bool plainAttention() const { return rotarySize == 0 && keyHeads() == heads && !headNorms; }
+    int kvHeadCount() const { return kvHeads == 0 ? heads : kvHeads; }
+    bool plainAttention() const { return rotarySize == 0 && kvHeadCount() == heads && !headNorms; }
     int headPad() const { return round_up(headSize, 16); }
     int attention() const { return heads * headPad(); }
-    int kvWidth() const { return keyHeads() * headPad(); }
-    int qkv() const { return (heads + 2 * keyHeads()) * headSize; }  // without padding
+    int kvWidth() const { return kvHeadCount() * headPad(); }
+    int qkv() const { return (heads + 2 * kvHeadCount()) * headSize; }  // without padding
     int stride() const { return round_up(width, 128); }
     int paddedAttention() const { return round_up(attention(), 128); }
     int paddedInner() const { return round_up(inner, 128); }
@@ -88,13 +88,13 @@ inline Shape gated_shape(int layers, int width, int heads, int kvHeads, int head
 }
 
 // Cosines and sines, [position][headPad], in the places of a packed head's pairs; 1 and 0 where nothing turns.
-inline std::vector<float> turns(const Shape& s) {
+inline std::vector<float> rope_table(const Shape& s) {
     std::vector<float> table(static_cast<size_t>(s.positions) * s.headPad());
     for (size_t i = 0; i < table.size(); i += 2) {
         const int pair = static_cast<int>(i) % s.headPad() / 2;
         const int position = static_cast<int>(i) / s.headPad();
-        const bool turned = pair < s.rotarySize / 2;
-        const double angle = turned ? position * std::pow(10000., -2. * pair / s.rotarySize) : 0;
+        const bool rotated = pair < s.rotarySize / 2;
+        const double angle = rotated ? position * std::pow(10000., -2. * pair / s.rotarySize) : 0;
         table[i] = static_cast<float>(std::cos(angle)), table[i + 1] = static_cast<float>(std::sin(angle));
     }
     return table;
@@ -105,15 +105,15 @@ struct Model {
     struct Layer {
         Norm<T> norm1, norm2;
         Projection<T> qkv, attentionOut, mlpIn, mlpOut;
-        DeviceArray<T> queryGain, keyGain;  // of a head
-        DeviceArray<float> headGains;       // the same, as rotate reads them
+        DeviceArray<T> queryNormWeight, keyNormWeight;  // of a head
+        DeviceArray<float> headNormWeights;             // the same, as rotate reads them
     };
     Shape shape;
     std::vector<Layer> layers;
     DeviceArray<T> tokens, places;
     DeviceArray<int8_t> tokenBytes;
     DeviceArray<float> tokenScales;
-    DeviceArray<float> table;  // of turns
+    DeviceArray<float> ropeTable;
     Norm<T> finalNorm;
     Projection<T> head;
 
@@ -121,19 +121,19 @@ struct Model {
         uint64_t seed = 1;
         auto norm = [&](int width) {
             Norm<T> n{random_array<T>(width, seed++, 1.f, .1f), {}, {}};
-            if (s.bytes) {
-                std::vector<float> gains(round_up(width, 128));
-                const std::vector<T> stored = n.gain.download();
-                for (int i = 0; i < width; i++) gains[i] = rose::to_float(stored[i]);
-                n.gains = DeviceArray<float>(gains);
+            if (s.int8) {
+                std::vector<float> normWeights(round_up(width, 128));
+                const std::vector<T> stored = n.weight.download();
+                for (int i = 0; i < width; i++) normWeights[i] = rose::to_float(stored[i]);
+                n.normWeights = DeviceArray<float>(normWeights);
             }
             if (!s.rms) n.bias = random_array<T>(width, seed++, 0.f, .1f);
             return n;
         };
         tokens = random_weights(s.vocabulary, s.width, seed++, .5f);
-        if (s.bytes) quantise_tokens(kernels);
+        if (s.int8) quantise_tokens(kernels);
         if (s.rotarySize == 0) places = random_array<T>(static_cast<size_t>(s.positions) * s.width, seed++, 0, .5f);
-        else table = DeviceArray<float>(turns(s));
+        else ropeTable = DeviceArray<float>(rope_table(s));
         finalNorm = norm(s.width);
         for (int i = 0; i < s.layers; i++) {
             Layer layer{norm(s.width), norm(s.width), {}, {}, {}, {}, {}, {}, {}};
@@ -142,9 +142,10 @@ struct Model {
             layer.mlpIn = project(kernels, s.width, s.gated ? 2 * s.inner : s.inner, &layer.norm2, seed, s.gated ? GATED : PLAIN);
             layer.mlpOut = project(kernels, s.inner, s.width, nullptr, seed, PLAIN);
             if (s.headNorms) {
-                layer.queryGain = random_array<T>(s.headSize, seed++, 1.f, .3f);
-                layer.keyGain = random_array<T>(s.headSize, seed++, 1.f, .3f);
-                layer.headGains = DeviceArray<float>(packed_gains(layer.queryGain.download(), layer.keyGain.download()));
+                layer.queryNormWeight = random_array<T>(s.headSize, seed++, 1.f, .3f);
+                layer.keyNormWeight = random_array<T>(s.headSize, seed++, 1.f, .3f);
+                layer.headNormWeights =
+                    DeviceArray<float>(packed_norm_weights(layer.queryNormWeight.download(), layer.keyNormWeight.download()));
             }
             layers.push_back(std::move(layer));
         }
@@ -156,14 +157,14 @@ private:
     // axis; or none of it. HEAD is stored [n][k] and has no bias of its own.
     enum Kind { PLAIN, QKV, ATTENDED, GATED, HEAD };
 
-    std::vector<float> packed_gains(const std::vector<T>& queries, const std::vector<T>& keys) const {
+    std::vector<float> packed_norm_weights(const std::vector<T>& queries, const std::vector<T>& keys) const {
         const int pad = shape.headPad();
-        std::vector<float> gains(2 * pad);
+        std::vector<float> normWeights(2 * pad);
         for (int d = 0; d < shape.headSize; d++) {
-            gains[shape.packed(d)] = rose::to_float(queries[d]);
-            gains[pad + shape.packed(d)] = rose::to_float(keys[d]);
+            normWeights[shape.packed(d)] = rose::to_float(queries[d]);
+            normWeights[pad + shape.packed(d)] = rose::to_float(keys[d]);
         }
-        return gains;
+        return normWeights;
     }
 
     // Which output a packed row is, or -1.
@@ -173,8 +174,8 @@ private:
             int at = i;
             if (kind == QKV) {
                 const int head = i / shape.headSize, d = i % shape.headSize;
-                const bool turns = head < shape.heads + shape.keyHeads();
-                at = head * shape.headPad() + (turns ? shape.packed(d) : d);
+                const bool rotates = head < shape.heads + shape.kvHeadCount();
+                at = head * shape.headPad() + (rotates ? shape.packed(d) : d);
             }
             if (kind == GATED) at = i < shape.inner ? 2 * i : 2 * (i - shape.inner) + 1;
             rows[at] = i;
@@ -189,7 +190,7 @@ private:
         p.paddedK = round_up(kind == ATTENDED ? shape.attention() : k, 128);
         p.weights = random_weights(n, k, seed++, .7f / sqrtf(static_cast<float>(k)));
         if (kind != HEAD && shape.biases) p.bias = random_array<T>(n, seed++, 0, .05f);
-        if (shape.bytes) {
+        if (shape.int8) {
             p.words = DeviceArray<uint32_t>(static_cast<size_t>(p.paddedK) * p.paddedN / 4);
             p.scales = DeviceArray<float>(p.paddedN);
         } else {
@@ -214,7 +215,7 @@ private:
     // times a power of two for each row, so that nothing is lost.
     DeviceArray<T> random_weights(int rows, int columns, uint64_t seed, float deviation) const {
         const size_t count = static_cast<size_t>(rows) * columns;
-        if (!shape.bytes) return random_array<T>(count, seed, 0, deviation);
+        if (!shape.int8) return random_array<T>(count, seed, 0, deviation);
         DeviceArray<T> array(count);
         const float unit = std::exp2(std::round(std::log2(deviation / INTEGER_DEVIATION)));
         fill_integers_kernel<<<1024, 256>>>(array.get(), count, columns, unit, seed);
@@ -257,14 +258,14 @@ private:
     void pack(Kernels& kernels, const Projection<T>& p, const Norm<T>* norm, Kind kind, std::vector<int> rows, int from, int to) {
         for (int& row : rows) row = row >= from && row < to ? row - from : -1;
         const DeviceArray<int> order(rows);
-        if (shape.bytes) return pack_bytes(kernels, p, kind, order, from, to);
-        const DeviceArray<float> gain = norm ? widened(norm->gain) : DeviceArray<float>();
+        if (shape.int8) return pack_bytes(kernels, p, kind, order, from, to);
+        const DeviceArray<float> weight = norm ? widened(norm->weight) : DeviceArray<float>();
         const DeviceArray<float> normBias = norm && !shape.rms ? widened(norm->bias) : DeviceArray<float>();
         const void* weights = p.weights.get() + (p.kMajor ? 0 : static_cast<size_t>(from) * p.k);
         const int element = TypeName<T>::element;
         const bool heads = kind == ATTENDED;
         kernels("pack_" + std::string(TypeName<T>::value), {grid(p.panels.size()), 256, 0, 1, false}, weights, element, p.k,
-                to - from, static_cast<int>(p.kMajor), static_cast<const float*>(gain.get()),
+                to - from, static_cast<int>(p.kMajor), static_cast<const float*>(weight.get()),
                 static_cast<const int*>(order.get()), heads ? shape.headSize : 1, heads ? shape.headPad() : 1, p.panels.get(),
                 p.paddedN, p.paddedK);
         if (normBias.get() != nullptr) {
@@ -344,7 +345,7 @@ public:
         hidden = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedInner());
         best = DeviceArray<unsigned long long>::uncleared(static_cast<size_t>(maxRows) * (model.head.paddedN / 64));
         sampled = DeviceArray<int>::uncleared(maxRows);
-        mailbox = DeviceArray<unsigned long long>(maxRows);
+        tokenSlots = DeviceArray<unsigned long long>(maxRows);
         if (logits) this->logits = DeviceArray<float>(static_cast<size_t>(maxRows) * model.head.paddedN);
     }
 
@@ -366,10 +367,10 @@ public:
     // The kernels of a step, in order; single kernels are also timed through these.
     void embed(const Plan& plan) {
         momentParts_ = 1;
-        if (model_.shape.bytes) {
+        if (model_.shape.int8) {
             kernels_("embed_tokens_int8", {dim3(tokens_), 128, 0, 1, false}, in(tokenIds_), in(sampled.get()),
                      in(model_.tokenBytes.get()), in(model_.tokenScales.get()), x.get(), xPanels.get(), moments.get(),
-                     in(model_.layers[0].norm1.gains.get()), model_.shape.width, model_.shape.stride(), panelRows_);
+                     in(model_.layers[0].norm1.normWeights.get()), model_.shape.width, model_.shape.stride(), panelRows_);
             return;
         }
         if (model_.shape.rotarySize > 0) {
@@ -391,13 +392,13 @@ public:
                  s.attention(), s.headPad(), blockSize_, s.queryScale());
             return;
         }
-        gemm(s.fp8 ? "rotated_fp8" : "rotated", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(),
-             raw.get(), kv, in(slots_), in(positions_), in(model_.table.get()), s.attention(), s.kvWidth(), s.headPad(),
+        gemm(s.fp8 ? "qkv_rope_fp8" : "qkv_rope", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(),
+             raw.get(), kv, in(slots_), in(positions_), in(model_.ropeTable.get()), s.attention(), s.kvWidth(), s.headPad(),
              blockSize_, s.queryScale());
         if (s.headNorms) {
-            kernels_("rotate_" + types(), {dim3(tokens_, ceil_div(s.heads + s.keyHeads(), 4)), 128}, in(raw.get()),
-                     in(model_.layers[layer].headGains.get()), queries.get(), kv, in(slots_), in(positions_),
-                     in(model_.table.get()), s.attention(), s.kvWidth(), s.headSize, s.headPad(), blockSize_, s.queryScale(),
+            kernels_("rope_" + types(), {dim3(tokens_, ceil_div(s.heads + s.kvHeadCount(), 4)), 128}, in(raw.get()),
+                     in(model_.layers[layer].headNormWeights.get()), queries.get(), kv, in(slots_), in(positions_),
+                     in(model_.ropeTable.get()), s.attention(), s.kvWidth(), s.headSize, s.headPad(), blockSize_, s.queryScale(),
                      1e-5f);
         }
     }
@@ -408,28 +409,28 @@ public:
         if (plan.attention == Plan::GENERIC) {
             kernels_("attention_generic_" + types(), {dim3(tokens_, ceil_div(s.heads, 4)), 128}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                     s.keyHeads(), s.headPad(), blockSize_, rows_, s.window);
+                     s.kvHeadCount(), s.headPad(), blockSize_, rows_, s.window);
         }
-        if (plan.attention == Plan::SHARED || plan.attention == Plan::SHARED_MIXED) {
+        if (plan.attention == Plan::DECODE_GQA || plan.attention == Plan::MIXED_GQA) {
             const int head = s.headPad(), cluster = plan.attentionCluster;
             auto shared = [&](int bytes) {
                 const int stages = head * bytes == 256 ? 3 : 4;
                 return 4ull * stages * 2 * 16 * head * bytes + (8 * head / 4 + 8) * 32;
             };
             size_t wanted = shared(keyBytes);
-            if (s.keyHeads() * rows_ * cluster <= 2 * kernels_.multiprocessors()) {  // few blocks shall not crowd
+            if (s.kvHeadCount() * rows_ * cluster <= 2 * kernels_.multiprocessors()) {  // few blocks shall not crowd
                 wanted = std::max<size_t>({wanted, shared(2), cluster > 2 ? 0 : 77ull * 1024});
             }
-            kernels_("attention_shared_" + std::to_string(head) + "_" + types(),
-                     {dim3(s.keyHeads() * cluster, rows_), 128, wanted, cluster}, in(queries.get()), kv, in(rowStarts_),
-                     in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, s.keyHeads(),
+            kernels_("attention_decode_gqa_" + std::to_string(head) + "_" + types(),
+                     {dim3(s.kvHeadCount() * cluster, rows_), 128, wanted, cluster}, in(queries.get()), kv, in(rowStarts_),
+                     in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, s.kvHeadCount(),
                      s.window);
         }
-        if (plan.attention == Plan::SHARED_PREFILL || plan.attention == Plan::SHARED_MIXED) {
-            kernels_("attention_prefill_shared_" + std::to_string(s.headPad()) + "_" + types(),
+        if (plan.attention == Plan::PREFILL_GQA || plan.attention == Plan::MIXED_GQA) {
+            kernels_("attention_prefill_gqa_" + std::to_string(s.headPad()) + "_" + types(),
                      {dim3(s.heads, tokens_ / 64 + rows_), 128, 384u * s.headPad() * keyBytes + 256}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                     s.keyHeads(), blockSize_, rows_, static_cast<int>(plan.attention == Plan::SHARED_MIXED), s.window);
+                     s.kvHeadCount(), blockSize_, rows_, static_cast<int>(plan.attention == Plan::MIXED_GQA), s.window);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
             kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},
@@ -464,7 +465,7 @@ public:
     }
     void select() {
         kernels_("select_best", {dim3(ceil_div(samples_, 8)), 256}, in(best.get()), tiles_, samples_, in(inputs_.get()),
-                 sampled.get(), mailbox.get());
+                 sampled.get(), tokenSlots.get());
     }
     void layer(const Plan& plan, int i) {
         qkv(plan, i), attention(plan, i), attentionOut(plan, i), mlpIn(plan, i), mlpOut(plan, i);
@@ -482,7 +483,7 @@ public:
     DeviceArray<T> xPanels, normalized, queries, raw, attended, hidden;
     DeviceArray<float> x, logits;
     DeviceArray<float2> moments;
-    DeviceArray<unsigned long long> best, mailbox;
+    DeviceArray<unsigned long long> best, tokenSlots;
     DeviceArray<int> sampled;
 
 private:
@@ -504,7 +505,7 @@ private:
         const Shape& s = model_.shape;
         if (s.rms) {
             kernels_("normalize_rms_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleRows, in(rowStarts_),
-                     normalized.get(), panelRows_, in(norm.gains.get()));
+                     normalized.get(), panelRows_, in(norm.normWeights.get()));
         } else {
             kernels_("normalize_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleRows, in(rowStarts_),
                      normalized.get(), panelRows_);
@@ -515,9 +516,9 @@ private:
     // `next` is the norm of the GEMM that reads the stream next, null behind the last layer.
     void residual(const Plan& plan, const GemmPlan& choice, const Projection<T>& p, const T* activations, const Norm<T>* next) {
         T* copy = plan.fusedNorm ? xPanels.get() : nullptr;
-        if (model_.shape.bytes) {
+        if (model_.shape.int8) {
             gemm("residual", choice, p, activations, tokens_, false, x.get(), copy, moments.get(), model_.shape.stride(),
-                 next != nullptr ? in(next->gains.get()) : nullptr);
+                 next != nullptr ? in(next->normWeights.get()) : nullptr);
         } else {
             gemm("residual", choice, p, activations, tokens_, false, x.get(), copy, moments.get(), model_.shape.stride());
         }
@@ -525,19 +526,19 @@ private:
         if (!choice.generic()) momentParts_ = p.paddedN / choice.tile(false, panels).columns;
     }
 
-    int panels_of(const Projection<T>& p) const { return p.paddedK * static_cast<int>(model_.shape.bytes ? 1 : sizeof(T)) / 128; }
+    int panels_of(const Projection<T>& p) const { return p.paddedK * static_cast<int>(model_.shape.int8 ? 1 : sizeof(T)) / 128; }
 
     template <class... Epilogue>
     void gemm(const std::string& kind, const GemmPlan& plan, const Projection<T>& p, const T* activations, int rows, bool norm,
               Epilogue... epilogue) {
         const int panels = panels_of(p);
         const int n = p.paddedN;
-        const bool bytes = model_.shape.bytes;
-        const std::string name = "gemm_" + kind + "_" + (bytes ? "int8" : type()) + "_" + plan.suffix();
-        const void* weights = bytes ? static_cast<const void*>(p.words.get()) : p.panels.get();
+        const bool int8 = model_.shape.int8;
+        const std::string name = "gemm_" + kind + "_" + (int8 ? "int8" : type()) + "_" + plan.suffix();
+        const void* weights = int8 ? static_cast<const void*>(p.words.get()) : p.panels.get();
         const float* bias = p.foldedBias.get();
-        const float* terms = bytes ? p.scales.get() : norm ? p.columnSums.get() : nullptr;
-        const float2* moments = bytes && !norm ? nullptr : this->moments.get();
+        const float* terms = int8 ? p.scales.get() : norm ? p.columnSums.get() : nullptr;
+        const float2* moments = int8 && !norm ? nullptr : this->moments.get();
         const float width = static_cast<float>(model_.shape.width);
         if (plan.generic()) {
             kernels_(name, {dim3(n / 64, ceil_div(rows, 64)), 128}, weights, activations, rows, panelRows_, n, panels, bias,

@@ -17,7 +17,7 @@ struct GemmPlan {
     int batch = 0;
     int cluster = 1;
     int maxStages = 12;
-    bool bytes = false;  // weights of one byte
+    bool int8 = false;  // weights of one byte
 
     bool generic() const { return batch == 0; }
     bool persistent(bool head) const { return head && batch == 128; }  // blocks go from strip to strip
@@ -32,7 +32,7 @@ struct GemmPlan {
         const int columns = 64 * nGroups;
         const int share = ceil_div(panels, cluster);  // panels of one block
         const int stages = share <= maxStages ? std::max(share, 2) : std::max(2 * kGroups, maxStages / kGroups * kGroups);
-        const size_t ring = static_cast<size_t>(stages) * (columns + (bytes ? 2 : 1) * batch) * 128;
+        const size_t ring = static_cast<size_t>(stages) * (columns + (int8 ? 2 : 1) * batch) * 128;
         const size_t sums = static_cast<size_t>(kGroups) * batch * (columns + 4) * 4;
         const size_t received = cluster > 1 ? static_cast<size_t>(batch) * columns * 4 : 0;
         return {columns, 128 * nGroups * kGroups + 64, stages, std::max(ring, sums) + received + 1024};
@@ -46,28 +46,30 @@ struct GemmPlan {
 };
 
 struct Plan {
-    enum Attention { GENERIC, DECODE, PREFILL, MIXED, SHARED, SHARED_PREFILL, SHARED_MIXED };
+    enum Attention { GENERIC, DECODE, PREFILL, MIXED, DECODE_GQA, PREFILL_GQA, MIXED_GQA };
 
     GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
     bool fusedNorm = false;
     bool fusedHeadNorm = false;  // where every row is one sample
     Attention attention = GENERIC;
     int attentionStages = 8;
-    bool attentionHeld = false;    // attention_decode_held
-    int attentionCluster = 1;      // of attention_shared: blocks that share a context
-    bool attentionSingle = false;  // attention_prefill_single for rows of one token, not attention_decode
+    bool attentionRegs = false;       // attention_decode_regs
+    int attentionCluster = 1;         // of attention_decode_gqa: blocks that share a context
+    bool attentionInvariant = false;  // attention_decode_invariant for rows of one token, not attention_decode
 
     std::string decodeKernel() const {
-        return attentionSingle ? "attention_prefill_single_" : attentionHeld ? "attention_decode_held_" : "attention_decode_";
+        return attentionInvariant ? "attention_decode_invariant_"
+               : attentionRegs    ? "attention_decode_regs_"
+                                  : "attention_decode_";
     }
     // The same for weights of one byte.
-    Plan ofBytes() const {
+    Plan ofInt8() const {
         Plan p = *this;
-        for (GemmPlan* tile : {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head}) tile->bytes = true;
+        for (GemmPlan* tile : {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head}) tile->int8 = true;
         return p;
     }
 
-    int decodeThreads() const { return attentionHeld && !attentionSingle ? 64 : 128; }
+    int decodeThreads() const { return attentionRegs && !attentionInvariant ? 64 : 128; }
 };
 
 inline Plan generic_plan() { return {}; }
@@ -104,14 +106,14 @@ inline PlanLine plan_line(const std::string& text) {
     }
     const size_t colon = cells[4].find(':');
     const std::string kernel = cells[4].substr(0, colon);
-    p.attentionHeld = kernel == "decode_held";
-    p.attentionSingle = kernel == "prefill_single";
-    if (colon == std::string::npos || (kernel != "decode" && !p.attentionHeld && !p.attentionSingle)) refuse();
+    p.attentionRegs = kernel == "decode_regs";
+    p.attentionInvariant = kernel == "decode_invariant";
+    if (colon == std::string::npos || (kernel != "decode" && !p.attentionRegs && !p.attentionInvariant)) refuse();
     p.attentionStages = std::atoi(cells[4].c_str() + colon + 1);
     p.fusedNorm = true;
     p.fusedHeadNorm = result.plan == "fastest";
     p.attention = Plan::DECODE;
-    if (result.plan == "int8") p = p.ofBytes();
+    if (result.plan == "int8") p = p.ofInt8();
     return result;
 }
 
@@ -142,8 +144,8 @@ inline const Plan& find_plan(const std::string& plan, int rows, int millions) {
 
 // The choice for `rows` rows that bring one token each, of a model with so many million weights a layer; its GEMMs are the choice
 // for so many tokens of prompts, too.
-inline Plan decode_plan(int rows, int millions = MEASURED_MILLIONS, bool bytes = false) {
-    return find_plan(bytes ? "int8" : "fastest", rows, millions);
+inline Plan decode_plan(int rows, int millions = MEASURED_MILLIONS, bool int8 = false) {
+    return find_plan(int8 ? "int8" : "fastest", rows, millions);
 }
 
 // The choice that gives every row the same bits whatever its batch, for rows that bring one token each; they are attended to with
@@ -151,11 +153,11 @@ inline Plan decode_plan(int rows, int millions = MEASURED_MILLIONS, bool bytes =
 inline Plan invariant_plan(int rows) { return find_plan("invariant", rows, MEASURED_MILLIONS); }
 
 // The choice for steps of prompts.
-inline Plan prefill_plan(int tokens, int samples, int millions = MEASURED_MILLIONS, bool bytes = false) {
-    Plan p = decode_plan(tokens, millions, bytes);
-    const Plan sampling = decode_plan(samples, millions, bytes);
+inline Plan prefill_plan(int tokens, int samples, int millions = MEASURED_MILLIONS, bool int8 = false) {
+    Plan p = decode_plan(tokens, millions, int8);
+    const Plan sampling = decode_plan(samples, millions, int8);
     p.attention = Plan::PREFILL;
-    p.attentionStages = sampling.attentionStages, p.attentionHeld = sampling.attentionHeld;
+    p.attentionStages = sampling.attentionStages, p.attentionRegs = sampling.attentionRegs;
     p.head = sampling.head;
     return p;
 }

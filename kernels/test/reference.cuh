@@ -14,9 +14,9 @@ __global__ void embed(float* x, const int* ids, const int* positions, const T* t
     }
 }
 
-// y = (x - mean) / √(variance + epsilon) · gain + bias. Without a bias the norm is an RMS norm, whose mean is zero.
+// y = (x - mean) / √(variance + epsilon) · weight + bias. Without a bias the norm is an RMS norm, whose mean is zero.
 template <class T>
-__global__ void norm(float* y, const float* x, const T* gain, const T* bias, int width, float epsilon) {
+__global__ void norm(float* y, const float* x, const T* weight, const T* bias, int width, float epsilon) {
     const float* row = x + static_cast<size_t>(blockIdx.x) * width;
     double sum = 0, squares = 0;
     for (int c = 0; c < width; c++) sum += row[c];
@@ -25,7 +25,7 @@ __global__ void norm(float* y, const float* x, const T* gain, const T* bias, int
     double inverse = 1 / sqrt(squares / width + epsilon);
     for (int c = threadIdx.x; c < width; c += blockDim.x) {
         float v = static_cast<float>((row[c] - mean) * inverse);
-        v = v * rose::to_float(gain[c]) + (bias != nullptr ? rose::to_float(bias[c]) : 0.f);
+        v = v * rose::to_float(weight[c]) + (bias != nullptr ? rose::to_float(bias[c]) : 0.f);
         y[static_cast<size_t>(blockIdx.x) * width + c] = v;
     }
 }
@@ -65,15 +65,15 @@ static __global__ void gate(float* y, const float* x, int inner, int kind) {
 // Normalises (with gains) and turns the heads of queries and keys in place: element i of a head and element i + rotarySize / 2 by
 // position · 10000^(-2i / rotarySize). One block per (token, head), one thread.
 template <class T>
-__global__ void turn_heads(float* qkv, const int* positions, int stride, int heads, int headSize, int rotarySize,
-                           const T* queryGain, const T* keyGain, float epsilon) {
+__global__ void norm_rope_heads(float* qkv, const int* positions, int stride, int heads, int headSize, int rotarySize,
+                                const T* queryNormWeight, const T* keyNormWeight, float epsilon) {
     float* x = qkv + static_cast<size_t>(blockIdx.x) * stride + blockIdx.y * headSize;
-    const T* gain = static_cast<int>(blockIdx.y) < heads ? queryGain : keyGain;
-    if (gain != nullptr) {
+    const T* weight = static_cast<int>(blockIdx.y) < heads ? queryNormWeight : keyNormWeight;
+    if (weight != nullptr) {
         double squares = 0;
         for (int i = 0; i < headSize; i++) squares += static_cast<double>(x[i]) * x[i];
         const double inverse = 1 / sqrt(squares / headSize + epsilon);
-        for (int i = 0; i < headSize; i++) x[i] = static_cast<float>(x[i] * inverse) * rose::to_float(gain[i]);
+        for (int i = 0; i < headSize; i++) x[i] = static_cast<float>(x[i] * inverse) * rose::to_float(weight[i]);
     }
     for (int i = 0; i < rotarySize / 2; i++) {
         const double angle = positions[blockIdx.x] * pow(10000., -2. * i / rotarySize);

@@ -55,7 +55,7 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
         invariant.attentionStages = stages;
         std::printf(" %.1f us with %d stages,", median_micros(kernels, [&] { runner.step(invariant, LAYERS); }), stages);
     }
-    invariant.attentionSingle = false, invariant.attentionStages = 8;
+    invariant.attentionInvariant = false, invariant.attentionStages = 8;
     std::printf(" %.1f with attention_decode,", median_micros(kernels, [&] { runner.step(invariant, LAYERS); }));
     invariant.attention = Plan::PREFILL;
     std::printf(" %.1f with attention_prefill\n", median_micros(kernels, [&] { runner.step(invariant, LAYERS); }));
@@ -98,7 +98,7 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
     for (int stages : {4, 5, 6, 8, 9, 10, -4, -5, -6, -7, -8, -10}) {  // below zero: the held kernel
         Plan other = plan;
         other.attentionStages = std::abs(stages);
-        other.attentionHeld = stages < 0;
+        other.attentionRegs = stages < 0;
         double chain = median_micros(kernels,
                                      [&] {
                                          for (int i = 0; i < CHAIN; i++) runner.attention(other, i);
@@ -241,12 +241,12 @@ static void tune(Kernels& kernels, const Model<T>& model, const Load& load, Plan
             if (!load.decodes()) break;
             Plan plan = best;
             plan.attentionStages = std::abs(stages);
-            plan.attentionHeld = stages < 0;
+            plan.attentionRegs = stages < 0;
             attempt(plan);
         }
     }
     std::printf(" to %.1f us: qkv %s, attention %s%d, out %s, mlp in %s, mlp out %s, head %s\n", fastest, best.qkv.text().c_str(),
-                best.attentionHeld ? "held " : "", best.attentionStages, best.attentionOut.text().c_str(),
+                best.attentionRegs ? "held " : "", best.attentionStages, best.attentionOut.text().c_str(),
                 best.mlpIn.text().c_str(), best.mlpOut.text().c_str(), best.head.text().c_str());
 }
 
@@ -269,7 +269,7 @@ static void time_sampling(Kernels& kernels, int rows) {
     const int vocabulary = 50257, stride = round_up(vocabulary, 128);
     DeviceArray<int> sampled(rows), before(rows), step(1), history(1);
     DeviceArray<unsigned> seen(static_cast<size_t>(rows) * ((vocabulary + 31) / 32));
-    DeviceArray<unsigned long long> mailbox(rows);
+    DeviceArray<unsigned long long> tokenSlots(rows);
     DeviceArray<SampleReport> reports(rows);
     DeviceArray<float> logits[] = {random_array<float>(static_cast<size_t>(rows) * stride, 7, -100, 3),
                                    random_array<float>(static_cast<size_t>(rows) * stride, 8, 0, .2f)};
@@ -278,7 +278,7 @@ static void time_sampling(Kernels& kernels, int rows) {
         for (int r = 0; r < rows; r++) requests[r].seed = r, requests[r].position = r;
         DeviceArray<SampleRequest> parameters(requests);
         std::printf("SAMPLING rows %3d %-20s", rows, way.name);
-        for (const std::string name : {"sample", "sample_held"}) {
+        for (const std::string name : {"sample", "sample_smem"}) {
             const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
             for (DeviceArray<float>& row : logits) {
                 std::printf("  %6.1f", median_micros(
@@ -288,7 +288,7 @@ static void time_sampling(Kernels& kernels, int rows) {
                                                        vocabulary, stride, static_cast<const SampleRequest*>(parameters.get()),
                                                        static_cast<const int*>(history.get()), seen.get(),
                                                        static_cast<float*>(nullptr), static_cast<const int*>(step.get()),
-                                                       sampled.get(), static_cast<const int*>(before.get()), mailbox.get(),
+                                                       sampled.get(), static_cast<const int*>(before.get()), tokenSlots.get(),
                                                        reports.get());
                                            },
                                            11));
@@ -307,7 +307,7 @@ int main(int argc, char** argv) {
     }
     Kernels kernels(argv[1], ".sm_90a.cubin");
     if (!std::strcmp(argv[2], "sampling")) {
-        std::printf("us of sample, of sample_held; each for logits of deviation 3, then of 0.2\n");
+        std::printf("us of sample, of sample_smem; each for logits of deviation 3, then of 0.2\n");
         for (int i = 3; i < argc; i++) time_sampling(kernels, std::atoi(argv[i]));
         return 0;
     }

@@ -199,16 +199,16 @@ final class CudaModelRunner implements ModelRunner {
     /** A step as it is launched one kernel after the other. */
     private Step step(PendingStep place, StepInputs in) {
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
-        StepKernels chosen = kernels.of(in.tokens(), in.rows(), in.samples(), singles(in));
+        StepKernels chosen = kernels.of(in.tokens(), in.rows(), in.samples(), decodeRows(in));
         return new Step(layout, chosen, isDecode(in), place.choice, place.turn);
     }
 
-    private static int singles(StepInputs in) {
-        int singles = 0;
+    private static int decodeRows(StepInputs in) {
+        int decodeRows = 0;
         for (int row = 0; row < in.rows(); row++) {
-            singles += in.rowStart(row + 1) - in.rowStart(row) == 1 ? 1 : 0;
+            decodeRows += in.rowStart(row + 1) - in.rowStart(row) == 1 ? 1 : 0;
         }
-        return singles;
+        return decodeRows;
     }
 
     private static Choice choice(StepInputs in) {

@@ -4,7 +4,7 @@ import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.cuda.DeviceWeights.Layer;
 import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
-import io.roseinfer.backend.cuda.TilePlan.SingleAttention;
+import io.roseinfer.backend.cuda.TilePlan.DecodeAttention;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.BlockSpec.Norm;
@@ -51,7 +51,7 @@ final class ForwardPass {
     /** The epilogues of a GEMM. */
     private enum Gemm {
         QKV("qkv"),
-        ROTATED("rotated"),
+        QKV_ROPE("qkv_rope"),
         RESIDUAL("residual"),
         ACTIVATION("activation"),
         GATED("gated"),
@@ -81,7 +81,7 @@ final class ForwardPass {
     /** Whether matrices have scales, and norms are not folded into them. */
     private final boolean scaled;
 
-    private final SharedAttention shared;
+    private final GqaAttention gqa;
     private final int multiprocessors;
     private final int blockSize;
     /** Bytes of one layer's KV pool. */
@@ -117,7 +117,7 @@ final class ForwardPass {
         this.sampling = sampling;
         this.plainAttention = shape.plainAttention();
         this.scaled = shape.weights().scalesOutputs();
-        this.shared = new SharedAttention(shape.headPad(), shape.keyBytes());
+        this.gqa = new GqaAttention(shape.headPad(), shape.keyBytes());
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
         this.layerBytes = shape.layerBlockBytes(kv.blockSize()) * kv.blocks();
@@ -191,7 +191,7 @@ final class ForwardPass {
 
     private Kernel kernel(Gemm gemm, GemmPlan plan) {
         return gemms.computeIfAbsent(gemm, key -> new HashMap<>()).computeIfAbsent(plan, tile -> {
-            String keys = gemm == Gemm.ROTATED && shape.narrowKeys() ? "_fp8" : "";
+            String keys = gemm == Gemm.QKV_ROPE && shape.narrowKeys() ? "_fp8" : "";
             return launcher.modules()
                     .kernel("gemm_" + gemm.kernel + keys + "_" + shape.weights().suffix() + "_" + tile.suffix());
         });
@@ -271,7 +271,7 @@ final class ForwardPass {
             return;
         }
         boolean normalised = layer.heads().gains() != 0;
-        fromStream(Gemm.ROTATED, plan, layer.qkv(), step, of.norm())
+        fromStream(Gemm.QKV_ROPE, plan, layer.qkv(), step, of.norm())
                 .address(buffers.queries())
                 .address(normalised ? buffers.rawHeads() : 0)
                 .address(pool)
@@ -285,14 +285,14 @@ final class ForwardPass {
                 .real(queryScale)
                 .launch();
         if (normalised) {
-            rotate(step, layer, of, pool, queryScale);
+            normRope(step, layer, of, pool, queryScale);
         }
     }
 
     /** Normalises heads of queries and keys, which their GEMM has left as they are, and turns them. */
-    private void rotate(Step step, Layer layer, BlockSpec of, long pool, float queryScale) {
+    private void normRope(Step step, Layer layer, BlockSpec of, long pool, float queryScale) {
         StepLayout in = step.layout();
-        launcher.kernel(keyed("rotate"))
+        launcher.kernel(keyed("rope"))
                 .grid(in.tokens(), Math.ceilDiv(shape.heads() + shape.kvHeads(), 4))
                 .block(128)
                 .address(buffers.rawHeads())
@@ -324,59 +324,59 @@ final class ForwardPass {
                         .integer(in.rows())
                         .integer(of.window())
                         .launch();
-            case SHARED -> attendSingles(step, of, pool);
-            case SHARED_PREFILL -> attendPrompts(step, of, pool, false);
-            case SHARED_MIXED -> {
-                attendSingles(step, of, pool);
+            case DECODE_GQA -> attendDecodeRows(step, of, pool);
+            case PREFILL_GQA -> attendPrompts(step, of, pool, false);
+            case MIXED_GQA -> {
+                attendDecodeRows(step, of, pool);
                 attendPrompts(step, of, pool, true);
             }
-            case DECODE, SINGLE -> attendSingles(step, pool);
+            case DECODE, DECODE_INVARIANT -> attendDecodeRows(step, pool);
             case PREFILL -> attendPrompts(step, pool, false);
-            case MIXED, SINGLE_MIXED -> {
-                attendSingles(step, pool);
+            case MIXED, MIXED_INVARIANT -> {
+                attendDecodeRows(step, pool);
                 attendPrompts(step, pool, true);
             }
         }
     }
 
     /** Rows of one token, by the kernels of heads with keys and values of their own. */
-    private void attendSingles(Step step, long pool) {
-        SingleAttention single = step.kernels().single();
-        attend(single.kernel().kernel, shape.heads(), step.layout().rows(), single.sharedBytes(), step, pool)
-                .block(single.kernel().threads)
-                .integer(single.stages())
+    private void attendDecodeRows(Step step, long pool) {
+        DecodeAttention decode = step.kernels().decodeAttention();
+        attend(decode.kernel().kernel, shape.heads(), step.layout().rows(), decode.sharedBytes(), step, pool)
+                .block(decode.kernel().threads)
+                .integer(decode.stages())
                 .launch();
     }
 
-    private void attendPrompts(Step step, long pool, boolean skipSingles) {
+    private void attendPrompts(Step step, long pool, boolean skipDecodeRows) {
         StepLayout in = step.layout();
         attend("attention_prefill", shape.heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
                 .integer(blockSize)
                 .integer(in.rows())
-                .integer(skipSingles ? 1 : 0)
+                .integer(skipDecodeRows ? 1 : 0)
                 .launch();
     }
 
     /** Rows of one token, by the kernels of heads that share keys and values. */
-    private void attendSingles(Step step, BlockSpec.Attention of, long pool) {
+    private void attendDecodeRows(Step step, BlockSpec.Attention of, long pool) {
         int rows = step.layout().rows();
-        int cluster = shared.cluster(rows, shape.kvHeads(), multiprocessors);
-        int sharedBytes = shared.sharedBytes(rows, shape.kvHeads(), multiprocessors);
-        attend(shared.kernel(), shape.kvHeads() * cluster, rows, sharedBytes, step, pool)
+        int cluster = gqa.cluster(rows, shape.kvHeads(), multiprocessors);
+        int sharedBytes = gqa.sharedBytes(rows, shape.kvHeads(), multiprocessors);
+        attend(gqa.kernel(), shape.kvHeads() * cluster, rows, sharedBytes, step, pool)
                 .cluster(cluster)
                 .integer(shape.kvHeads())
                 .integer(of.window())
                 .launch();
     }
 
-    private void attendPrompts(Step step, BlockSpec.Attention of, long pool, boolean skipSingles) {
+    private void attendPrompts(Step step, BlockSpec.Attention of, long pool, boolean skipDecodeRows) {
         StepLayout in = step.layout();
         int tiles = in.tokens() / 64 + in.rows();
-        attend(shared.prefillKernel(), shape.heads(), tiles, shared.prefillSharedBytes(), step, pool)
+        attend(gqa.prefillKernel(), shape.heads(), tiles, gqa.prefillSharedBytes(), step, pool)
                 .integer(shape.kvHeads())
                 .integer(blockSize)
                 .integer(in.rows())
-                .integer(skipSingles ? 1 : 0)
+                .integer(skipDecodeRows ? 1 : 0)
                 .integer(of.window())
                 .launch();
     }

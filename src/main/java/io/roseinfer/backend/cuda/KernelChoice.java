@@ -22,15 +22,15 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
     /**
      * The kernels for a step.
      *
-     * @param singles rows that bring one token
+     * @param decodeRows rows that bring one token
      */
-    public StepKernels of(int tokens, int rows, int samples, int singles) {
+    public StepKernels of(int tokens, int rows, int samples, int decodeRows) {
         if (shape.type() == ElementType.F32 || !hopper) {
             return StepKernels.generic(attentionAnywhere());
         }
         StepKernels chosen =
-                onHopper(tokens, rows, samples, singles).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
-        return hasSpecialAttention() ? chosen : chosen.with(sharedAttention(rows, singles));
+                onHopper(tokens, rows, samples, decodeRows).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
+        return hasSpecialAttention() ? chosen : chosen.with(gqaAttention(rows, decodeRows));
     }
 
     /** Returns whether the GEMMs of every step apply the norms of a block themselves, so that no kernel writes normalized tokens. */
@@ -46,29 +46,29 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
         if (hasSpecialAttention()) {
             return Attention.PREFILL;
         }
-        return SharedAttention.takes(shape) ? Attention.SHARED_PREFILL : Attention.GENERIC;
+        return GqaAttention.supports(shape) ? Attention.PREFILL_GQA : Attention.GENERIC;
     }
 
-    private Attention sharedAttention(int rows, int singles) {
-        if (!SharedAttention.takes(shape)) {
+    private Attention gqaAttention(int rows, int decodeRows) {
+        if (!GqaAttention.supports(shape)) {
             return Attention.GENERIC;
         }
-        if (batchInvariant || singles == 0 || blockSize != BLOCK_SIZE) {
-            return Attention.SHARED_PREFILL;
+        if (batchInvariant || decodeRows == 0 || blockSize != BLOCK_SIZE) {
+            return Attention.PREFILL_GQA;
         }
-        return singles == rows ? Attention.SHARED : Attention.SHARED_MIXED;
+        return decodeRows == rows ? Attention.DECODE_GQA : Attention.MIXED_GQA;
     }
 
-    private StepKernels onHopper(int tokens, int rows, int samples, int singles) {
+    private StepKernels onHopper(int tokens, int rows, int samples, int decodeRows) {
         if (batchInvariant) {
-            return StepKernels.invariant(plans, tokens, samples, invariantAttention(rows, singles), singles);
+            return StepKernels.invariant(plans, tokens, samples, invariantAttention(rows, decodeRows), decodeRows);
         }
         boolean decodeKernel = blockSize == BLOCK_SIZE;
         if (tokens == rows) {
             StepKernels decode = StepKernels.decode(plans, rows);
             return decodeKernel ? decode : decode.with(Attention.PREFILL);
         }
-        return StepKernels.prefill(plans, tokens, Math.max(samples, 1), decodeKernel && singles > 0);
+        return StepKernels.prefill(plans, tokens, Math.max(samples, 1), decodeKernel && decodeRows > 0);
     }
 
     /** Whether the attention kernels for one shape of model are for this one: they know one size of heads, each with its own keys. */
@@ -89,10 +89,10 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
         return all;
     }
 
-    private Attention invariantAttention(int rows, int singles) {
-        if (blockSize != BLOCK_SIZE || singles == 0) {
+    private Attention invariantAttention(int rows, int decodeRows) {
+        if (blockSize != BLOCK_SIZE || decodeRows == 0) {
             return Attention.PREFILL;
         }
-        return singles == rows ? Attention.SINGLE : Attention.SINGLE_MIXED;
+        return decodeRows == rows ? Attention.DECODE_INVARIANT : Attention.MIXED_INVARIANT;
     }
 }

@@ -4,10 +4,10 @@ package io.roseinfer.backend.cuda;
  * Which sampling kernel serves a vocabulary, and its dynamic shared memory: where a row of logits fits in there, it is read once
  * from device memory.
  *
- * @param held whether the row is kept in shared memory
+ * @param inSharedMemory whether the row is kept in shared memory
  * @param sharedBytes of a block
  */
-record SampleKernel(boolean held, int sharedBytes) {
+record SampleKernel(boolean inSharedMemory, int sharedBytes) {
     /** Histogram and list of {@code ranking.cuh}. */
     private static final int RANKING_BYTES = 20 * 1024;
 
@@ -16,11 +16,11 @@ record SampleKernel(boolean held, int sharedBytes) {
 
     public static SampleKernel of(int vocabulary, boolean hopper) {
         int row = 16 * Math.ceilDiv(vocabulary, 4);
-        boolean held = hopper && row <= MAX_SHARED_BYTES - RANKING_BYTES;
-        return new SampleKernel(held, RANKING_BYTES + (held ? row : 0));
+        boolean inSharedMemory = hopper && row <= MAX_SHARED_BYTES - RANKING_BYTES;
+        return new SampleKernel(inSharedMemory, RANKING_BYTES + (inSharedMemory ? row : 0));
     }
 
     public String name() {
-        return held ? "sample_held" : "sample";
+        return inSharedMemory ? "sample_smem" : "sample";
     }
 }

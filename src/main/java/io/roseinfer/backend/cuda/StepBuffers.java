@@ -116,7 +116,7 @@ final class StepBuffers {
         plan.add(Buffer.LOGITS, 4L * rows * shape.paddedVocabulary());
         plan.add(Buffer.SEEN, 4L * rows * Math.ceilDiv(shape.spec().vocabularySize(), 32));
         // Where the sampling kernel penalises a row that it does not hold.
-        plan.add(Buffer.LOGIT_COPIES, sampling.held() ? UNUSED : 4L * rows * shape.paddedVocabulary());
+        plan.add(Buffer.LOGIT_COPIES, sampling.inSharedMemory() ? UNUSED : 4L * rows * shape.paddedVocabulary());
         plan.add(Buffer.EVEN_SAMPLED, 4L * rows);
         plan.add(Buffer.ODD_SAMPLED, 4L * rows);
         return plan;

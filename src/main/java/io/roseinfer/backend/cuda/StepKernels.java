@@ -1,6 +1,6 @@
 package io.roseinfer.backend.cuda;
 
-import io.roseinfer.backend.cuda.TilePlan.SingleAttention;
+import io.roseinfer.backend.cuda.TilePlan.DecodeAttention;
 
 /**
  * Which kernels a step is made of.
@@ -14,11 +14,11 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
         /** Any head size, block size and type. */
         GENERIC,
         /** Every row brings one token; heads of keys and values that several heads of queries share are read once for all. */
-        SHARED,
+        DECODE_GQA,
         /** Rows bring many; heads of keys and values may be shared. */
-        SHARED_PREFILL,
-        /** Rows of one token as {@link #SHARED}, the others as {@link #SHARED_PREFILL}. */
-        SHARED_MIXED,
+        PREFILL_GQA,
+        /** Rows of one token as {@link #DECODE_GQA}, the others as {@link #PREFILL_GQA}. */
+        MIXED_GQA,
         /** Every row brings one token. */
         DECODE,
         /** Rows bring many. */
@@ -26,13 +26,13 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
         /** Rows of one token by the decode kernel, the others by the prefill kernel. */
         MIXED,
         /** Every row brings one token, and gets the bits of the prefill kernel. */
-        SINGLE,
+        DECODE_INVARIANT,
         /** Rows of one token by a kernel of their own, the others by the prefill kernel; both give the same bits. */
-        SINGLE_MIXED;
+        MIXED_INVARIANT;
 
         /** Whether the prefill kernel runs too, or alone. */
         public boolean prefills() {
-            return this == PREFILL || this == MIXED || this == SINGLE_MIXED;
+            return this == PREFILL || this == MIXED || this == MIXED_INVARIANT;
         }
     }
 
@@ -56,13 +56,13 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
     }
 
     /** The choice on Hopper for steps of so many tokens, of which so many are sampled from: GEMMs do not care whose the tokens are. */
-    public static StepKernels prefill(TilePlans plans, int tokens, int samples, boolean someSingles) {
+    public static StepKernels prefill(TilePlans plans, int tokens, int samples, boolean someDecodeRows) {
         TilePlan sampling = plans.fastest(samples);
         return new StepKernels(
                 plans.fastest(tokens).sampling(sampling, sampling),
                 true,
                 true,
-                someSingles ? Attention.MIXED : Attention.PREFILL);
+                someDecodeRows ? Attention.MIXED : Attention.PREFILL);
     }
 
     /**
@@ -70,16 +70,16 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
      * alone or among others. Tiles of up to 64 rows add in one order if their cluster does not change, so only their height may
      * follow the step; the head always reads rows that a kernel has normalised, and attention adds in the prefill kernel's order.
      *
-     * @param attention one of {@link Attention#PREFILL}, {@link Attention#SINGLE} and {@link Attention#SINGLE_MIXED}
-     * @param singles rows that bring one token
+     * @param attention one of {@link Attention#PREFILL}, {@link Attention#DECODE_INVARIANT} and {@link Attention#MIXED_INVARIANT}
+     * @param decodeRows rows that bring one token
      */
-    public static StepKernels invariant(TilePlans plans, int tokens, int samples, Attention attention, int singles) {
-        TilePlan tiles = plans.invariant(tokens).sampling(plans.invariant(samples), plans.invariant(singles));
+    public static StepKernels invariant(TilePlans plans, int tokens, int samples, Attention attention, int decodeRows) {
+        TilePlan tiles = plans.invariant(tokens).sampling(plans.invariant(samples), plans.invariant(decodeRows));
         return new StepKernels(tiles, true, false, attention);
     }
 
     /** How rows of one token are attended to where not all rows go to one attention kernel. */
-    public SingleAttention single() {
-        return tiles.single();
+    public DecodeAttention decodeAttention() {
+        return tiles.decodeAttention();
     }
 }

@@ -5,11 +5,11 @@ import java.util.List;
 /**
  * The tile of each matrix of a step and the attention kernel of rows that bring one token: one line of {@link TilePlans}.
  *
- * @param single attention of rows of one token
+ * @param decodeAttention attention of rows of one token
  */
 record TilePlan(
         GemmPlan qkv,
-        SingleAttention single,
+        DecodeAttention decodeAttention,
         GemmPlan attentionOutput,
         GemmPlan mlpInner,
         GemmPlan mlpOutput,
@@ -17,7 +17,7 @@ record TilePlan(
     /** The generic GEMMs on every matrix, and no attention kernel for rows of one token. */
     static final TilePlan GENERIC = new TilePlan(
             GemmPlan.GENERIC,
-            new SingleAttention(SingleAttention.Kernel.DECODE, 0),
+            new DecodeAttention(DecodeAttention.Kernel.DECODE, 0),
             GemmPlan.GENERIC,
             GemmPlan.GENERIC,
             GemmPlan.GENERIC,
@@ -28,16 +28,16 @@ record TilePlan(
      *
      * @param stages KV blocks that a thread block has in flight, in shared memory
      */
-    public record SingleAttention(Kernel kernel, int stages) {
+    public record DecodeAttention(Kernel kernel, int stages) {
         private static final int KV_BLOCK_BYTES = 4096;
 
         /** The kernels for rows of one token; {@code name} less the element type. */
         public enum Kernel {
             DECODE("attention_decode", 128, 4, 56),
             /** The decode kernel with two more KV blocks in flight, in registers. */
-            DECODE_HELD("attention_decode_held", 64, 4, 56),
+            DECODE_REGS("attention_decode_regs", 64, 4, 56),
             /** Gives the bits of the prefill kernel. */
-            PREFILL_SINGLE("attention_prefill_single", 128, 8, 32);
+            DECODE_INVARIANT("attention_decode_invariant", 128, 8, 32);
 
             public final String kernel;
             public final int threads;
@@ -59,7 +59,7 @@ record TilePlan(
 
     /** The same with the head and the attention of another line. */
     TilePlan sampling(TilePlan head, TilePlan attention) {
-        return new TilePlan(qkv, attention.single, attentionOutput, mlpInner, mlpOutput, head.head);
+        return new TilePlan(qkv, attention.decodeAttention, attentionOutput, mlpInner, mlpOutput, head.head);
     }
 
     /** The tiles of all matrices, in the order of a step. */

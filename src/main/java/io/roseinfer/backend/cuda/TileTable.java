@@ -1,6 +1,6 @@
 package io.roseinfer.backend.cuda;
 
-import io.roseinfer.backend.cuda.TilePlan.SingleAttention;
+import io.roseinfer.backend.cuda.TilePlan.DecodeAttention;
 import io.roseinfer.backend.cuda.TilePlans.Line;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -62,8 +62,8 @@ record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
                 last(cells[2]),
                 new TilePlan(
                         tile(cells[3]),
-                        new SingleAttention(
-                                SingleAttention.Kernel.valueOf(attention[0].toUpperCase(Locale.ROOT)),
+                        new DecodeAttention(
+                                DecodeAttention.Kernel.valueOf(attention[0].toUpperCase(Locale.ROOT)),
                                 Integer.parseInt(attention[1])),
                         tile(cells[5]),
                         tile(cells[6]),

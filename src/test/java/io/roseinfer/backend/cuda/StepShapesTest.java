@@ -134,8 +134,8 @@ class StepShapesTest {
     @ParameterizedTest
     @CsvSource({
         "BF16, 32, 64, PREFILL",
-        "BF16, 8, 64, SHARED_PREFILL",
-        "F16, 8, 128, SHARED_PREFILL",
+        "BF16, 8, 64, PREFILL_GQA",
+        "F16, 8, 128, PREFILL_GQA",
         "BF16, 2, 32, GENERIC",
         "F32, 8, 64, GENERIC"
     })
@@ -143,10 +143,10 @@ class StepShapesTest {
             ElementType type, int kvHeads, int headSize, Attention expected) {
         ModelShape shape = ModelShape.of(gated(32, kvHeads, headSize).build(), type, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shape, 16, false, false);
-        for (int singles : new int[] {0, 1, 8}) {
-            assertThat(choice.of(2048 + singles, 1 + singles, 1 + singles, singles)
+        for (int decodeRows : new int[] {0, 1, 8}) {
+            assertThat(choice.of(2048 + decodeRows, 1 + decodeRows, 1 + decodeRows, decodeRows)
                             .attention())
-                    .as("%d decode rows beside a prompt", singles)
+                    .as("%d decode rows beside a prompt", decodeRows)
                     .isEqualTo(expected);
         }
         assertThat(choice.of(8, 8, 8, 8).attention()).as("decode rows alone").isEqualTo(expected);
@@ -183,7 +183,7 @@ class StepShapesTest {
 
     /** What the order of a sum depends on: how many warpgroups and blocks share it, and which kernels run. */
     private static List<Object> orderOfSums(StepKernels kernels) {
-        boolean asPrefill = Set.of(Attention.PREFILL, Attention.SINGLE, Attention.SINGLE_MIXED)
+        boolean asPrefill = Set.of(Attention.PREFILL, Attention.DECODE_INVARIANT, Attention.MIXED_INVARIANT)
                 .contains(kernels.attention());
         List<Object> order = new ArrayList<>(List.of(
                 asPrefill ? Attention.PREFILL : kernels.attention(), kernels.fusedNorm(), kernels.fusedHeadNorm()));
@@ -212,21 +212,21 @@ class StepShapesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"64, 64, 64, SINGLE", "100, 3, 2, SINGLE_MIXED", "100, 2, 0, PREFILL"})
+    @CsvSource({"64, 64, 64, DECODE_INVARIANT", "100, 3, 2, MIXED_INVARIANT", "100, 2, 0, PREFILL"})
     void choice_batch_invariant_leaves_single_tokens_to_their_own_kernel(
-            int tokens, int rows, int singles, Attention expected) {
+            int tokens, int rows, int decodeRows, Attention expected) {
         KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, true);
-        assertThat(choice.of(tokens, rows, rows, singles).attention()).isEqualTo(expected);
+        assertThat(choice.of(tokens, rows, rows, decodeRows).attention()).isEqualTo(expected);
         KernelChoice odd = new KernelChoice(PLANS, GPT2, 24, true, true);
-        assertThat(odd.of(tokens, rows, rows, singles).attention()).isEqualTo(Attention.PREFILL);
+        assertThat(odd.of(tokens, rows, rows, decodeRows).attention()).isEqualTo(Attention.PREFILL);
     }
 
     @ParameterizedTest
-    @CsvSource({"50257, true, sample_held", "50304, true, sample_held", "60000, true, sample", "50257, false, sample"})
+    @CsvSource({"50257, true, sample_smem", "50304, true, sample_smem", "60000, true, sample", "50257, false, sample"})
     void sample_kernel_holds_a_row_that_fits(int vocabulary, boolean hopper, String name) {
         SampleKernel kernel = SampleKernel.of(vocabulary, hopper);
         assertThat(kernel.name()).isEqualTo(name);
-        assertThat(kernel.sharedBytes()).isLessThanOrEqualTo(kernel.held() ? 232_448 - 2048 : 48 * 1024);
+        assertThat(kernel.sharedBytes()).isLessThanOrEqualTo(kernel.inSharedMemory() ? 232_448 - 2048 : 48 * 1024);
     }
 
     @Test
@@ -600,11 +600,11 @@ class StepShapesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"16, 64, SHARED", "16, 0, SHARED_PREFILL", "16, 2, SHARED_MIXED", "32, 64, SHARED_PREFILL"})
-    void attention_of_shared_key_heads_follows_the_rows_of_one_token(int blockSize, int singles, Attention expected) {
+    @CsvSource({"16, 64, DECODE_GQA", "16, 0, PREFILL_GQA", "16, 2, MIXED_GQA", "32, 64, PREFILL_GQA"})
+    void attention_of_shared_key_heads_follows_the_rows_of_one_token(int blockSize, int decodeRows, Attention expected) {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, blockSize, true, false);
-        assertThat(choice.of(singles == 64 ? 64 : 100, 64, 64, singles).attention())
+        assertThat(choice.of(decodeRows == 64 ? 64 : 100, 64, 64, decodeRows).attention())
                 .isEqualTo(expected);
     }
 
@@ -612,9 +612,9 @@ class StepShapesTest {
     void attention_of_shared_key_heads_is_by_one_kernel_if_bits_are_to_be_the_same_for_every_batch() {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, true);
-        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.SHARED_PREFILL);
-        assertThat(choice.of(100, 20, 20, 19).attention()).isEqualTo(Attention.SHARED_PREFILL);
-        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.SHARED_PREFILL);
+        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.PREFILL_GQA);
+        assertThat(choice.of(100, 20, 20, 19).attention()).isEqualTo(Attention.PREFILL_GQA);
+        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL_GQA);
     }
 
     @ParameterizedTest
@@ -646,7 +646,7 @@ class StepShapesTest {
     void blocks_that_share_a_context_grow_in_number_as_rows_become_few(
             int headSize, int rows, int kvHeads, int cluster) {
         for (int keyBytes : new int[] {1, 2}) {
-            SharedAttention attention = new SharedAttention(headSize, keyBytes);
+            GqaAttention attention = new GqaAttention(headSize, keyBytes);
             assertThat(attention.cluster(rows, kvHeads, 132)).isEqualTo(cluster);
             assertThat(attention.sharedBytes(rows, kvHeads, 132)).isLessThanOrEqualTo(MAX_SHARED_BYTES);
         }
@@ -665,9 +665,9 @@ class StepShapesTest {
     })
     void few_blocks_of_attention_ask_for_more_memory_so_that_they_do_not_crowd_on_a_multiprocessor(
             int headSize, int rows, int kvHeads, int wide, int narrow) {
-        assertThat(new SharedAttention(headSize, 2).sharedBytes(rows, kvHeads, 132))
+        assertThat(new GqaAttention(headSize, 2).sharedBytes(rows, kvHeads, 132))
                 .isEqualTo(wide);
-        assertThat(new SharedAttention(headSize, 1).sharedBytes(rows, kvHeads, 132))
+        assertThat(new GqaAttention(headSize, 1).sharedBytes(rows, kvHeads, 132))
                 .isEqualTo(narrow);
     }
 
@@ -685,9 +685,9 @@ class StepShapesTest {
     void attention_of_keys_of_one_byte_is_by_the_kernels_that_read_them() {
         ModelShape narrow = ModelShape.of(gated(4, 4, 64).build(), ElementType.BF16, KvPrecision.FP8, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, narrow, 16, true, false);
-        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.SHARED);
-        assertThat(choice.of(100, 64, 64, 3).attention()).isEqualTo(Attention.SHARED_MIXED);
-        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.SHARED_PREFILL);
+        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE_GQA);
+        assertThat(choice.of(100, 64, 64, 3).attention()).isEqualTo(Attention.MIXED_GQA);
+        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL_GQA);
     }
 
     @Test

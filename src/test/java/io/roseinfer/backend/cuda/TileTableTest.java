@@ -3,7 +3,7 @@ package io.roseinfer.backend.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.roseinfer.backend.cuda.TilePlan.SingleAttention;
+import io.roseinfer.backend.cuda.TilePlan.DecodeAttention;
 import io.roseinfer.backend.cuda.TilePlans.Line;
 import io.roseinfer.backend.cuda.TileTable.Size;
 import java.io.IOException;
@@ -105,9 +105,9 @@ class TileTableTest {
     @Test
     void attention_of_single_rows_has_stages_that_its_kernel_takes() {
         assertThat(plans().flatMap(plan -> lines(plan).stream()))
-                .allSatisfy(line -> assertThat(line.single().stages())
+                .allSatisfy(line -> assertThat(line.decodeAttention().stages())
                         .isBetween(
-                                line.single().kernel().minStages, line.single().kernel().maxStages));
+                                line.decodeAttention().kernel().minStages, line.decodeAttention().kernel().maxStages));
     }
 
     @Test
@@ -115,7 +115,7 @@ class TileTableTest {
         for (Size size : TABLE.invariant()) {
             List<TilePlan> lines = lines(List.of(size));
             assertThat(lines).allSatisfy(line -> {
-                assertThat(line.single().kernel()).isEqualTo(SingleAttention.Kernel.PREFILL_SINGLE);
+                assertThat(line.decodeAttention().kernel()).isEqualTo(DecodeAttention.Kernel.DECODE_INVARIANT);
                 assertThat(line.matrices()).allMatch(tile -> tile.batch() <= 64);
                 assertThat(line.matrices().stream().map(GemmPlan::cluster))
                         .isEqualTo(lines.getFirst().matrices().stream()
@@ -124,12 +124,12 @@ class TileTableTest {
             });
         }
         assertThat(Stream.of(TABLE.fastest(), TABLE.int8()).flatMap(plan -> lines(plan).stream()))
-                .noneMatch(line -> line.single().kernel() == SingleAttention.Kernel.PREFILL_SINGLE);
+                .noneMatch(line -> line.decodeAttention().kernel() == DecodeAttention.Kernel.DECODE_INVARIANT);
     }
 
     /** The kernels that compute each matrix, one or the other as the model is: their names begin so. */
     private static final List<List<String>> EPILOGUES = List.of(
-            List.of("qkv", "rotated"),
+            List.of("qkv", "qkv_rope"),
             List.of("residual"),
             List.of("activation", "gated"),
             List.of("residual"),
@@ -158,7 +158,7 @@ class TileTableTest {
                         .allMatch(kernels::contains);
             }
             assertThat(kernels)
-                    .contains(line.single().kernel().kernel + "_"
+                    .contains(line.decodeAttention().kernel().kernel + "_"
                             + type.activations().suffix());
         }
     }

@@ -229,13 +229,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     const int start = max(0, context - window);
     const int* list = p.blocks + __ldg(p.blockStarts + row);
     const Layout ring{p.pool, p.kvHeads, kvHead, start, newest};
-    const int turn = rank * WARPS + warp;
-    const int turns = blocks * WARPS;
-    const int firstBlock = start / BLOCK + turn;
+    const int warpRank = rank * WARPS + warp;
+    const int warps = blocks * WARPS;
+    const int firstBlock = start / BLOCK + warpRank;
     const int lastBlock = newest / BLOCK;
-    const int count = firstBlock > lastBlock ? 0 : (lastBlock - firstBlock) / turns + 1;
+    const int count = firstBlock > lastBlock ? 0 : (lastBlock - firstBlock) / warps + 1;
     const uint32_t stages = shared_address(dynamic) + warp * Layout::STAGES * Layout::STAGE_BYTES;
-    auto block_of = [&](int i) { return firstBlock + i * turns; };
+    auto block_of = [&](int i) { return firstBlock + i * warps; };
     int ids = 0;  // of 32 of the warp's KV blocks, one in each lane
     auto id_of = [&](int i) {
         if (i % 32 == 0) ids = __ldg(list + min(block_of(i + lane), lastBlock));
@@ -312,7 +312,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
 }
 
 #define ATTEND(T, KV, HEAD, NAME)                                                                                         \
-    extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_shared_##HEAD##_##NAME(                            \
+    extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_decode_gqa_##HEAD##_##NAME(                        \
         const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,        \
         const int* blocks, T* out, int panelRows, int heads, int kvHeads, int window) {                                   \
         attend<T, KV, HEAD>(                                                                                              \

@@ -1,10 +1,10 @@
 // Queries and keys whose heads are normalised one by one before they turn (RMS norm over a head, with a gain): from the rows that
-// gemm_rotated left raw, to where gemm_rotated puts those of other models:
+// gemm_qkv_rope left raw, to where gemm_qkv_rope puts those of other models:
 //
 //      y = turn( x / √(mean of x² + epsilon) · gain )
 //
 // One warp per head of one token; a lane has up to eight elements of it, four neighbours at a time, so a pair that turns is always
-// in one lane. Layouts are those of StoreRotated in epilogue.cuh.
+// in one lane. Layouts are those of StoreQkvRope in epilogue.cuh.
 //
 // Launch: grid (tokens, ⌈heads of queries and keys / 4⌉), block 128.
 #include "include/epilogue.cuh"
@@ -27,8 +27,8 @@ __device__ __forceinline__ float4 load4(const T* from) {
 
 // `gains` is [2][headPad], of queries and of keys, in the order of the packed heads; zero in their padding.
 template <class T, class KV>
-__device__ __forceinline__ void rotate(const T* raw, const float* gains, int headSize, float epsilon,
-                                       const StoreRotated<T, KV>& store) {
+__device__ __forceinline__ void norm_rope(const T* raw, const float* normWeights, int headSize, float epsilon,
+                                          const StoreQkvRope<T, KV>& store) {
     release_dependents();
     const int token = blockIdx.x;
     const int head = blockIdx.y * WARPS + threadIdx.x / 32;
@@ -36,14 +36,14 @@ __device__ __forceinline__ void rotate(const T* raw, const float* gains, int hea
     const int column = head * headPad;
     const bool present = column < store.width + store.kvWidth;
     const int first = threadIdx.x % 32 * 4;
-    typename StoreRotated<T, KV>::Context context[MAX_GROUPS];
-    float4 gain[MAX_GROUPS];
+    typename StoreQkvRope<T, KV>::Context context[MAX_GROUPS];
+    float4 normWeight[MAX_GROUPS];
 #pragma unroll
     for (int i = 0; i < MAX_GROUPS; i++) {
         const int d = first + 128 * i;
         if (!present || d >= headPad) continue;
         store.early(context[i], token, column + d);
-        gain[i] = __ldg(reinterpret_cast<const float4*>(gains + (column < store.width ? 0 : headPad) + d));
+        normWeight[i] = __ldg(reinterpret_cast<const float4*>(normWeights + (column < store.width ? 0 : headPad) + d));
     }
     wait_for_predecessors();
     if (!present) return;
@@ -61,25 +61,27 @@ __device__ __forceinline__ void rotate(const T* raw, const float* gains, int hea
     for (int i = 0; i < MAX_GROUPS; i++) {
         const int d = first + 128 * i;
         if (d >= headPad) continue;
-        const float4 g = gain[i];
+        const float4 g = normWeight[i];
         store.store(context[i], token, column + d,
                     make_float4(x[i].x * inverse * g.x, x[i].y * inverse * g.y, x[i].z * inverse * g.z, x[i].w * inverse * g.w));
     }
 }
 
-#define ROTATE(T, KV, NAME)                                                                                                    \
-    extern "C" __global__ void __launch_bounds__(128) rotate_##NAME(                                                           \
-        const T* raw, const float* gains, T* queries, KV* pool, const int* slots, const int* positions, const float* turns,    \
-        int queryWidth, int kvWidth, int headSize, int headPad, int blockSize, float queryScale, float epsilon) {              \
-        rotate<T, KV>(raw, gains, headSize, epsilon,                                                                           \
-                      {queries, nullptr, pool, slots, positions, turns, queryWidth, kvWidth, headPad, blockSize, queryScale}); \
+#define ROPE(T, KV, NAME)                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(128)                                                                     \
+        rope_##NAME(const T* raw, const float* normWeights, T* queries, KV* pool, const int* slots, const int* positions, \
+                    const float* ropeTable, int queryWidth, int kvWidth, int headSize, int headPad, int blockSize,        \
+                    float queryScale, float epsilon) {                                                                    \
+        norm_rope<T, KV>(                                                                                                 \
+            raw, normWeights, headSize, epsilon,                                                                          \
+            {queries, nullptr, pool, slots, positions, ropeTable, queryWidth, kvWidth, headPad, blockSize, queryScale});  \
     }
 
-ROTATE(float, float, f32)
-ROTATE(f16, f16, f16)
-ROTATE(bf16, bf16, bf16)
+ROPE(float, float, f32)
+ROPE(f16, f16, f16)
+ROPE(bf16, bf16, bf16)
 #if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
-ROTATE(float, fp8, fp8_f32)
-ROTATE(f16, fp8, fp8_f16)
-ROTATE(bf16, fp8, fp8_bf16)
+ROPE(float, fp8, fp8_f32)
+ROPE(f16, fp8, fp8_f16)
+ROPE(bf16, fp8, fp8_bf16)
 #endif

@@ -1,13 +1,13 @@
 package io.roseinfer.backend.cuda;
 
 /**
- * The launches of {@code attention_shared.cu} and {@code attention_prefill_shared}: heads of keys and values that several heads of
+ * The launches of {@code attention_decode_gqa.cu} and {@code attention_prefill_gqa}: heads of keys and values that several heads of
  * queries share, and windows.
  *
  * @param headSize of a padded head
  * @param keyBytes bytes of an element of a key or a value: 2, or 1 for fp8
  */
-record SharedAttention(int headSize, int keyBytes) {
+record GqaAttention(int headSize, int keyBytes) {
     public static final int THREADS = 128;
 
     private static final int BLOCK_SIZE = 16;
@@ -27,7 +27,7 @@ record SharedAttention(int headSize, int keyBytes) {
     private static final int NO_THIRD_BLOCK = 77 * 1024;
 
     /** Whether there are such kernels for a model. */
-    static boolean takes(ModelShape shape) {
+    static boolean supports(ModelShape shape) {
         return shape.type() != ElementType.F32
                 && (shape.headPad() == 64 || shape.headPad() == 128)
                 && shape.heads() / shape.kvHeads() <= MAX_GROUP;
@@ -35,12 +35,12 @@ record SharedAttention(int headSize, int keyBytes) {
 
     /** The kernel of rows of one token, but for the element types. */
     public String kernel() {
-        return "attention_shared_" + headSize;
+        return "attention_decode_gqa_" + headSize;
     }
 
     /** The kernel of other rows. */
     public String prefillKernel() {
-        return "attention_prefill_shared_" + headSize;
+        return "attention_prefill_gqa_" + headSize;
     }
 
     /** Shared memory of a thread block of {@link #prefillKernel}: tiles of keys and values, aligned to a row. */
