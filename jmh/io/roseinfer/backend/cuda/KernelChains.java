@@ -31,7 +31,7 @@ final class KernelChains {
 
     private record Chain(String name, StepGraph graph, int launches, double floorMicros) {}
 
-    private final CudaRank on;
+    private final CudaRank rank;
     private final DeviceTimer timer;
     private final long[] flushed = new long[1];
     private final int rows;
@@ -39,11 +39,11 @@ final class KernelChains {
     private final List<Chain> chains = new ArrayList<>();
 
     KernelChains(CudaModelRunner runner, int rows) {
-        this.on = runner.rank();
-        long unused = on.context().enter();
+        this.rank = runner.rank();
+        long unused = rank.context().enter();
         this.rows = rows;
-        this.timer = new DeviceTimer(on.stream());
-        on.stream().check(Driver.allocate(flushed, 2 * FLUSH_BYTES), "allocating what flushes the cache");
+        this.timer = new DeviceTimer(rank.stream());
+        rank.stream().check(Driver.allocate(flushed, 2 * FLUSH_BYTES), "allocating what flushes the cache");
         this.bytesPerMicro = 2 * FLUSH_BYTES / copyMicros();
         Step greedy = step(runner, SamplingParams.greedy(), Choice.GREEDY, 0);
         Step drawn = step(
@@ -57,9 +57,9 @@ final class KernelChains {
                     part.name().toLowerCase(Locale.ROOT),
                     launches,
                     floor(part),
-                    i -> on.forward().launch(part, greedy, i));
+                    i -> rank.forward().launch(part, greedy, i));
         }
-        add("head_drawn", HEADS_IN_A_CHAIN, floor(Part.HEAD), i -> on.forward().launch(Part.HEAD, drawn, 0));
+        add("head_drawn", HEADS_IN_A_CHAIN, floor(Part.HEAD), i -> rank.forward().launch(Part.HEAD, drawn, 0));
         double block = floor(Part.QKV)
                 + floor(Part.ATTENTION)
                 + floor(Part.ATTENTION_OUTPUT)
@@ -69,16 +69,16 @@ final class KernelChains {
                 "step",
                 1,
                 spec().layers() * block + floor(Part.HEAD),
-                i -> on.forward().run(greedy));
+                i -> rank.forward().run(greedy));
         add(
                 "step_drawn",
                 1,
                 spec().layers() * block + floor(Part.HEAD),
-                i -> on.forward().run(drawn));
+                i -> rank.forward().run(drawn));
     }
 
     private ModelSpec spec() {
-        return on.shape().spec();
+        return rank.shape().spec();
     }
 
     private double copyMicros() {
@@ -86,22 +86,22 @@ final class KernelChains {
         for (int i = 0; i < 5; i++) {
             fastest = Math.min(
                     fastest,
-                    timer.micros(() -> on.stream()
+                    timer.micros(() -> rank.stream()
                             .check(
                                     cudart.cuMemcpyDtoDAsync(
                                             flushed[0],
                                             flushed[0] + FLUSH_BYTES,
                                             FLUSH_BYTES,
-                                            on.stream().handle()),
+                                            rank.stream().handle()),
                                     "copying on the device")));
         }
         return fastest;
     }
 
-    private Step step(CudaModelRunner runner, SamplingParams params, Choice choice, int turn) {
+    private Step step(CudaModelRunner runner, SamplingParams params, Choice choice, int buffer) {
         StepInputs in = runner.newInputs();
         in.clear();
-        int perRow = Math.ceilDiv(CONTEXT, on.kv().blockSize());
+        int perRow = Math.ceilDiv(CONTEXT, rank.kv().blockSize());
         for (int row = 0; row < rows; row++) {
             int first = row * perRow;
             in.beginRow(CONTEXT - 1, IntStream.range(first, first + perRow).toArray());
@@ -110,12 +110,12 @@ final class KernelChains {
             in.sampleLastRow(new SampleRequest(params, row, TokenHistory.NONE));
         }
         StepLayout layout = new StepLayout(rows, rows, rows);
-        PendingStep place = on.places().get(turn);
-        long bytes = new InputPacker(spec().vocabularySize(), KvPages.of(16)).pack(in, layout, 1, place.staging);
-        on.stream().upload(on.buffers().inputs()[turn], place.staging, bytes);
-        Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), true, choice, turn);
-        on.forward().run(step);
-        on.stream().synchronize();
+        PendingStep pending = rank.pendingSteps().get(buffer);
+        long bytes = new InputPacker(spec().vocabularySize(), KvPages.of(16)).pack(in, layout, 1, pending.staging);
+        rank.stream().upload(rank.buffers().inputs()[buffer], pending.staging, bytes);
+        Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), true, choice, buffer);
+        rank.forward().run(step);
+        rank.stream().synchronize();
         return step;
     }
 
@@ -124,7 +124,7 @@ final class KernelChains {
     }
 
     private void add(String name, int launches, double floorMicros, Launch launch) {
-        StepGraph graph = StepGraph.capture(on.stream(), name, () -> {
+        StepGraph graph = StepGraph.capture(rank.stream(), name, () -> {
             for (int i = 0; i < launches; i++) {
                 launch.of(i % spec().layers());
             }
@@ -133,40 +133,40 @@ final class KernelChains {
     }
 
     private double floor(Part part) {
-        Layer layer = on.weights().layers().getFirst();
+        Layer layer = rank.weights().layers().getFirst();
         return switch (part) {
             case QKV -> floor(layer.qkv());
             case ATTENTION -> {
                 double tokenBytes =
-                        2.0 * on.shape().kvWidth() * on.shape().type().bytes();
+                        2.0 * rank.shape().kvWidth() * rank.shape().type().bytes();
                 yield rows * (CONTEXT + 1) * tokenBytes / bytesPerMicro;
             }
             case ATTENTION_OUTPUT -> floor(layer.attentionOutput());
             case MLP_INNER -> floor(layer.mlpInner());
             case MLP_OUTPUT -> floor(layer.mlpOutput());
-            case HEAD -> floor(on.weights().head());
+            case HEAD -> floor(rank.weights().head());
         };
     }
 
     /** A product's floor: its weights and both activations moved once, or its arithmetic, whichever takes longer. */
     private double floor(Projection matrix) {
         double elements = (double) matrix.inputs() * matrix.outputs();
-        double bytes = on.shape().type().bytes() * (elements + rows * (matrix.inputs() + (double) matrix.outputs()));
+        double bytes = rank.shape().type().bytes() * (elements + rows * (matrix.inputs() + (double) matrix.outputs()));
         return Math.max(bytes / bytesPerMicro, 2 * elements * rows / FLOPS_PER_MICRO);
     }
 
     /** Runs every chain once and records its times. */
     void run() {
         for (Chain chain : chains) {
-            on.stream().fill(flushed[0], 0, FLUSH_BYTES);
-            double micros = timer.micros(() -> chain.graph().replay(on.stream()));
+            rank.stream().fill(flushed[0], 0, FLUSH_BYTES);
+            double micros = timer.micros(() -> chain.graph().replay(rank.stream()));
             DeviceTimes.add(chain.name(), micros / chain.launches());
             DeviceTimes.add(chain.name() + "_floor", chain.floorMicros());
         }
     }
 
     void close() {
-        on.stream().synchronize();
+        rank.stream().synchronize();
         chains.forEach(chain -> chain.graph().close());
         timer.close();
         Driver.free(flushed[0]);

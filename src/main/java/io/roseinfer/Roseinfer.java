@@ -312,7 +312,7 @@ public final class Roseinfer {
         DeviceOptions inForce = asked.inForce(Settings.Device.CUDA);
         CudaOptions options = CudaOptions.defaults()
                 .withPrecision(inForce.precision())
-                .withKeys(inForce.kvCache())
+                .withKvCacheDtype(inForce.kvCache())
                 .withDevice(index)
                 .withGraphs(inForce.cudaGraph().orElse(true))
                 .withBatchInvariant(inForce.batchInvariant().orElse(false));

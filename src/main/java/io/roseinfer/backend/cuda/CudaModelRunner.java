@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 final class CudaModelRunner implements ModelRunner {
     private static final int IN_FLIGHT = 2;
 
-    private final CudaRank on;
+    private final CudaRank rank;
     private final KernelChoice kernels;
     private final InputPacker packer;
     private final StepCheck check;
@@ -47,24 +47,24 @@ final class CudaModelRunner implements ModelRunner {
     private long awaited;
     private boolean closed;
 
-    CudaModelRunner(CudaRank on, KernelChoice kernels, CudaOptions options, Clock clock) {
-        this.on = on;
+    CudaModelRunner(CudaRank rank, KernelChoice kernels, CudaOptions options, Clock clock) {
+        this.rank = rank;
         this.kernels = kernels;
         this.wait = new StepWait(
                 clock,
-                on.budget(),
-                () -> Driver.query(on.stream().handle()),
-                (code, what) -> on.stream().check(code, what));
+                rank.budget(),
+                () -> Driver.query(rank.stream().handle()),
+                (code, what) -> rank.stream().check(code, what));
         this.packer =
-                new InputPacker(spec().vocabularySize(), KvPages.of(on.kv().blockSize()));
-        this.check = new StepCheck(spec(), on.kv());
-        int rows = options.graphs() ? on.limits().decodeRows() : 0;
-        int longestPrompt = Math.min(on.limits().maxTokens(), spec().contextLength());
+                new InputPacker(spec().vocabularySize(), KvPages.of(rank.kv().blockSize()));
+        this.check = new StepCheck(spec(), rank.kv());
+        int rows = options.graphs() ? rank.limits().decodeRows() : 0;
+        int longestPrompt = Math.min(rank.limits().maxTokens(), spec().contextLength());
         int tokens = options.graphs() ? Math.min(options.promptGraphTokens(), longestPrompt) : 0;
-        this.decodeGraphs = on.releases().add(GraphBuckets.ofBatches(rows), GraphBuckets::close);
-        this.promptGraphs = on.releases().add(GraphBuckets.ofPrompts(tokens, kernels.plans()), GraphBuckets::close);
+        this.decodeGraphs = rank.releases().add(GraphBuckets.ofBatches(rows), GraphBuckets::close);
+        this.promptGraphs = rank.releases().add(GraphBuckets.ofPrompts(tokens, kernels.plans()), GraphBuckets::close);
         try (Arena warmUp = Arena.ofConfined()) {
-            StepInputs nothing = new StepInputs(warmUp, on.limits(), maxBlocksPerRow());
+            StepInputs nothing = new StepInputs(warmUp, rank.limits(), maxBlocksPerRow());
             nothing.clear();
             for (Choice choice : Choice.values()) {
                 for (int size : decodeGraphs.sizes()) {
@@ -76,17 +76,17 @@ final class CudaModelRunner implements ModelRunner {
             }
             prepareKernels(nothing);
         }
-        on.stream().synchronize();
+        rank.stream().synchronize();
     }
 
     /** Runs the kernels of every size of prompt over an empty row: each is granted its shared memory when it is first launched. */
     private void prepareKernels(StepInputs nothing) {
-        PendingStep place = on.places().getFirst();
+        PendingStep pending = rank.pendingSteps().getFirst();
         StepLayout layout = new StepLayout(1, 1, 1);
-        for (StepKernels chosen : kernels.ofPrompts(on.limits().maxTokens())) {
-            upload(place, nothing, layout);
-            on.forward().run(new Step(layout, chosen, false, Choice.GREEDY, place.turn));
-            on.stream().synchronize();
+        for (StepKernels chosen : kernels.ofPrompts(rank.limits().maxTokens())) {
+            upload(pending, nothing, layout);
+            rank.forward().run(new Step(layout, chosen, false, Choice.GREEDY, pending.buffer));
+            rank.stream().synchronize();
         }
     }
 
@@ -94,33 +94,33 @@ final class CudaModelRunner implements ModelRunner {
     private void capture(GraphBuckets graphs, StepInputs nothing, StepLayout layout, Choice choice) {
         boolean decode = layout.tokens() == layout.rows();
         StepKernels chosen = kernels.of(layout.tokens(), layout.rows(), layout.samples(), decode ? layout.rows() : 0);
-        for (PendingStep place : on.places()) {
-            Step step = new Step(layout, chosen, decode, choice, place.turn);
-            upload(place, nothing, layout);
-            on.forward().run(step);
-            graphs.capture(step, on.stream(), on.forward());
+        for (PendingStep pending : rank.pendingSteps()) {
+            Step step = new Step(layout, chosen, decode, choice, pending.buffer);
+            upload(pending, nothing, layout);
+            rank.forward().run(step);
+            graphs.capture(step, rank.stream(), rank.forward());
         }
-        on.stream().synchronize();
+        rank.stream().synchronize();
     }
 
-    private void upload(PendingStep place, StepInputs in, StepLayout layout) {
-        long bytes = packer.pack(in, layout, place.number, place.staging);
-        on.stream().upload(on.buffers().inputs()[place.turn], place.staging, bytes);
+    private void upload(PendingStep pending, StepInputs in, StepLayout layout) {
+        long bytes = packer.pack(in, layout, pending.number, pending.staging);
+        rank.stream().upload(rank.buffers().inputs()[pending.buffer], pending.staging, bytes);
     }
 
     @Override
     public ModelSpec spec() {
-        return on.shape().spec();
+        return rank.shape().spec();
     }
 
     @Override
     public KvGeometry kv() {
-        return on.kv();
+        return rank.kv();
     }
 
     @Override
     public RunnerLimits limits() {
-        return on.limits();
+        return rank.limits();
     }
 
     @Override
@@ -131,65 +131,65 @@ final class CudaModelRunner implements ModelRunner {
     @Override
     public StepInputs newInputs() {
         Check.that(!closed, "inputs were asked of a closed runner");
-        return new StepInputs(arena, on.limits(), maxBlocksPerRow());
+        return new StepInputs(arena, rank.limits(), maxBlocksPerRow());
     }
 
     private int maxBlocksPerRow() {
-        return on.kv().blocksFor(spec().contextLength());
+        return rank.kv().blocksFor(spec().contextLength());
     }
 
     @Override
     public StepOutputs newOutputs() {
-        return new StepOutputs(on.limits().maxRows());
+        return new StepOutputs(rank.limits().maxRows());
     }
 
     @Override
     public void submit(StepInputs inputs, StepOutputs outputs) {
         Check.that(!closed, "a step was submitted to a closed runner");
         Check.that(submitted - awaited < IN_FLIGHT, "a step was submitted while two are in flight");
-        long context = on.context().enter();
+        long context = rank.context().enter();
         try {
             start(inputs, outputs);
         } finally {
-            on.context().leave(context);
+            rank.context().leave(context);
         }
     }
 
     private void start(StepInputs inputs, StepOutputs outputs) {
-        on.stream().requireUsable();
+        rank.stream().requireUsable();
         check.check(inputs, samplesBefore);
         samplesBefore = inputs.samples();
-        PendingStep place = on.places().get((int) (submitted % IN_FLIGHT));
-        place.inputs = inputs;
-        place.outputs = outputs;
-        place.choice = choice(inputs);
-        place.number = (int) (submitted + 1);
-        launch(place, inputs);
+        PendingStep pending = rank.pendingSteps().get((int) (submitted % IN_FLIGHT));
+        pending.inputs = inputs;
+        pending.outputs = outputs;
+        pending.choice = choice(inputs);
+        pending.number = (int) (submitted + 1);
+        launch(pending, inputs);
         submitted++;
     }
 
-    private void launch(PendingStep place, StepInputs in) {
-        Captured captured = captured(place, in);
-        Step step = captured != null ? captured.step() : step(place, in);
-        place.mails = step.layout().samples();
-        upload(place, in, step.layout());
+    private void launch(PendingStep pending, StepInputs in) {
+        Captured captured = captured(pending, in);
+        Step step = captured != null ? captured.step() : step(pending, in);
+        pending.expectedTokens = step.layout().samples();
+        upload(pending, in, step.layout());
         if (captured != null) {
-            captured.graph().replay(on.stream());
+            captured.graph().replay(rank.stream());
         } else {
-            on.forward().run(step);
+            rank.forward().run(step);
         }
-        if (!place.tellsByMail()) {
-            on.stream().check(Driver.record(place.end, on.stream().handle()), "recording an event");
+        if (!pending.completesByTokens()) {
+            rank.stream().check(Driver.record(pending.end, rank.stream().handle()), "recording an event");
         }
     }
 
     /** The graph that this step is a replay of, or null if there is none. */
-    private @Nullable Captured captured(PendingStep place, StepInputs in) {
+    private @Nullable Captured captured(PendingStep pending, StepInputs in) {
         if (isDecode(in)) {
-            return decodeGraphs.find(in.rows(), place.choice, place.turn);
+            return decodeGraphs.find(in.rows(), pending.choice, pending.buffer);
         }
         boolean prompt = in.rows() == 1 && in.samples() == 1;
-        return prompt ? promptGraphs.find(in.tokens(), place.choice, place.turn) : null;
+        return prompt ? promptGraphs.find(in.tokens(), pending.choice, pending.buffer) : null;
     }
 
     private static boolean isDecode(StepInputs in) {
@@ -197,10 +197,10 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     /** A step as it is launched one kernel after the other. */
-    private Step step(PendingStep place, StepInputs in) {
+    private Step step(PendingStep pending, StepInputs in) {
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
         StepKernels chosen = kernels.of(in.tokens(), in.rows(), in.samples(), decodeRows(in));
-        return new Step(layout, chosen, isDecode(in), place.choice, place.turn);
+        return new Step(layout, chosen, isDecode(in), pending.choice, pending.buffer);
     }
 
     private static int decodeRows(StepInputs in) {
@@ -224,53 +224,53 @@ final class CudaModelRunner implements ModelRunner {
     @Override
     public void await() {
         Check.that(submitted > awaited, "no step was submitted");
-        PendingStep place = on.places().get((int) (awaited % IN_FLIGHT));
+        PendingStep pending = rank.pendingSteps().get((int) (awaited % IN_FLIGHT));
         awaited++;
-        long context = on.context().enter();
+        long context = rank.context().enter();
         try {
-            finish(place);
+            finish(pending);
         } finally {
-            on.context().leave(context);
+            rank.context().leave(context);
         }
-        place.inputs = null;
-        place.outputs = null;
+        pending.inputs = null;
+        pending.outputs = null;
     }
 
-    private void finish(PendingStep place) {
-        StepInputs in = Objects.requireNonNull(place.inputs);
-        StepOutputs out = Objects.requireNonNull(place.outputs);
-        if (place.tellsByMail()) {
-            wait.forMail(place.mailbox, place.mails, place.number, in);
+    private void finish(PendingStep pending) {
+        StepInputs in = Objects.requireNonNull(pending.inputs);
+        StepOutputs out = Objects.requireNonNull(pending.outputs);
+        if (pending.completesByTokens()) {
+            wait.forTokens(pending.tokenSlots, pending.expectedTokens, pending.number, in);
         } else {
-            wait.forEvent(place.ended, place.number, in);
+            wait.forEvent(pending.ended, pending.number, in);
         }
         for (int sample = 0; sample < in.samples(); sample++) {
-            collect(place, sample, in.sampling(sample).params().logprobs(), out);
+            collect(pending, sample, in.sampling(sample).params().logprobs(), out);
         }
     }
 
-    private void collect(PendingStep place, int sample, int logprobs, StepOutputs out) {
-        int token = place.mailbox.token(sample);
+    private void collect(PendingStep pending, int sample, int logprobs, StepOutputs out) {
+        int token = pending.tokenSlots.token(sample);
         boolean usable = token >= 0 && token < spec().vocabularySize();
         out.set(sample, usable ? token : 0, usable ? StepOutputs.Status.OK : StepOutputs.Status.NON_FINITE);
         if (usable && logprobs >= 0) {
-            place.reports.read(sample, Math.min(logprobs, spec().vocabularySize()), out);
+            pending.logprobSlots.read(sample, Math.min(logprobs, spec().vocabularySize()), out);
         }
     }
 
     @Override
     public Optional<Precision> precision() {
-        return Optional.of(on.shape().weights().precision());
+        return Optional.of(rank.shape().weights().precision());
     }
 
     @Override
     public List<MemoryUse> memory() {
-        return on.memory().uses();
+        return rank.memory().uses();
     }
 
     /** The runner's share of the device; benchmarks launch its kernels one by one. */
     CudaRank rank() {
-        return on;
+        return rank;
     }
 
     KernelChoice kernels() {
@@ -280,13 +280,13 @@ final class CudaModelRunner implements ModelRunner {
     /** The logits of a sample of the step awaited last, in which somebody drew or asked for a report. For holding devices together. */
     float[] logits(int sample) {
         Check.that(submitted == awaited, "logits are read while a step is in flight");
-        long unused = on.context().enter();
+        long unused = rank.context().enter();
         float[] logits = new float[spec().vocabularySize()];
         try (Arena reading = Arena.ofConfined()) {
             MemorySegment row = reading.allocate(4L * logits.length, 64);
-            long stride = 4L * on.shape().paddedVocabulary();
-            on.stream().copyToHost(row, on.buffers().logits() + stride * sample, row.byteSize());
-            on.stream().synchronize();
+            long stride = 4L * rank.shape().paddedVocabulary();
+            rank.stream().copyToHost(row, rank.buffers().logits() + stride * sample, row.byteSize());
+            rank.stream().synchronize();
             MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, logits, 0, logits.length);
         }
         return logits;
@@ -297,13 +297,13 @@ final class CudaModelRunner implements ModelRunner {
      * shows in its results.
      */
     void poison(int block) {
-        Check.index(block, on.kv().blocks(), "block");
-        long unused = on.context().enter();
-        long layerBlock = on.shape().layerBlockBytes(on.kv().blockSize());
+        Check.index(block, rank.kv().blocks(), "block");
+        long unused = rank.context().enter();
+        long layerBlock = rank.shape().layerBlockBytes(rank.kv().blockSize());
         for (int layer = 0; layer < spec().layers(); layer++) {
-            on.stream()
+            rank.stream()
                     .fill(
-                            on.buffers().pool() + layer * layerBlock * on.kv().blocks() + block * layerBlock,
+                            rank.buffers().pool() + layer * layerBlock * rank.kv().blocks() + block * layerBlock,
                             0xff,
                             layerBlock);
         }
@@ -324,20 +324,20 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     private void release() {
-        if (on.stream().isLost()) {
+        if (rank.stream().isLost()) {
             return;
         }
-        boolean worked = on.stream().usable();
-        long context = on.context().enter();
+        boolean worked = rank.stream().usable();
+        long context = rank.context().enter();
         try {
-            if ((!on.stream().isLate() || wait.isIdleSoon()) && on.stream().drain()) {
-                on.releases().close();
+            if ((!rank.stream().isLate() || wait.isIdleSoon()) && rank.stream().drain()) {
+                rank.releases().close();
             }
         } finally {
-            on.context().leaveForGood(context);
+            rank.context().leaveForGood(context);
         }
         if (worked) {
-            on.stream().requireUsable();
+            rank.stream().requireUsable();
         }
     }
 }

@@ -11,7 +11,7 @@ import io.roseinfer.base.RoseException.BadInput;
  * @param precision one that {@link #has} accepts. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes bf16 for a float32
  *     one of a model with RMS norms; otherwise it takes fp16. {@link Precision#INT8} has activations, keys and values in bf16, and
  *     is for Hopper and for models with RMS norms and gated MLPs. Sums are in float always.
- * @param keys how keys and values are held. {@link KvPrecision#FP8} is for compute capability 9.0 and newer, and for models with
+ * @param kvCacheDtype how keys and values are held. {@link KvPrecision#FP8} is for compute capability 9.0 and newer, and for models with
  *     rotary positions, norms over heads or shared heads of keys
  * @param graphs whether steps are replayed as graphs, captured at load: decode steps for a number of batch sizes, prompts that come
  *     alone for a number of lengths; results are the same
@@ -22,7 +22,7 @@ import io.roseinfer.base.RoseException.BadInput;
 public record CudaOptions(
         int device,
         Precision precision,
-        KvPrecision keys,
+        KvPrecision kvCacheDtype,
         boolean graphs,
         int promptGraphTokens,
         boolean batchInvariant) {
@@ -53,26 +53,26 @@ public record CudaOptions(
     }
 
     public CudaOptions withDevice(int value) {
-        return new CudaOptions(value, precision, keys, graphs, promptGraphTokens, batchInvariant);
+        return new CudaOptions(value, precision, kvCacheDtype, graphs, promptGraphTokens, batchInvariant);
     }
 
     public CudaOptions withPrecision(Precision value) {
-        return new CudaOptions(device, value, keys, graphs, promptGraphTokens, batchInvariant);
+        return new CudaOptions(device, value, kvCacheDtype, graphs, promptGraphTokens, batchInvariant);
     }
 
-    public CudaOptions withKeys(KvPrecision value) {
+    public CudaOptions withKvCacheDtype(KvPrecision value) {
         return new CudaOptions(device, precision, value, graphs, promptGraphTokens, batchInvariant);
     }
 
     public CudaOptions withGraphs(boolean value) {
-        return new CudaOptions(device, precision, keys, value, promptGraphTokens, batchInvariant);
+        return new CudaOptions(device, precision, kvCacheDtype, value, promptGraphTokens, batchInvariant);
     }
 
     public CudaOptions withPromptGraphTokens(int value) {
-        return new CudaOptions(device, precision, keys, graphs, value, batchInvariant);
+        return new CudaOptions(device, precision, kvCacheDtype, graphs, value, batchInvariant);
     }
 
     public CudaOptions withBatchInvariant(boolean value) {
-        return new CudaOptions(device, precision, keys, graphs, promptGraphTokens, value);
+        return new CudaOptions(device, precision, kvCacheDtype, graphs, promptGraphTokens, value);
     }
 }

@@ -20,7 +20,7 @@ record CudaRank(
         DeviceWeights weights,
         StepBuffers buffers,
         ForwardPass forward,
-        List<PendingStep> places) {
+        List<PendingStep> pendingSteps) {
 
     /**
      * Resources of the device: context, modules, memory, stream.
@@ -37,7 +37,7 @@ record CudaRank(
             Releases releases) {}
 
     CudaRank {
-        places = List.copyOf(places);
+        pendingSteps = List.copyOf(pendingSteps);
     }
 
     DeviceContext context() {

@@ -20,10 +20,10 @@ record DeviceWeights(long tokens, long tokenScales, long positions, List<Layer> 
     /**
      * What is done to the heads of queries and keys, in the order in which they are packed.
      *
-     * @param gains float, [2, headPad], of the norms over queries and over keys; 0 if there are none
-     * @param turns float, [context, headPad], cosine and sine of each pair; 0 if nothing turns
+     * @param normWeights float, [2, headPad], of the norms over queries and over keys; 0 if there are none
+     * @param ropeTable float, [context, headPad], cosine and sine of each pair; 0 if nothing turns
      */
-    record Heads(long gains, long turns) {}
+    record Heads(long normWeights, long ropeTable) {}
 
     /**
      * A matrix in panels, with the norm before it folded in unless it is of bytes.
@@ -32,10 +32,10 @@ record DeviceWeights(long tokens, long tokenScales, long positions, List<Layer> 
      * @param bias float, b'[n] = bias[n] + Σ_k normBias[k] · W[k][n]
      * @param columnTerms float: Σ_k W'[n][k] behind a layer norm, whose mean they take off, zero behind any other; of bytes, the
      *     scales
-     * @param gains float, [inputs], of the norm before a matrix of bytes, for whoever writes what the matrix reads; 0 if they are
+     * @param normWeights float, [inputs], of the norm before a matrix of bytes, for whoever writes what the matrix reads; 0 if they are
      *     folded in or there is no norm
      * @param outputs padded
      * @param inputs padded
      */
-    record Projection(long panels, long bias, long columnTerms, long gains, int outputs, int inputs) {}
+    record Projection(long panels, long bias, long columnTerms, long normWeights, int outputs, int inputs) {}
 }

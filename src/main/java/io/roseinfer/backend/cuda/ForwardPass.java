@@ -67,9 +67,9 @@ final class ForwardPass {
     /**
      * A step as the launches depend on it; equal steps launch the same kernels over the same addresses.
      *
-     * @param turn 0 or 1, alternating: which inputs are read, and which arrays of sampled tokens are read and written
+     * @param buffer 0 or 1, alternating: which inputs are read, and which arrays of sampled tokens are read and written
      */
-    record Step(StepLayout layout, StepKernels kernels, boolean oneSamplePerToken, Choice choice, int turn) {}
+    record Step(StepLayout layout, StepKernels kernels, boolean oneSamplePerToken, Choice choice, int buffer) {}
 
     private final ModelShape shape;
     private final ModelSpec spec;
@@ -86,20 +86,20 @@ final class ForwardPass {
     private final int blockSize;
     /** Bytes of one layer's KV pool. */
     private final long layerBytes;
-    /** Where tokens are told to the host, by turn. */
-    private final long[] mailboxes;
-    /** Where their log-probabilities are, by turn. */
-    private final long[] reports;
+    /** Where tokens are told to the host, by buffer. */
+    private final long[] tokenSlots;
+    /** Where their log-probabilities are, by buffer. */
+    private final long[] logprobSlots;
 
     private final Map<String, Kernel> kernels = new HashMap<>();
     /** Those that read or write keys and values as fp8. */
-    private final Map<String, Kernel> narrowKernels = new HashMap<>();
+    private final Map<String, Kernel> fp8Kernels = new HashMap<>();
 
     private final Map<Gemm, Map<GemmPlan, Kernel>> gemms = new EnumMap<>(Gemm.class);
 
     private int momentParts;
 
-    /** @param places the steps in flight, by turn */
+    /** @param places the steps in flight, by buffer */
     ForwardPass(
             ModelShape shape,
             DeviceWeights weights,
@@ -108,7 +108,7 @@ final class ForwardPass {
             SampleKernel sampling,
             int multiprocessors,
             KvGeometry kv,
-            List<PendingStep> places) {
+            List<PendingStep> pendingSteps) {
         this.shape = shape;
         this.spec = shape.spec();
         this.weights = weights;
@@ -117,14 +117,14 @@ final class ForwardPass {
         this.sampling = sampling;
         this.plainAttention = shape.plainAttention();
         this.scaled = shape.weights().scalesOutputs();
-        this.gqa = new GqaAttention(shape.headPad(), shape.keyBytes());
+        this.gqa = new GqaAttention(shape.headPad(), shape.kvElementBytes());
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
         this.layerBytes = shape.layerBlockBytes(kv.blockSize()) * kv.blocks();
-        this.mailboxes =
-                places.stream().mapToLong(place -> place.mailbox.address()).toArray();
-        this.reports =
-                places.stream().mapToLong(place -> place.reports.address()).toArray();
+        this.tokenSlots =
+                pendingSteps.stream().mapToLong(pending -> pending.tokenSlots.address()).toArray();
+        this.logprobSlots =
+                pendingSteps.stream().mapToLong(pending -> pending.logprobSlots.address()).toArray();
     }
 
     void run(Step step) {
@@ -154,7 +154,7 @@ final class ForwardPass {
                         step.kernels().tiles().attentionOutput(),
                         layer.attentionOutput(),
                         buffers.attended(),
-                        layer.mlpInner().gains());
+                        layer.mlpInner().normWeights());
             case MLP_INNER -> activation(step, layer.mlpInner(), of);
             case MLP_OUTPUT ->
                 residual(
@@ -162,14 +162,14 @@ final class ForwardPass {
                         step.kernels().tiles().mlpOutput(),
                         layer.mlpOutput(),
                         buffers.hidden(),
-                        gainsBehind(block));
+                        normWeightsAfter(block));
             case HEAD -> head(step);
         }
     }
 
     /** The gains by which the copy of the stream behind a block is multiplied; the head's norm, behind the last one, takes no copy. */
-    private long gainsBehind(int block) {
-        return block + 1 < spec.layers() ? weights.layers().get(block + 1).qkv().gains() : 0;
+    private long normWeightsAfter(int block) {
+        return block + 1 < spec.layers() ? weights.layers().get(block + 1).qkv().normWeights() : 0;
     }
 
     /** The kernel for the type of the activations. */
@@ -180,25 +180,25 @@ final class ForwardPass {
     }
 
     /** The kernel for the types of keys and activations, of those that read or write keys. */
-    private Kernel keyed(String kernel) {
-        if (!shape.narrowKeys()) {
+    private Kernel kvTyped(String kernel) {
+        if (!shape.fp8KvCache()) {
             return typed(kernel);
         }
-        return narrowKernels.computeIfAbsent(
+        return fp8Kernels.computeIfAbsent(
                 kernel,
                 name -> launcher.modules().kernel(name + "_fp8_" + shape.type().suffix()));
     }
 
     private Kernel kernel(Gemm gemm, GemmPlan plan) {
         return gemms.computeIfAbsent(gemm, key -> new HashMap<>()).computeIfAbsent(plan, tile -> {
-            String keys = gemm == Gemm.QKV_ROPE && shape.narrowKeys() ? "_fp8" : "";
+            String kvDtype = gemm == Gemm.QKV_ROPE && shape.fp8KvCache() ? "_fp8" : "";
             return launcher.modules()
-                    .kernel("gemm_" + gemm.kernel + keys + "_" + shape.weights().suffix() + "_" + tile.suffix());
+                    .kernel("gemm_" + gemm.kernel + kvDtype + "_" + shape.weights().suffix() + "_" + tile.suffix());
         });
     }
 
     private long input(Step step, long offset) {
-        return buffers.inputs()[step.turn()] + offset;
+        return buffers.inputs()[step.buffer()] + offset;
     }
 
     private void embed(Step step) {
@@ -213,14 +213,14 @@ final class ForwardPass {
                     .afterAll()
                     .address(input(step, in.tokenIds()))
                     .address(input(step, in.positions()))
-                    .address(buffers.sampled()[1 - step.turn()])
+                    .address(buffers.sampled()[1 - step.buffer()])
                     .address(weights.tokens())
                     .address(weights.positions());
         } else {
             launcher.kernel(typed("embed_tokens"))
                     .afterAll()
                     .address(input(step, in.tokenIds()))
-                    .address(buffers.sampled()[1 - step.turn()])
+                    .address(buffers.sampled()[1 - step.buffer()])
                     .address(weights.tokens());
         }
         launcher.grid(in.tokens(), 1)
@@ -242,13 +242,13 @@ final class ForwardPass {
                 .grid(in.tokens(), 1)
                 .block(128)
                 .address(input(step, in.tokenIds()))
-                .address(buffers.sampled()[1 - step.turn()])
+                .address(buffers.sampled()[1 - step.buffer()])
                 .address(weights.tokens())
                 .address(weights.tokenScales())
                 .address(buffers.x())
                 .address(buffers.xPanels())
                 .address(buffers.moments())
-                .address(weights.layers().getFirst().qkv().gains())
+                .address(weights.layers().getFirst().qkv().normWeights())
                 .integer(spec.width())
                 .integer(shape.stride())
                 .integer(buffers.panelRows())
@@ -270,21 +270,21 @@ final class ForwardPass {
                     .launch();
             return;
         }
-        boolean normalised = layer.heads().gains() != 0;
+        boolean normalized = layer.heads().normWeights() != 0;
         fromStream(Gemm.QKV_ROPE, plan, layer.qkv(), step, of.norm())
                 .address(buffers.queries())
-                .address(normalised ? buffers.rawHeads() : 0)
+                .address(normalized ? buffers.rawHeads() : 0)
                 .address(pool)
                 .address(input(step, step.layout().slots()))
                 .address(input(step, step.layout().positions()))
-                .address(layer.heads().turns())
+                .address(layer.heads().ropeTable())
                 .integer(shape.attention())
                 .integer(shape.kvWidth())
                 .integer(shape.headPad())
                 .integer(blockSize)
                 .real(queryScale)
                 .launch();
-        if (normalised) {
+        if (normalized) {
             normRope(step, layer, of, pool, queryScale);
         }
     }
@@ -292,16 +292,16 @@ final class ForwardPass {
     /** Normalises heads of queries and keys, which their GEMM has left as they are, and turns them. */
     private void normRope(Step step, Layer layer, BlockSpec of, long pool, float queryScale) {
         StepLayout in = step.layout();
-        launcher.kernel(keyed("rope"))
+        launcher.kernel(kvTyped("rope"))
                 .grid(in.tokens(), Math.ceilDiv(shape.heads() + shape.kvHeads(), 4))
                 .block(128)
                 .address(buffers.rawHeads())
-                .address(layer.heads().gains())
+                .address(layer.heads().normWeights())
                 .address(buffers.queries())
                 .address(pool)
                 .address(input(step, in.slots()))
                 .address(input(step, in.positions()))
-                .address(layer.heads().turns())
+                .address(layer.heads().ropeTable())
                 .integer(shape.attention())
                 .integer(shape.kvWidth())
                 .integer(of.attention().headSize())
@@ -383,7 +383,7 @@ final class ForwardPass {
 
     private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, Step step, long pool) {
         StepLayout in = step.layout();
-        return launcher.kernel(keyed(kernel))
+        return launcher.kernel(kvTyped(kernel))
                 .grid(gridX, gridY)
                 .block(128)
                 .shared(sharedBytes)
@@ -415,8 +415,8 @@ final class ForwardPass {
         return gemm(kind, plan, matrix, normalize(step, norm, matrix, tokens, false), tokens, false, 0);
     }
 
-    /** @param gains by which the copy of the stream is multiplied for a matrix of bytes that reads it; 0 are ones */
-    private void residual(Step step, GemmPlan plan, Projection matrix, long activations, long gains) {
+    /** @param normWeights by which the copy of the stream is multiplied for a matrix of bytes that reads it; 0 are ones */
+    private void residual(Step step, GemmPlan plan, Projection matrix, long activations, long normWeights) {
         Launcher launch = gemm(
                         Gemm.RESIDUAL, plan, matrix, activations, step.layout().tokens(), false, 0)
                 .address(buffers.x())
@@ -424,7 +424,7 @@ final class ForwardPass {
                 .address(buffers.moments())
                 .integer(shape.stride());
         if (scaled) {
-            launch.address(gains);
+            launch.address(normWeights);
         }
         launch.launch();
         momentParts = matrix.outputs() / plan.columns(false);
@@ -459,8 +459,8 @@ final class ForwardPass {
                 .integer(tiles)
                 .integer(step.layout().samples())
                 .address(input(step, step.layout().step()))
-                .address(buffers.sampled()[step.turn()])
-                .address(mailboxes[step.turn()])
+                .address(buffers.sampled()[step.buffer()])
+                .address(tokenSlots[step.buffer()])
                 .launch();
     }
 
@@ -477,10 +477,10 @@ final class ForwardPass {
                 .address(buffers.seen())
                 .address(buffers.logitCopies())
                 .address(input(step, step.layout().step()))
-                .address(buffers.sampled()[step.turn()])
-                .address(buffers.sampled()[1 - step.turn()])
-                .address(mailboxes[step.turn()])
-                .address(reports[step.turn()])
+                .address(buffers.sampled()[step.buffer()])
+                .address(buffers.sampled()[1 - step.buffer()])
+                .address(tokenSlots[step.buffer()])
+                .address(logprobSlots[step.buffer()])
                 .launch();
     }
 
@@ -500,7 +500,7 @@ final class ForwardPass {
                 .address(buffers.normalized())
                 .integer(buffers.normalizedRows());
         if (rms) {
-            launcher.address(matrix.gains());
+            launcher.address(matrix.normWeights());
         }
         launcher.launch();
         return buffers.normalized();

@@ -5,9 +5,9 @@ package io.roseinfer.backend.cuda;
  * queries share, and windows.
  *
  * @param headSize of a padded head
- * @param keyBytes bytes of an element of a key or a value: 2, or 1 for fp8
+ * @param kvElementBytes bytes of an element of a key or a value: 2, or 1 for fp8
  */
-record GqaAttention(int headSize, int keyBytes) {
+record GqaAttention(int headSize, int kvElementBytes) {
     public static final int THREADS = 128;
 
     private static final int BLOCK_SIZE = 16;
@@ -45,7 +45,7 @@ record GqaAttention(int headSize, int keyBytes) {
 
     /** Shared memory of a thread block of {@link #prefillKernel}: tiles of keys and values, aligned to a row. */
     public int prefillSharedBytes() {
-        return PREFILL_STAGES * 2 * PREFILL_TILE * headSize * keyBytes + 256;
+        return PREFILL_STAGES * 2 * PREFILL_TILE * headSize * kvElementBytes + 256;
     }
 
     /** Thread blocks that share the context of a row's head: the more, the fewer there are otherwise. */
@@ -70,9 +70,9 @@ record GqaAttention(int headSize, int keyBytes) {
     public int sharedBytes(int rows, int kvHeads, int multiprocessors) {
         int cluster = cluster(rows, kvHeads, multiprocessors);
         if ((long) rows * kvHeads * cluster > 2L * multiprocessors) {
-            return sharedBytes(keyBytes);
+            return sharedBytes(kvElementBytes);
         }
-        int wide = Math.max(sharedBytes(keyBytes), sharedBytes(2));
+        int wide = Math.max(sharedBytes(kvElementBytes), sharedBytes(2));
         return cluster > 2 ? wide : Math.max(wide, NO_THIRD_BLOCK);
     }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * captured with, and a replay packs its inputs by that step's layout, so the addresses that are baked into the graph hold.
  */
 final class GraphBuckets {
-    private static final int TURNS = 2;
+    private static final int BUFFERS = 2;
 
     /** A step and its graph. */
     record Captured(Step step, StepGraph graph) {}
@@ -26,7 +26,7 @@ final class GraphBuckets {
 
     private GraphBuckets(int[] sizes) {
         this.sizes = sizes;
-        this.graphs = new Captured[sizes.length * Choice.values().length * TURNS];
+        this.graphs = new Captured[sizes.length * Choice.values().length * BUFFERS];
     }
 
     /** Graphs of decode steps, of up to so many rows; none for 0. */
@@ -85,8 +85,8 @@ final class GraphBuckets {
         return index;
     }
 
-    private static int place(int index, Choice choice, int turn) {
-        return (index * Choice.values().length + choice.ordinal()) * TURNS + turn;
+    private static int graphIndex(int index, Choice choice, int buffer) {
+        return (index * Choice.values().length + choice.ordinal()) * BUFFERS + buffer;
     }
 
     void capture(Step step, CudaStream stream, ForwardPass forward) {
@@ -96,14 +96,14 @@ final class GraphBuckets {
         String rows = step.choice() == Choice.DRAW ? " drawn rows" : " rows";
         String name = "graph of " + layout.rows() + rows + (size > layout.rows() ? ", " + size + " tokens" : "");
         StepGraph graph = StepGraph.capture(stream, name, () -> forward.run(step));
-        graphs[place(indexOf(size), step.choice(), step.turn())] = new Captured(step, graph);
+        graphs[graphIndex(indexOf(size), step.choice(), step.buffer())] = new Captured(step, graph);
     }
 
     /** The graph of so many rows or tokens, or null if there is none. */
     @Nullable
-    Captured find(int size, Choice choice, int turn) {
+    Captured find(int size, Choice choice, int buffer) {
         int index = indexOf(size);
-        return index < sizes.length ? graphs[place(index, choice, turn)] : null;
+        return index < sizes.length ? graphs[graphIndex(index, choice, buffer)] : null;
     }
 
     void close() {

@@ -29,7 +29,7 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
             return StepKernels.generic(attentionAnywhere());
         }
         StepKernels chosen =
-                onHopper(tokens, rows, samples, decodeRows).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
+                onHopper(tokens, rows, samples, decodeRows).normalizing(shape.fusesNorm(), shape.fusesHeadNorm());
         return hasSpecialAttention() ? chosen : chosen.with(gqaAttention(rows, decodeRows));
     }
 
@@ -76,7 +76,7 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
         return shape.type() != ElementType.F32
                 && shape.headPad() == HEAD_SIZE
                 && shape.kvHeads() == shape.heads()
-                && !shape.narrowKeys()
+                && !shape.fp8KvCache()
                 && !shape.hasWindows();
     }
 

@@ -95,8 +95,8 @@ enum KernelTarget {
      *
      * @throws BackendUnavailable if they are to be fp8, which came to chips with compute capability 9.0
      */
-    void requireKeys(KvPrecision keys, CudaDevice device) {
-        if (keys == KvPrecision.FP8 && this == SM_80) {
+    void requireKvCacheDtype(KvPrecision kvCacheDtype, CudaDevice device) {
+        if (kvCacheDtype == KvPrecision.FP8 && this == SM_80) {
             throw new BackendUnavailable(
                     "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
                             + ", and fp8 keys and values need compute capability 9.0 (H100 and newer)",

@@ -18,11 +18,11 @@ import java.util.function.Predicate;
  *
  * @param type of activations
  * @param weights the type of the matrices, which is another one only for {@link ElementType#INT8}
- * @param keys how keys and values are held: as the activations are, or narrower
+ * @param kvCacheDtype how keys and values are held: as the activations are, or narrower
  * @param shard the part of the model that the sizes are of
  * @param headPad padded size of a head
  */
-record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPrecision keys, Shard shard, int headPad) {
+record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPrecision kvCacheDtype, Shard shard, int headPad) {
     /** What rows and columns of a matrix are padded to. */
     static final int TILE = 128;
 
@@ -54,7 +54,7 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
      *     activation, weights, keys or values of one byte in a block that their kernels are not for, or heads or inner columns that
      *     the devices cannot share evenly
      */
-    public static ModelShape of(ModelSpec spec, ElementType weights, KvPrecision keys, Shard shard) {
+    public static ModelShape of(ModelSpec spec, ElementType weights, KvPrecision kvCacheDtype, Shard shard) {
         Trait.require(spec, SUPPORTED, "cuda");
         if (spec.attention().headSize() > MAX_HEAD_SIZE) {
             throw new BadModel(
@@ -79,10 +79,10 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
                 spec,
                 weights.activations(),
                 weights,
-                keys,
+                kvCacheDtype,
                 shard,
                 roundUp(spec.attention().headSize(), 16));
-        if (shape.narrowKeys() && shape.plainAttention()) {
+        if (shape.fp8KvCache() && shape.plainAttention()) {
             throw new BadModel(
                     spec.name() + " has learned positions and a head of keys for each of queries; fp8 keys and"
                             + " values have kernels for other models alone",
@@ -233,17 +233,17 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
     }
 
     /** Whether keys and values are held as fp8. */
-    public boolean narrowKeys() {
-        return keys == KvPrecision.FP8;
+    public boolean fp8KvCache() {
+        return kvCacheDtype == KvPrecision.FP8;
     }
 
     /** Bytes of an element of a key or a value. */
-    public int keyBytes() {
-        return narrowKeys() ? 1 : type.bytes();
+    public int kvElementBytes() {
+        return fp8KvCache() ? 1 : type.bytes();
     }
 
     /** Bytes that one KV block takes in one layer. */
     public long layerBlockBytes(int blockSize) {
-        return 2L * kvWidth() * blockSize * keyBytes();
+        return 2L * kvWidth() * blockSize * kvElementBytes();
     }
 }

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * comes back by itself.
  */
 final class PendingStep {
-    final int turn;
+    final int buffer;
     final MemorySegment staging;
-    final Mailbox mailbox;
-    final Reports reports;
+    final TokenSlots tokenSlots;
+    final LogprobSlots logprobSlots;
     final CUevent_st end;
     /** Asks the driver whether the event is over. */
     final IntSupplier ended;
@@ -31,19 +31,19 @@ final class PendingStep {
     Choice choice = Choice.GREEDY;
     int number;
     /** Tokens that the device tells, those of a bucket's empty rows included. */
-    int mails;
+    int expectedTokens;
 
-    PendingStep(int turn, MemorySegment staging, Mailbox mailbox, Reports reports, CUevent_st end) {
-        this.turn = turn;
+    PendingStep(int buffer, MemorySegment staging, TokenSlots tokenSlots, LogprobSlots logprobSlots, CUevent_st end) {
+        this.buffer = buffer;
         this.staging = staging;
-        this.mailbox = mailbox;
-        this.reports = reports;
+        this.tokenSlots = tokenSlots;
+        this.logprobSlots = logprobSlots;
         this.end = end;
         this.ended = () -> Driver.query(end);
     }
 
     /** Whether the device tells the tokens, and so the step's end; else there is an event behind the step. */
-    boolean tellsByMail() {
-        return mails > 0;
+    boolean completesByTokens() {
+        return expectedTokens > 0;
     }
 }

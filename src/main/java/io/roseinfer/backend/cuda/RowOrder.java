@@ -34,14 +34,14 @@ final class RowOrder {
         for (int head = 0; head < heads; head++) {
             int turning = head < attention.heads() + attention.kvHeads() ? rotarySize : 0;
             for (int i = 0; i < attention.headSize(); i++) {
-                order[head * headPad + place(i, turning)] = head * attention.headSize() + i;
+                order[head * headPad + packedIndex(i, turning)] = head * attention.headSize() + i;
             }
         }
         return order;
     }
 
     /** Where an element of a head is packed, of whose elements so many turn. */
-    public static int place(int element, int rotarySize) {
+    public static int packedIndex(int element, int rotarySize) {
         int half = rotarySize / 2;
         if (element >= rotarySize) {
             return element;

@@ -57,10 +57,10 @@ final class RunnerLoader {
         this.multiprocessors = device.multiprocessors();
         ElementType matrices = ElementType.of(
                 options.precision(), weights.matrixType(), spec.head().norm().kind() == Norm.Kind.RMS);
-        this.shape = ModelShape.of(spec, matrices, options.keys(), Shard.WHOLE);
+        this.shape = ModelShape.of(spec, matrices, options.kvCacheDtype(), Shard.WHOLE);
         KernelTarget compiled = KernelTarget.of(device);
         compiled.requireWeights(matrices, device);
-        compiled.requireKeys(options.keys(), device);
+        compiled.requireKvCacheDtype(options.kvCacheDtype(), device);
         TilePlans plans = TileTable.load().of(shape.layerWeights(), matrices);
         this.kernels = new KernelChoice(plans, shape, pages.tokens(), compiled.isHopper(), options.batchInvariant());
         this.releases = releases;
@@ -121,20 +121,20 @@ final class RunnerLoader {
         memory.seal();
         memory.forEach(this::zero, "activations", "logits and sampling", "KV pool", "step inputs");
         stream.synchronize();
-        List<PendingStep> places = new ArrayList<>();
-        for (int turn = 0; turn < 2; turn++) {
-            Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
-            Reports reports = new Reports(
+        List<PendingStep> pendingSteps = new ArrayList<>();
+        for (int buffer = 0; buffer < 2; buffer++) {
+            TokenSlots tokenSlots = new TokenSlots(host.allocate("tokens", 8L * limits.maxRows()));
+            LogprobSlots logprobSlots = new LogprobSlots(
                     host.allocate("log-probabilities", (long) SampleStructs.Report.BYTES * limits.maxRows()));
             MemorySegment staging = host.allocateForUploads("step inputs", inputBytes);
-            places.add(new PendingStep(
-                    turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));
+            pendingSteps.add(new PendingStep(
+                    buffer, staging, tokenSlots, logprobSlots, releases.add(Driver.createEvent(), Driver::destroy)));
         }
         ForwardPass forward =
-                new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, pages.of(kv), places);
-        CudaRank.Device held = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
+                new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, pages.of(kv), pendingSteps);
+        CudaRank.Device resources = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
         StepBudget budget = StepBudget.of(shape, multiprocessors);
-        return new CudaRank(held, shape, limits, budget, kv, packed, buffers, forward, places);
+        return new CudaRank(resources, shape, limits, budget, kv, packed, buffers, forward, pendingSteps);
     }
 
     private void zero(long address, long bytes) {

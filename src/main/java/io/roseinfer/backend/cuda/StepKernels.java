@@ -46,7 +46,7 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
     }
 
     /** The same without norms that this model's GEMMs cannot take by themselves. */
-    StepKernels normalising(boolean fused, boolean fusedHead) {
+    StepKernels normalizing(boolean fused, boolean fusedHead) {
         return new StepKernels(tiles, fusedNorm && fused, fusedHeadNorm && fusedHead, attention);
     }
 

@@ -14,7 +14,7 @@ final class StepWait {
         void check(int code, String what);
     }
 
-    /** Looks at the mailbox between two questions to the driver. */
+    /** Looks at the tokenSlots between two questions to the driver. */
     private static final int SPINS_PER_QUERY = 1 << 14;
 
     private final Clock clock;
@@ -37,14 +37,14 @@ final class StepWait {
      * Waits for every word of a step, those of empty rows too: with the last of them the step has read its inputs, and its place
      * may be used again. A stream that is idle while a word is missing will never bring it.
      */
-    void forMail(Mailbox mailbox, int mails, int step, StepInputs inputs) {
+    void forTokens(TokenSlots tokenSlots, int expectedTokens, int step, StepInputs inputs) {
         long start = clock.nanos();
-        for (int sample = mails - 1; sample >= 0; sample--) {
-            for (int spins = 1; !mailbox.has(sample, step); spins++) {
+        for (int sample = expectedTokens - 1; sample >= 0; sample--) {
+            for (int spins = 1; !tokenSlots.has(sample, step); spins++) {
                 Thread.onSpinWait();
                 if (spins % SPINS_PER_QUERY == 0
                         && isDone(step, inputs, start, stream.getAsInt())
-                        && !mailbox.has(sample, step)) {
+                        && !tokenSlots.has(sample, step)) {
                     check.check(DriverStatus.NO_TOKENS, "waiting for step " + step);
                 }
             }

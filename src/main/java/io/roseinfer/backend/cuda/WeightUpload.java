@@ -65,7 +65,7 @@ final class WeightUpload {
     private final DeviceMemory memory;
     private final Launcher launcher;
     private final TransientUploads uploads;
-    private final Map<Rope, Long> turns = new HashMap<>();
+    private final Map<Rope, Long> ropeTables = new HashMap<>();
 
     WeightUpload(Weights weights, ModelShape shape, DeviceMemory memory, Launcher launcher) {
         this.weights = weights;
@@ -123,24 +123,24 @@ final class WeightUpload {
 
     private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
         Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "heads are normalised by root mean square alone");
-        long gains = norms.map(each -> gains(each, ModelShape.rotarySize(of))).orElse(0L);
-        long table = of.positions() instanceof Rope rope ? turns.computeIfAbsent(rope, this::turns) : 0;
-        return new Heads(gains, table);
+        long normWeights = norms.map(each -> normWeights(each, ModelShape.rotarySize(of))).orElse(0L);
+        long table = of.positions() instanceof Rope rope ? ropeTables.computeIfAbsent(rope, this::ropeTable) : 0;
+        return new Heads(normWeights, table);
     }
 
-    private long gains(Weights.HeadNorms norms, int rotarySize) {
+    private long normWeights(Weights.HeadNorms norms, int rotarySize) {
         float[] packed = new float[2 * shape.headPad()];
         float[] queries = norms.queries().gain().read();
         float[] keys = norms.keys().gain().read();
         for (int i = 0; i < queries.length; i++) {
-            packed[RowOrder.place(i, rotarySize)] = queries[i];
-            packed[shape.headPad() + RowOrder.place(i, rotarySize)] = keys[i];
+            packed[RowOrder.packedIndex(i, rotarySize)] = queries[i];
+            packed[shape.headPad() + RowOrder.packedIndex(i, rotarySize)] = keys[i];
         }
         return keep("biases and column sums", packed);
     }
 
     /** Cosine and sine of each pair of a packed head, in its places; 1 and 0 of elements that do not turn. */
-    private long turns(Rope rope) {
+    private long ropeTable(Rope rope) {
         int pairs = rope.rotarySize() / 2;
         float[] table = RopeTable.rows(rope, 0, spec.contextLength());
         float[] packed = new float[Math.multiplyExact(spec.contextLength(), shape.headPad())];
@@ -170,7 +170,7 @@ final class WeightUpload {
                 keep("biases and column sums", bias(from, order)),
                 memory.allocate("biases and column sums", 4L * order.length),
                 shape.weights().scalesOutputs()
-                        ? norm.map(before -> gains(before.norm(), inputs)).orElse(0L)
+                        ? norm.map(before -> normWeights(before.norm(), inputs)).orElse(0L)
                         : 0,
                 order.length,
                 inputs);
@@ -196,8 +196,8 @@ final class WeightUpload {
     }
 
     /** The gains of a norm over rows that are padded to so many columns. */
-    private long gains(Weights.Norm norm, int columns) {
-        return keep("gains", Arrays.copyOf(norm.gain().read(), columns));
+    private long normWeights(Weights.Norm norm, int columns) {
+        return keep("norm weights", Arrays.copyOf(norm.gain().read(), columns));
     }
 
     private static float[] bias(Matrix matrix, int[] order) {

@@ -116,12 +116,12 @@ class CudaBlockParityTest {
                         .map(precision -> Arguments.of(name, precision)));
     }
 
-    static Stream<Arguments> modelsWithNarrowKeys() {
-        return modelsInEachPrecision().filter(pair -> hasNarrowKeys(model((String) pair.get()[0])));
+    static Stream<Arguments> modelsWithFp8KvCache() {
+        return modelsInEachPrecision().filter(pair -> hasFp8KvCache(model((String) pair.get()[0])));
     }
 
     /** Others are refused. */
-    private static boolean hasNarrowKeys(ModelSpec spec) {
+    private static boolean hasFp8KvCache(ModelSpec spec) {
         return !ModelShape.of(spec, ElementType.F32, KvPrecision.AUTO, Shard.WHOLE)
                 .plainAttention();
     }
@@ -147,15 +147,15 @@ class CudaBlockParityTest {
         return cuda(precision, KvPrecision.AUTO, invariant);
     }
 
-    private static CudaBackend cuda(Precision precision, KvPrecision keys, boolean invariant) {
+    private static CudaBackend cuda(Precision precision, KvPrecision kvCacheDtype, boolean invariant) {
         CudaBackend backend = CudaBackend.open(
-                CudaOptions.defaults().withPrecision(precision).withKeys(keys).withBatchInvariant(invariant),
+                CudaOptions.defaults().withPrecision(precision).withKvCacheDtype(kvCacheDtype).withBatchInvariant(invariant),
                 Clock.system());
         assumeTrue(
                 precision != Precision.INT8 || backend.description().contains("; sm_90a kernels"),
                 "int8 weights have kernels for Hopper alone");
         assumeTrue(
-                keys != KvPrecision.FP8 || !backend.description().contains("; sm_80 kernels"),
+                kvCacheDtype != KvPrecision.FP8 || !backend.description().contains("; sm_80 kernels"),
                 "fp8 keys need compute capability 9.0");
         return backend;
     }
@@ -218,7 +218,7 @@ class CudaBlockParityTest {
 
     /** Keys and values are rounded by up to a sixteenth; the kernels' own check holds the rest to the bit's breadth. */
     @ParameterizedTest
-    @MethodSource("modelsWithNarrowKeys")
+    @MethodSource("modelsWithFp8KvCache")
     void keys_of_one_byte_change_logits_by_their_rounding_alone_however_the_context_came_about(
             String name, Precision precision, TestReporter out) {
         ModelSpec spec = model(name);
@@ -236,7 +236,7 @@ class CudaBlockParityTest {
     }
 
     @ParameterizedTest
-    @MethodSource("modelsWithNarrowKeys")
+    @MethodSource("modelsWithFp8KvCache")
     void bits_are_the_same_with_keys_of_one_byte_too_if_that_is_asked_for(String name, Precision precision) {
         List<float[]> seen = logits(cuda(precision, KvPrecision.FP8, true), model(name), CudaProbe::logits);
         assertThat(seen.get(1)).as("in chunks").isEqualTo(seen.get(0));

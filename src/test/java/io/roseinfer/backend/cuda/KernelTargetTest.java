@@ -88,10 +88,10 @@ class KernelTargetTest {
 
     @Test
     void keys_of_one_byte_are_refused_where_no_instruction_reads_them() {
-        KernelTarget.SM_90A.requireKeys(KvPrecision.FP8, device(9, 0));
-        KernelTarget.SM_90.requireKeys(KvPrecision.FP8, device(10, 0));
-        KernelTarget.SM_80.requireKeys(KvPrecision.AUTO, device(8, 0));
-        assertThatThrownBy(() -> KernelTarget.SM_80.requireKeys(KvPrecision.FP8, device(8, 0)))
+        KernelTarget.SM_90A.requireKvCacheDtype(KvPrecision.FP8, device(9, 0));
+        KernelTarget.SM_90.requireKvCacheDtype(KvPrecision.FP8, device(10, 0));
+        KernelTarget.SM_80.requireKvCacheDtype(KvPrecision.AUTO, device(8, 0));
+        assertThatThrownBy(() -> KernelTarget.SM_80.requireKvCacheDtype(KvPrecision.FP8, device(8, 0)))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for sm_80, and fp8 keys and values need compute"
                         + " capability 9.0 (H100 and newer); use kv_cache_dtype auto");

@@ -55,17 +55,17 @@ final class MixedStepTable {
     }
 
     private double millis(StepInputs in, StepKernels kernels) {
-        CudaRank on = runner.rank();
+        CudaRank rank = runner.rank();
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
-        PendingStep place = on.places().getFirst();
+        PendingStep pending = rank.pendingSteps().getFirst();
         InputPacker packer = new InputPacker(runner.spec().vocabularySize(), KvPages.of(BLOCK_SIZE));
-        on.stream().upload(on.buffers().inputs()[0], place.staging, packer.pack(in, layout, 1, place.staging));
+        rank.stream().upload(rank.buffers().inputs()[0], pending.staging, packer.pack(in, layout, 1, pending.staging));
         Step step = new Step(layout, kernels, in.tokens() == in.rows(), Choice.GREEDY, 0);
         double[] millis = new double[RUNS];
         for (int run = -2; run < RUNS; run++) {
             long start = System.nanoTime();
-            on.forward().run(step);
-            on.stream().synchronize();
+            rank.forward().run(step);
+            rank.stream().synchronize();
             millis[Math.max(run, 0)] = (System.nanoTime() - start) / NANOS_PER_MILLI;
         }
         Arrays.sort(millis);

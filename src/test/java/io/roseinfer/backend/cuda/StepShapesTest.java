@@ -645,8 +645,8 @@ class StepShapesTest {
     })
     void blocks_that_share_a_context_grow_in_number_as_rows_become_few(
             int headSize, int rows, int kvHeads, int cluster) {
-        for (int keyBytes : new int[] {1, 2}) {
-            GqaAttention attention = new GqaAttention(headSize, keyBytes);
+        for (int kvElementBytes : new int[] {1, 2}) {
+            GqaAttention attention = new GqaAttention(headSize, kvElementBytes);
             assertThat(attention.cluster(rows, kvHeads, 132)).isEqualTo(cluster);
             assertThat(attention.sharedBytes(rows, kvHeads, 132)).isLessThanOrEqualTo(MAX_SHARED_BYTES);
         }

@@ -31,7 +31,7 @@ class StepWaitTest {
     private static final int STEP = 5;
 
     private final MemorySegment words = Arena.ofAuto().allocate(8L * 2, 8);
-    private final Mailbox mailbox = new Mailbox(words);
+    private final TokenSlots tokenSlots = new TokenSlots(words);
     private final AtomicLong nanos = new AtomicLong();
 
     /** 40 s for each token. */
@@ -64,7 +64,7 @@ class StepWaitTest {
     @Test
     void for_mail_stream_idle_and_a_word_missing_is_a_failure() {
         mail(1, 42);
-        assertThatThrownBy(() -> wait(() -> DriverStatus.SUCCESS).forMail(mailbox, 2, STEP, inputs(1)))
+        assertThatThrownBy(() -> wait(() -> DriverStatus.SUCCESS).forTokens(tokenSlots, 2, STEP, inputs(1)))
                 .isInstanceOf(DeviceFailure.class)
                 .hasMessageStartingWith("device cuda:0: waiting for step 5: the step ended without its tokens;");
     }
@@ -76,8 +76,8 @@ class StepWaitTest {
                     mail(0, 7);
                     return DriverStatus.SUCCESS;
                 })
-                .forMail(mailbox, 2, STEP, inputs(1));
-        assertThat(mailbox.token(0)).isEqualTo(7);
+                .forTokens(tokenSlots, 2, STEP, inputs(1));
+        assertThat(tokenSlots.token(0)).isEqualTo(7);
     }
 
     private IntSupplier busyFor(long seconds) {
@@ -93,7 +93,7 @@ class StepWaitTest {
             int tokens, int seconds) {
         IntSupplier hangs = busyFor(Long.MAX_VALUE / 2_000_000_000L);
         for (ThrowingCallable waiting : List.<ThrowingCallable>of(
-                () -> wait(hangs).forMail(mailbox, 1, STEP, inputs(tokens)),
+                () -> wait(hangs).forTokens(tokenSlots, 1, STEP, inputs(tokens)),
                 () -> wait(hangs).forEvent(hangs, STEP, inputs(tokens)))) {
             assertThatThrownBy(waiting)
                     .isInstanceOf(DeviceFailure.class)

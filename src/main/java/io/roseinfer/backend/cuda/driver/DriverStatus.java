@@ -15,7 +15,7 @@ public final class DriverStatus {
     public static final int NOT_FOUND = 500;
     public static final int NOT_READY = 600;
 
-    /** A step has ended and a word of its mailbox never came: not a code of the driver's. */
+    /** A step has ended and a word of its tokenSlots never came: not a code of the driver's. */
     public static final int NO_TOKENS = -1;
 
     /** A step has not ended within its time: not a code of the driver's either, whose context may be well. */

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * {@code tools/make-models/corpus.py --seed 999331 --count 24}. Every document starts anew after an end-of-text token; logits are
  * taken at every position, one token per step.
  */
-class NarrowWeightsTest {
+class QuantizedWeightsTest {
     private static final Path TEXT = Path.of("src/test/resources/text/held-out.txt");
 
     private static float[] logits(StepDriver driver) {

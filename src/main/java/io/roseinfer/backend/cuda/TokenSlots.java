@@ -8,12 +8,12 @@ import java.lang.invoke.VarHandle;
  * Memory of the host that the device writes tokens to: one word per sample, the step's number above the token, written in one
  * store. So the host needs to wait for nothing but the words themselves.
  */
-final class Mailbox {
+final class TokenSlots {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
     private final MemorySegment words;
 
-    Mailbox(MemorySegment words) {
+    TokenSlots(MemorySegment words) {
         this.words = words;
     }
 

@@ -7,12 +7,12 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Memory of the host that the device writes log-probabilities to: the struct {@link Report}, one per sample. A
- * report is there once the sample's word is in the {@link Mailbox}.
+ * report is there once the sample's word is in the {@link TokenSlots}.
  */
-final class Reports {
+final class LogprobSlots {
     private final MemorySegment memory;
 
-    Reports(MemorySegment memory) {
+    LogprobSlots(MemorySegment memory) {
         this.memory = memory;
     }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What keys and values of one byte cost a trained model, over texts that it has drawn itself with wide ones. */
 @RequiresCuda
-class NarrowKeysTest {
+class Fp8KvCacheTest {
     private static final List<String> BEGINNINGS = List.of(
             "<|im_start|>user\nTell me a story.<|im_end|>\n<|im_start|>assistant\n",
             "<|im_start|>user\nWho are you?<|im_end|>\n<|im_start|>assistant\n",
@@ -65,7 +65,7 @@ class NarrowKeysTest {
         CudaOptions options = CudaOptions.defaults().withPrecision(precision).withGraphs(false);
         try (ModelFiles files = ModelFiles.openBuiltin("chat");
                 CudaBackend wide = CudaBackend.open(options, Clock.system());
-                CudaBackend narrow = CudaBackend.open(options.withKeys(KvPrecision.FP8), Clock.system())) {
+                CudaBackend narrow = CudaBackend.open(options.withKvCacheDtype(KvPrecision.FP8), Clock.system())) {
             for (int[] text : texts(files, wide)) {
                 try (StepDriver exact = driver(files, wide, 1);
                         StepDriver rounded = driver(files, narrow, 1)) {
