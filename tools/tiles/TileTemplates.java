@@ -86,7 +86,7 @@ final class TileTemplates {
                   |final class GemmTiles implements RegisterTiles<float[]> {
                   |#constants
                   |    private static final int STREAMS = BlockPrefetch.streams(PER_WORD);
-                  |    private static final int TURNS = BlockPrefetch.turns(PER_WORD, PREFETCHERS);
+                  |    private static final int ITERATIONS = BlockPrefetch.iterations(PER_WORD, PREFETCHERS);
                   |    private static final long STRIDE = BlockPrefetch.stride(PREFETCHERS);
             """ + ADD + """
                   |
@@ -108,13 +108,13 @@ final class TileTemplates {
                   |                : (FloatVector) word.and(0xff000000).convert(VectorOperators.I2F, 0);
                   |    }
                   |
-                  |    /** Reads from the streams whose turn it is with input {@code k} of {@code steps}. */
+                  |    /** Reads from the streams that are due with input {@code k} of {@code steps}. */
                   |    private static int prefetch(MemorySegment w, long next, int k, int steps) {
                   |        if (PREFETCHERS == 0) {
                   |            return 0;
                   |        }
-                  |        long apart = steps / TURNS * STRIDE;
-                  |        return BlockPrefetch.read(w, next + k % TURNS * (STREAMS * apart) + k / TURNS * STRIDE, apart, STREAMS);
+                  |        long apart = steps / ITERATIONS * STRIDE;
+                  |        return BlockPrefetch.read(w, next + k % ITERATIONS * (STREAMS * apart) + k / ITERATIONS * STRIDE, apart, STREAMS);
                   |    }
             """ + TILE + """
             h     |        for (int k = 0; k < steps; k++) {
@@ -132,7 +132,7 @@ final class TileTemplates {
 
     static final String GEMV = """
                   |/**
-                  | * Register tiles of two rows and of one (GEMV), for fp32 or bfloat16 weights. A turn of the loop takes the inputs of one row of
+                  | * Register tiles of two rows and of one (GEMV), for fp32 or bfloat16 weights. An iteration takes the inputs of one row of
                   | * words.
                   | */
                   |final class GemvTiles implements RegisterTiles<float[]> {
@@ -198,7 +198,7 @@ final class TileTemplates {
                   | * one output: a step takes two inputs of every word, by one multiplication and one addition. A group's sums are then scaled
                   | * and added to the sums in memory, which stay in the first-level cache.
                   | *
-                  | * <p>A turn of the loop is one step, so it shifts by a vector. With a word's four steps written out the shifts are constant, but
+                  | * <p>An iteration is one step, so it shifts by a vector. With a word's four steps written out the shifts are constant, but
                   | * C2 brings loads and products forward until it must spill them: 78 against 125 GFLOP/s of one thread at eight rows (768×2304,
                   | * Xeon, Emerald Rapids).
                   | */

@@ -2,7 +2,7 @@ package io.roseinfer.jmh;
 
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.panama.VectorKernels;
@@ -51,7 +51,7 @@ public class CpuProductBenchmark {
     private Arena arena;
     private Kernels kernels;
     private PackedMatrix weights;
-    private ProductInput x;
+    private MatmulInput x;
     private float[] sums;
 
     @Setup
@@ -66,7 +66,7 @@ public class CpuProductBenchmark {
         MemorySegment memory = arena.allocate(PackedMatrix.bytes(packed, inputs, outputs), 64);
         weights = new PackedMatrix(packed, inputs, outputs, memory, new float[0]);
         kernels = (width == 0 ? new ScalarKernels() : new VectorKernels(width)).create(packed, 1);
-        x = ProductInput.zeros(packed, rows, inputs);
+        x = MatmulInput.zeros(packed, rows, inputs);
         Arrays.fill(x.floats(), 0.5f);
         int[] words = new int[QuantizedRows.words(inputs)];
         kernels.rows().quantize(x.floats(), 0, inputs, words);

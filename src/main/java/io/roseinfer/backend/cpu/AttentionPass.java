@@ -79,11 +79,11 @@ final class AttentionPass {
 
     private void prepare(RowMath rows, Heads heads, Optional<Norm> norm, int at, int position) {
         if (norm.isPresent()) {
-            rows.rmsNorm(scratch.qkv, at, norm.get().gain(), norm.get().epsilon(), scratch.qkv, at);
+            rows.rmsNorm(scratch.qkv, at, norm.get().weight(), norm.get().epsilon(), scratch.qkv, at);
         }
-        Optional<RopeTable> turns = heads.turns();
-        if (turns.isPresent()) {
-            RopeTable table = turns.get();
+        Optional<RopeTable> rope = heads.rope();
+        if (rope.isPresent()) {
+            RopeTable table = rope.get();
             rows.rotate(scratch.qkv, at, table.array(position), table.offset(position), table.pairs());
         }
     }

@@ -8,12 +8,12 @@ import java.lang.foreign.ValueLayout;
  * The prefetch of a worker that waits for the others at a barrier: it reads the weights that it will need first, a cache line at a
  * time, so that they come into its cache while the memory would be idle. Waiting costs little then where workers share the memory.
  */
-final class BarrierPrefetch implements Signal.Pause {
+final class BarrierPrefetch implements EventCount.WaitTask {
     /** Most bytes to prefetch: half a second-level cache of today's servers. */
     private static final long MAX_BYTES = 512 << 10;
 
     private static final int LINE_BYTES = 64;
-    private static final int TURN_BYTES = 8 * LINE_BYTES;
+    private static final int STEP_BYTES = 8 * LINE_BYTES;
 
     private MemorySegment memory = MemorySegment.NULL;
     private long start;
@@ -32,20 +32,20 @@ final class BarrierPrefetch implements Signal.Pause {
         memory = matrix.memory();
         start = from;
         at = from;
-        this.end = Math.min(matrix.panelStart(end), from + MAX_BYTES) - TURN_BYTES;
+        this.end = Math.min(matrix.panelStart(end), from + MAX_BYTES) - STEP_BYTES;
     }
 
     @Override
-    public void turn() {
+    public void run() {
         if (at > end) {
             Thread.onSpinWait();
             return;
         }
         int sum = 0;
-        for (int line = 0; line < TURN_BYTES; line += LINE_BYTES) {
+        for (int line = 0; line < STEP_BYTES; line += LINE_BYTES) {
             sum += memory.get(ValueLayout.JAVA_INT, at + line);
         }
         read += sum;
-        at += TURN_BYTES;
+        at += STEP_BYTES;
     }
 }

@@ -122,7 +122,7 @@ public final class CpuBackend implements Backend {
                 spec, weights, limits, options.precision(), kernels, shares(replicas), memory.bytes());
         // Not before: loading reads files, which may take any time.
         runners.forEach(runner ->
-                runner.giveUpAfter(new StallLimit(clock, TimeUnit.NANOSECONDS.convert(options.stallLimit()))));
+                runner.setStallLimit(new StallLimit(clock, TimeUnit.NANOSECONDS.convert(options.stallLimit()))));
         return List.copyOf(runners);
     }
 

@@ -51,7 +51,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     private final WorkerTeam team;
     private final KvPool pool;
     private final ForwardPass forward;
-    private final HeadPass head;
+    private final LmHeadPass head;
     private final KernelWarmUp warmUp;
     private final StepWork work;
     private final StepCheck check;
@@ -86,8 +86,8 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     }
 
     /** Gives a step up if its workers wait longer than that for one of them. */
-    void giveUpAfter(StallLimit limit) {
-        team.giveUpAfter(limit);
+    void setStallLimit(StallLimit limit) {
+        team.setStallLimit(limit);
     }
 
     @Override
@@ -167,8 +167,8 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     }
 
     @Override
-    public Signal.Pause pause(int worker) {
-        return head.pause(worker);
+    public EventCount.WaitTask waitTask(int worker) {
+        return head.waitTask(worker);
     }
 
     @Override

@@ -9,7 +9,7 @@ import io.roseinfer.backend.cpu.ModelWeights.Linear;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.base.Clock;
@@ -55,9 +55,9 @@ final class ForwardPass {
         for (int t = 0; t < step.tokens(); t++) {
             farthest = Math.max(farthest, step.position(t));
         }
-        weights.reach(farthest);
+        weights.ensureRopeRows(farthest);
         for (Worker worker : workers) {
-            worker.kernels.attention().reach(farthest + 1);
+            worker.kernels.attention().ensureCapacity(farthest + 1);
         }
     }
 
@@ -71,14 +71,14 @@ final class ForwardPass {
             for (int layer = 0; layer < spec.layers(); layer++) {
                 Layer of = weights.layers().get(layer);
                 norm(worker, of.attentionNorm(), count);
-                meetAfter(Operator.NORM, worker, of.qkv());
+                barrierAfter(Operator.NORM, worker, of.qkv());
                 project(worker, of.qkv(), count);
                 if (spec.block(layer).residual() == Residual.PARALLEL) {
                     parallel(worker, step, blocks, layer, first, count);
                 } else {
                     sequential(worker, step, blocks, layer, first, count);
                 }
-                meetAfter(Operator.MLP_OUTPUT, worker, after(layer));
+                barrierAfter(Operator.MLP_OUTPUT, worker, after(layer));
             }
             keepLast(worker, step, first, count);
         }
@@ -87,15 +87,15 @@ final class ForwardPass {
     /** From queries, keys and values to the next block, the MLP after the attention. */
     private void sequential(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
         Layer of = weights.layers().get(layer);
-        meetAfter(Operator.QKV, worker, of.attentionOutput());
+        barrierAfter(Operator.QKV, worker, of.attentionOutput());
         attention.run(worker, step, blocks, layer, first, count);
-        meetAfter(Operator.ATTENTION, worker, of.attentionOutput());
+        barrierAfter(Operator.ATTENTION, worker, of.attentionOutput());
         addProduct(worker, of.attentionOutput(), scratch.attended, count);
-        meetAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpInner());
+        barrierAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpInner());
         norm(worker, of.mlpNorm(), count);
-        meetAfter(Operator.NORM, worker, of.mlpInner());
+        barrierAfter(Operator.NORM, worker, of.mlpInner());
         expand(worker, of.mlpInner(), count);
-        meetAfter(Operator.MLP_INNER, worker, of.mlpOutput());
+        barrierAfter(Operator.MLP_INNER, worker, of.mlpOutput());
         addProduct(worker, of.mlpOutput(), scratch.inner, count);
     }
 
@@ -105,30 +105,30 @@ final class ForwardPass {
      */
     private void parallel(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
         Layer of = weights.layers().get(layer);
-        meetAfter(Operator.QKV, worker, of.mlpInner());
+        barrierAfter(Operator.QKV, worker, of.mlpInner());
         norm(worker, of.mlpNorm(), count);
         workers[worker].times.end(Operator.NORM);
         attention.run(worker, step, blocks, layer, first, count);
-        meetAfter(Operator.ATTENTION, worker, of.mlpInner());
+        barrierAfter(Operator.ATTENTION, worker, of.mlpInner());
         expand(worker, of.mlpInner(), count);
-        meetAfter(Operator.MLP_INNER, worker, of.attentionOutput());
+        barrierAfter(Operator.MLP_INNER, worker, of.attentionOutput());
         addProduct(worker, of.attentionOutput(), scratch.attended, count);
-        meetAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpOutput());
+        barrierAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpOutput());
         addProduct(worker, of.mlpOutput(), scratch.inner, count);
     }
 
     /** Adds {@code x · matrix + bias} to the residual stream. */
-    private void addProduct(int worker, Linear linear, ProductInput x, int count) {
+    private void addProduct(int worker, Linear linear, MatmulInput x, int count) {
         quantize(worker, x, count, linear);
         accumulate(worker, linear, x, count);
     }
 
-    private void meetAfter(Operator operator, int worker, Linear next) {
-        meetAfter(operator, worker, next.matrix());
+    private void barrierAfter(Operator operator, int worker, Linear next) {
+        barrierAfter(operator, worker, next.matrix());
     }
 
-    private void meetAfter(Operator operator, int worker, PackedMatrix next) {
-        workers[worker].meetAfter(operator, team, worker, next);
+    private void barrierAfter(Operator operator, int worker, PackedMatrix next) {
+        workers[worker].barrierAfter(operator, team, worker, next);
     }
 
     /** The weights that the step multiplies by after a layer, to be prefetched. */
@@ -164,7 +164,7 @@ final class ForwardPass {
      * Quantizes the rows of {@code x} for a product, if it wants that. A phase of its own, as what one worker made may be part of
      * a group of inputs only; that every worker quantizes all rows for itself instead would cost more the more there are.
      */
-    private void quantize(int worker, ProductInput x, int count, Linear next) {
+    private void quantize(int worker, MatmulInput x, int count, Linear next) {
         if (!x.isQuantized()) {
             return;
         }
@@ -172,7 +172,7 @@ final class ForwardPass {
         for (int m = worker; m < count; m += team.size()) {
             workers[worker].put(x.floats(), m * inputs, inputs, x, m, count);
         }
-        meetAfter(Operator.QUANTIZE, worker, next);
+        barrierAfter(Operator.QUANTIZE, worker, next);
     }
 
     private void project(int worker, Linear linear, int count) {
@@ -185,7 +185,7 @@ final class ForwardPass {
         }
     }
 
-    private void accumulate(int worker, Linear linear, ProductInput x, int count) {
+    private void accumulate(int worker, Linear linear, MatmulInput x, int count) {
         Worker own = workers[worker];
         PackedMatrix matrix = linear.matrix();
         int panel;
@@ -195,7 +195,7 @@ final class ForwardPass {
         }
     }
 
-    private void multiply(Worker own, ProductInput x, int count, Linear linear, int panel, float[] sums) {
+    private void multiply(Worker own, MatmulInput x, int count, Linear linear, int panel, float[] sums) {
         own.kernels.blocks().multiply(x, count, linear.matrix(), panel, sums);
         Epilogue.finish(sums, count, linear, panel);
     }
@@ -238,6 +238,6 @@ final class ForwardPass {
             }
         }
         // The next tile overwrites the residual stream.
-        meetAfter(Operator.GATHER, worker, weights.head());
+        barrierAfter(Operator.GATHER, worker, weights.head());
     }
 }

@@ -35,7 +35,7 @@ final class KernelWarmUp implements AutoCloseable {
     private static final String NAME = "rose-warm-up";
 
     private final List<Kernels.Factory> kinds;
-    private final KernelExercises exercises;
+    private final KernelWarmUpCases cases;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition advanced = lock.newCondition();
     private final Thread thread = Thread.ofPlatform().daemon().name(NAME).unstarted(this::run);
@@ -49,9 +49,9 @@ final class KernelWarmUp implements AutoCloseable {
     private boolean hasWaited;
 
     /** Kinds of kernels from the one that needs no warming to the fastest. */
-    KernelWarmUp(List<Kernels.Factory> kinds, KernelExercises exercises) {
+    KernelWarmUp(List<Kernels.Factory> kinds, KernelWarmUpCases cases) {
         this.kinds = List.copyOf(kinds);
-        this.exercises = exercises;
+        this.cases = cases;
     }
 
     /** The kind of kernels for a step of {@code flops} operations; called by the thread that submits steps. */
@@ -110,7 +110,7 @@ final class KernelWarmUp implements AutoCloseable {
     private void run() {
         try {
             for (int kind = ready + 1; kind <= last() && !closed; kind++) {
-                exercise(exercises.of(kinds.get(kind)));
+                exercise(cases.of(kinds.get(kind)));
                 advance(kind);
             }
         } catch (OutOfMemoryError e) {

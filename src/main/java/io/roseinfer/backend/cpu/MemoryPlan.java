@@ -55,7 +55,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         uses.add(new MemoryUse("MLP weights" + suffix, mlp));
         uses.add(new MemoryUse("positions, norms, biases, scales", vectors(spec, format)));
         uses.add(new MemoryUse("activations", Scratch.plan(spec, limits, format).bytes()));
-        uses.add(new MemoryUse("kernel warm-up", KernelExercises.bytes(spec, format, kv.blockSize())));
+        uses.add(new MemoryUse("kernel warm-up", KernelWarmUpCases.bytes(spec, format, kv.blockSize())));
         long matrices = embedding + head + attention + mlp;
         List<Kernels.Factory> kinds = RunnerLoader.kinds(kernels, matrices);
         uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits, format, kinds)));
@@ -84,7 +84,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
     }
 
     /** Cosines and sines, once for blocks whose positions turn alike. */
-    private static long turns(ModelSpec spec) {
+    private static long ropeElements(ModelSpec spec) {
         return spec.blocks().stream()
                 .flatMap(block -> block.positions() instanceof Rope rope ? Stream.of(rope) : Stream.empty())
                 .distinct()
@@ -96,7 +96,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         long width = spec.width();
         long products = spec.attention().qkvWidth() + (long) packedInner(spec) + 2 * width;
         long perLayer = products + 4 * width;
-        long once = (spec.learnsPositions() ? spec.contextLength() * width : 0) + 2 * width + turns(spec);
+        long once = (spec.learnsPositions() ? spec.contextLength() * width : 0) + 2 * width + ropeElements(spec);
         long headScales = spec.vocabularySize() * (spec.tiedHead() ? 1L : 2L);
         long layerScales = spec.layers() * products;
         return 4

@@ -13,13 +13,13 @@ record ModelWeights(
         PackedMatrix tokenEmbedding, float[] positions, List<Layer> layers, Norm finalNorm, PackedMatrix head) {
 
     /** Gain and bias of a normalisation, and what is added under the root; one by root mean square has no bias. */
-    record Norm(Kind kind, float[] gain, float[] bias, float epsilon) {
+    record Norm(Kind kind, float[] weight, float[] bias, float epsilon) {
 
         /** Normalises one row, from {@code from} on, to the beginning of {@code output}. */
         void apply(RowMath rows, float[] x, int from, float[] output) {
             switch (kind) {
-                case LAYER -> rows.layerNorm(x, from, gain, bias, epsilon, output);
-                case RMS -> rows.rmsNorm(x, from, gain, epsilon, output, 0);
+                case LAYER -> rows.layerNorm(x, from, weight, bias, epsilon, output);
+                case RMS -> rows.rmsNorm(x, from, weight, epsilon, output, 0);
             }
         }
     }
@@ -32,13 +32,13 @@ record ModelWeights(
      *
      * @param queries by root mean square, if queries are normalised
      * @param keys likewise
-     * @param turns none where positions do not turn; blocks that turn alike share one
+     * @param rope none where positions do not turn; blocks that turn alike share one
      */
-    record Heads(Optional<Norm> queries, Optional<Norm> keys, Optional<RopeTable> turns) {
+    record Heads(Optional<Norm> queries, Optional<Norm> keys, Optional<RopeTable> rope) {
 
         /** Whether nothing is done. */
         boolean arePlain() {
-            return queries.isEmpty() && turns.isEmpty();
+            return queries.isEmpty() && rope.isEmpty();
         }
     }
 
@@ -57,11 +57,11 @@ record ModelWeights(
     }
 
     /** Makes the rows of rotary positions up to {@code position} where they are not made. */
-    void reach(int position) {
+    void ensureRopeRows(int position) {
         for (int layer = 0; layer < layers.size(); layer++) { // an iterator would be allocated in every step
-            Optional<RopeTable> turns = layers.get(layer).heads().turns();
-            if (turns.isPresent()) {
-                turns.get().reach(position);
+            Optional<RopeTable> rope = layers.get(layer).heads().rope();
+            if (rope.isPresent()) {
+                rope.get().reach(position);
             }
         }
     }

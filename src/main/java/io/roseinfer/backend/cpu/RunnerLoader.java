@@ -164,8 +164,8 @@ final class RunnerLoader {
             workers[i] = new Worker(spec, limits, sets(kinds, format, spec), pool);
         }
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
-        HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
-        KernelWarmUp warmUp = new KernelWarmUp(kinds, new KernelExercises(spec, format, kv.blockSize(), arena));
+        LmHeadPass head = new LmHeadPass(spec, packed, team, workers, scratch);
+        KernelWarmUp warmUp = new KernelWarmUp(kinds, new KernelWarmUpCases(spec, format, kv.blockSize(), arena));
         Passes passes = new Passes(forward, head, new StepWork(spec, packed), warmUp);
         return new CpuModelRunner(plan, arena, team, pool, passes, shared.retain());
     }

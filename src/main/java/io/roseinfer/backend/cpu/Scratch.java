@@ -1,7 +1,7 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.ModelSpec;
@@ -20,15 +20,15 @@ final class Scratch {
     /** The residual stream, [token][width]. */
     final float[] residual;
     /** Normalized input of the next product, [token][width]. */
-    final ProductInput normed;
+    final MatmulInput normed;
     /** Normalized input of the head, [row][width]; shares the memory of {@link #normed}. */
-    final ProductInput headInput;
+    final MatmulInput headInput;
     /** Queries, keys and values side by side, [token][qkvWidth]. */
     final float[] qkv;
     /** Attention output, [token][width]. */
-    final ProductInput attended;
+    final MatmulInput attended;
     /** The MLP's inner activations, [token][innerWidth]. */
-    final ProductInput inner;
+    final MatmulInput inner;
     /** The residual stream of the tokens that are sampled from, [sample][width]. */
     final float[] last;
     /** [row][vocabulary]. */
@@ -48,8 +48,8 @@ final class Scratch {
         logits = plan.floats("logits");
     }
 
-    private static ProductInput input(WeightFormat format, float[] floats, int[] quantized) {
-        return format.quantizesInputs() ? new ProductInput(floats, quantized) : new ProductInput(floats);
+    private static MatmulInput input(WeightFormat format, float[] floats, int[] quantized) {
+        return format.quantizesInputs() ? new MatmulInput(floats, quantized) : new MatmulInput(floats);
     }
 
     /** The arrays that such a runner's scratch will consist of. */

@@ -97,13 +97,13 @@ final class WeightLoader {
 
     private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
         Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "heads are normalised by root mean square alone");
-        Optional<RopeTable> turns = of.positions() instanceof Rope rope
+        Optional<RopeTable> table = of.positions() instanceof Rope rope
                 ? Optional.of(tables.computeIfAbsent(rope, each -> new RopeTable(each, spec.contextLength())))
                 : Optional.empty();
         return new Heads(
                 norms.map(each -> norm(each.queries(), of.norm())),
                 norms.map(each -> norm(each.keys(), of.norm())),
-                turns);
+                table);
     }
 
     private Linear linear(Matrix matrix, boolean gated) {

@@ -7,7 +7,7 @@ import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
@@ -87,12 +87,12 @@ final class Worker {
     }
 
     /** Returns the tallest tile of rows that a product's input is written in: one row if rows are quantized afterwards. */
-    int tallestTile(ProductInput input) {
+    int tallestTile(MatmulInput input) {
         return input.isQuantized() ? 1 : kernels.blocks().tallestTile();
     }
 
     /** Puts a row among the {@code count} rows of a product's input, quantized if the product reads that. */
-    void put(float[] row, int from, int inputs, ProductInput input, int m, int count) {
+    void put(float[] row, int from, int inputs, MatmulInput input, int m, int count) {
         int tallest = kernels.blocks().tallestTile();
         if (input.isQuantized()) {
             kernels.rows().quantize(row, from, inputs, words);
@@ -103,10 +103,10 @@ final class Worker {
     }
 
     /** Ends an operator whose results the others need, or that needs theirs to come. {@code next} is what it multiplies by next. */
-    void meetAfter(Operator operator, WorkerTeam team, int self, PackedMatrix next) {
+    void barrierAfter(Operator operator, WorkerTeam team, int self, PackedMatrix next) {
         times.end(operator);
         prefetch.aim(next, team.share(next.panels(), self), team.share(next.panels(), self + 1));
-        team.meet(self, prefetch);
+        team.barrier(self, prefetch);
         times.end(Operator.WAITING);
     }
 }

@@ -23,12 +23,12 @@ final class WorkerTeam implements AutoCloseable {
 
     /** Work for the whole team; every worker runs it once. */
     public interface Job {
-        /** Does the part of worker {@code 0 <= worker < size()}; {@link WorkerTeam#meet} is called by all or by none. */
+        /** Does the part of worker {@code 0 <= worker < size()}; {@link WorkerTeam#barrier} is called by all or by none. */
         void run(int worker);
 
         /** The pause of a worker whose part is done, until the next job. */
-        default Signal.Pause pause(int worker) {
-            return Signal.Pause.SPIN;
+        default EventCount.WaitTask waitTask(int worker) {
+            return EventCount.WaitTask.SPIN;
         }
     }
 
@@ -52,9 +52,9 @@ final class WorkerTeam implements AutoCloseable {
     /** Workers 1 and up. */
     private final Thread[] threads;
 
-    private final Signal start;
-    private final Signal meeting;
-    private final Signal done = new Signal(1, Signal.SPINS);
+    private final EventCount start;
+    private final EventCount barrier;
+    private final EventCount done = new EventCount(1, EventCount.SPINS);
     private final AtomicInteger arrived = new AtomicInteger();
     /** Per worker, how many items of its share of this phase have been claimed; a cache line apart. */
     private final AtomicIntegerArray claimed;
@@ -77,8 +77,8 @@ final class WorkerTeam implements AutoCloseable {
     public WorkerTeam(int size) {
         this.size = size;
         threads = new Thread[size - 1];
-        start = new Signal(size, Signal.SPINS);
-        meeting = new Signal(size, Signal.SPINS);
+        start = new EventCount(size, EventCount.SPINS);
+        barrier = new EventCount(size, EventCount.SPINS);
         claimed = new AtomicIntegerArray((size + 1) * LINE);
         for (int i = 0; i < threads.length; i++) {
             int worker = i + 1;
@@ -97,8 +97,8 @@ final class WorkerTeam implements AutoCloseable {
      * Has jobs fail from now on if worker 0 waits for the others longer than that. A job without a limit, such as one that reads a file,
      * may take any time. Nothing looks after worker 0 itself, the thread that runs the job.
      */
-    public void giveUpAfter(StallLimit most) {
-        limit = most;
+    public void setStallLimit(StallLimit value) {
+        limit = value;
     }
 
     /** First of the {@code items} that belong to {@code worker}; those of the next worker begin where its own end. */
@@ -176,7 +176,7 @@ final class WorkerTeam implements AutoCloseable {
         if (current != null && !joined) {
             joined = true;
             work(current, 0);
-            if (!stalled && !done.awaitChange(doneBefore, 0, current.pause(0), limit)) {
+            if (!stalled && !done.awaitChange(doneBefore, 0, current.waitTask(0), limit)) {
                 failure.compareAndSet(null, stall());
             }
         }
@@ -201,7 +201,7 @@ final class WorkerTeam implements AutoCloseable {
     /** Whether a thread waits for a signal of this team, as all do that are not at work. */
     private static boolean isWaiting(Thread thread) {
         return Arrays.stream(thread.getStackTrace())
-                .anyMatch(frame -> frame.getClassName().equals(Signal.class.getName()));
+                .anyMatch(frame -> frame.getClassName().equals(EventCount.class.getName()));
     }
 
     /** Runs a job to its end. */
@@ -211,21 +211,21 @@ final class WorkerTeam implements AutoCloseable {
     }
 
     /** Waits until all workers of the job are here; everything they wrote before is then visible to all. */
-    public void meet(int worker) {
-        meet(worker, Signal.Pause.SPIN);
+    public void barrier(int worker) {
+        barrier(worker, EventCount.WaitTask.SPIN);
     }
 
-    /** As above; {@code pause} is what a worker does while it waits. */
-    public void meet(int worker, Signal.Pause pause) {
+    /** As above; {@code task} is what a worker does while it waits. */
+    public void barrier(int worker, EventCount.WaitTask task) {
         if (failure.get() != null) {
             throw Abandoned.INSTANCE;
         }
-        int round = meeting.count();
+        int round = barrier.count();
         if (arrived.incrementAndGet() == size) {
             arrived.set(0);
             unclaim();
-            meeting.advance();
-        } else if (!meeting.awaitChange(round, worker, pause, worker == 0 ? limit : null)) {
+            barrier.advance();
+        } else if (!barrier.awaitChange(round, worker, task, worker == 0 ? limit : null)) {
             throw stall();
         }
         if (failure.get() != null) {
@@ -235,16 +235,16 @@ final class WorkerTeam implements AutoCloseable {
 
     private void serve(int worker) {
         int seen = 0;
-        Signal.Pause pause = Signal.Pause.SPIN;
+        EventCount.WaitTask task = EventCount.WaitTask.SPIN;
         while (true) {
-            start.awaitChange(seen, worker, pause);
+            start.awaitChange(seen, worker, task);
             seen++;
             Job current = job;
             if (current == null || (closed && seen == lastStart)) {
                 return;
             }
             work(current, worker);
-            pause = current.pause(worker);
+            task = current.waitTask(worker);
         }
     }
 
@@ -253,7 +253,7 @@ final class WorkerTeam implements AutoCloseable {
             current.run(worker);
         } catch (Throwable thrown) {
             if (thrown != Abandoned.INSTANCE && failure.compareAndSet(null, thrown)) {
-                meeting.advance();
+                barrier.advance();
             }
         }
         if (running.decrementAndGet() == 0) {
@@ -278,7 +278,7 @@ final class WorkerTeam implements AutoCloseable {
         if (running.get() > 0) {
             // Those who wait for the missing one leave the job.
             failure.compareAndSet(null, Abandoned.INSTANCE);
-            meeting.advance();
+            barrier.advance();
             return;
         }
         boolean interrupted = false;

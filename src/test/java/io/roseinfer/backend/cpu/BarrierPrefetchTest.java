@@ -22,15 +22,15 @@ class BarrierPrefetchTest {
                 BarrierPrefetch prefetch = new BarrierPrefetch();
                 for (int panel = 0; panel < matrix.panels(); panel++) {
                     prefetch.aim(matrix, panel, matrix.panels());
-                    assertThatCode(() -> turn(prefetch, 20_000)).doesNotThrowAnyException();
+                    assertThatCode(() -> run(prefetch, 20_000)).doesNotThrowAnyException();
                 }
             }
         }
     }
 
-    private static void turn(BarrierPrefetch prefetch, int turns) {
-        for (int i = 0; i < turns; i++) {
-            prefetch.turn();
+    private static void run(BarrierPrefetch prefetch, int calls) {
+        for (int i = 0; i < calls; i++) {
+            prefetch.run();
         }
     }
 }

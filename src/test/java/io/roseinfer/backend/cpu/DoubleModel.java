@@ -95,7 +95,7 @@ final class DoubleModel {
             }
             if (block.positions() instanceof Rope rope) {
                 for (int head = 0; head < shape.heads() + shape.kvHeads(); head++) {
-                    rotate(qkv[t], head * size, rope.rotarySize() / 2, turns(rope, t));
+                    rotate(qkv[t], head * size, rope.rotarySize() / 2, cosSin(rope, t));
                 }
             }
         }
@@ -140,27 +140,27 @@ final class DoubleModel {
     }
 
     /** Cosines, then sines, of a position; scaled ones as the table has them, which a golden of its own is for. */
-    private double[] turns(Rope rope, int position) {
-        double[] turns = new double[rope.rotarySize()];
+    private double[] cosSin(Rope rope, int position) {
+        double[] cosSin = new double[rope.rotarySize()];
         if (!(rope.scaling() instanceof Scaling.None)) {
             float[] table = tables.computeIfAbsent(rope, each -> RopeTable.rows(each, 0, spec.contextLength()));
-            Arrays.setAll(turns, i -> table[position * turns.length + i]);
-            return turns;
+            Arrays.setAll(cosSin, i -> table[position * cosSin.length + i]);
+            return cosSin;
         }
-        for (int i = 0; i < turns.length / 2; i++) {
+        for (int i = 0; i < cosSin.length / 2; i++) {
             double angle = position * Math.pow(rope.theta(), -2.0 * i / rope.rotarySize());
-            turns[i] = Math.cos(angle);
-            turns[turns.length / 2 + i] = Math.sin(angle);
+            cosSin[i] = Math.cos(angle);
+            cosSin[cosSin.length / 2 + i] = Math.sin(angle);
         }
-        return turns;
+        return cosSin;
     }
 
-    private static void rotate(double[] row, int from, int half, double[] turns) {
+    private static void rotate(double[] row, int from, int half, double[] cosSin) {
         for (int i = 0; i < half; i++) {
             double low = row[from + i];
             double high = row[from + half + i];
-            row[from + i] = low * turns[i] - high * turns[half + i];
-            row[from + half + i] = high * turns[i] + low * turns[half + i];
+            row[from + i] = low * cosSin[i] - high * cosSin[half + i];
+            row[from + half + i] = high * cosSin[i] + low * cosSin[half + i];
         }
     }
 

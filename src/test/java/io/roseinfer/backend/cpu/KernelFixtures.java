@@ -3,7 +3,7 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
@@ -55,7 +55,7 @@ final class KernelFixtures {
     static float[] product(Kernels kernels, float[] x, int rows, PackedMatrix weights, int panel) {
         int inputs = weights.inputs();
         int tallest = kernels.blocks().tallestTile();
-        ProductInput input = ProductInput.zeros(weights.format(), rows, inputs);
+        MatmulInput input = MatmulInput.zeros(weights.format(), rows, inputs);
         int[] words = new int[QuantizedRows.words(inputs)];
         for (int row = 0; row < rows; row++) {
             if (input.isQuantized()) {

@@ -175,7 +175,7 @@ class KernelWarmUpTest {
     }
 
     private KernelWarmUp warmUp(List<Kernels.Factory> kinds) {
-        return new KernelWarmUp(kinds, new KernelExercises(model.spec, new Fp32Weights(), 16, Arena.ofAuto()));
+        return new KernelWarmUp(kinds, new KernelWarmUpCases(model.spec, new Fp32Weights(), 16, Arena.ofAuto()));
     }
 
     private static Kernels.Factory scalarAs(String name, Consumer<Kernels> onMade) {

@@ -73,7 +73,7 @@ class MemoryPlanTest {
                     List<Kernels> sets = kinds.stream()
                             .map(kind -> kind.create(format, spec.contextLength()))
                             .toList();
-                    sets.forEach(set -> set.attention().reach(spec.contextLength()));
+                    sets.forEach(set -> set.attention().ensureCapacity(spec.contextLength()));
                     KvPool pool = new KvPool(Arena.ofAuto().allocate(16), 0, 1, 1, 1);
                     assertThat(arrayBytes(new Worker(spec, limits, sets, pool)))
                             .as("%s, %s, %s", kinds.getLast().name(), spec, limits)

@@ -111,13 +111,13 @@ class ScalarKernelsTest {
         int pairs = 20;
         Random random = new Random(5);
         float[] x = KernelFixtures.normal(random, 2 * pairs);
-        float[] turns = new float[2 * pairs];
+        float[] rope = new float[2 * pairs];
         for (int i = 0; i < pairs; i++) {
-            turns[i] = (float) Math.cos(0.7 * i);
-            turns[pairs + i] = (float) Math.sin(0.7 * i);
+            rope[i] = (float) Math.cos(0.7 * i);
+            rope[pairs + i] = (float) Math.sin(0.7 * i);
         }
         float[] actual = x.clone();
-        scalar.rows().rotate(actual, 0, turns, 0, pairs);
+        scalar.rows().rotate(actual, 0, rope, 0, pairs);
         for (int i = 0; i < pairs; i++) {
             double cos = Math.cos(0.7 * i);
             double sin = Math.sin(0.7 * i);

@@ -71,7 +71,7 @@ class StalledStepTest {
                 .getFirst();
         AtomicLong now = new AtomicLong();
         // Time passes only while the worker is held up.
-        runner.giveUpAfter(
+        runner.setStallLimit(
                 new StallLimit(() -> stalled.getCount() == 0 ? now.addAndGet(LIMIT_NANOS) : now.get(), LIMIT_NANOS));
         StepDriver driver = new StepDriver(runner);
         driver.add(new StepDriver.Sequence(1, 2), 2, true).add(new StepDriver.Sequence(3, 4), 2, true);

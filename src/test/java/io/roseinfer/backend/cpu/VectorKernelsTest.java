@@ -168,10 +168,10 @@ class VectorKernelsTest {
         for (int pairs : SIZES) {
             float[] expected = KernelFixtures.normal(random, 3 + 2 * pairs + 2);
             float[] actual = expected.clone();
-            float[] turns = KernelFixtures.normal(random, 5 + 2 * pairs);
-            scalar.rows().rotate(expected, 3, turns, 5, pairs);
+            float[] rope = KernelFixtures.normal(random, 5 + 2 * pairs);
+            scalar.rows().rotate(expected, 3, rope, 5, pairs);
             float[] before = actual.clone();
-            vector.rows().rotate(actual, 3, turns, 5, pairs);
+            vector.rows().rotate(actual, 3, rope, 5, pairs);
             assertThat(actual).as("%d pairs", pairs).isEqualTo(expected);
             assertThat(Arrays.copyOf(actual, 3)).isEqualTo(Arrays.copyOf(before, 3));
             assertThat(Arrays.copyOfRange(actual, 3 + 2 * pairs, actual.length))
@@ -298,7 +298,7 @@ class VectorKernelsTest {
     @ValueSource(ints = {128, 256, 512})
     void attention_reaches_farther_than_its_first_arrays_once_it_is_told_to(int bits) {
         int headSize = 16;
-        int length = 3 * Attention.FIRST_REACH / 2;
+        int length = 3 * Attention.INITIAL_CAPACITY / 2;
         Random random = new Random(bits);
         int[] blocks = IntStream.range(1, 1 + Math.ceilDiv(length, 16)).toArray();
         try (Arena arena = Arena.ofConfined()) {
@@ -308,10 +308,10 @@ class VectorKernelsTest {
             for (Kernels.Factory kind : List.of(new ScalarKernels(), new VectorKernels(bits))) {
                 Attention attention = kind.create(new Fp32Weights(), 131_072).attention();
                 float[] near = new float[Attention.MAX_QUERIES * headSize];
-                attention.attendHeads(view, queries, 0, 8, Attention.FIRST_REACH, 0.3f, near);
-                attention.reach(length);
+                attention.attendHeads(view, queries, 0, 8, Attention.INITIAL_CAPACITY, 0.3f, near);
+                attention.ensureCapacity(length);
                 float[] again = new float[Attention.MAX_QUERIES * headSize];
-                attention.attendHeads(view, queries, 0, 8, Attention.FIRST_REACH, 0.3f, again);
+                attention.attendHeads(view, queries, 0, 8, Attention.INITIAL_CAPACITY, 0.3f, again);
                 assertThat(again).as(kind.name()).isEqualTo(near);
                 float[] far = new float[Attention.MAX_QUERIES * headSize];
                 attention.attend(view, queries, 0, headSize, 8, length - 7, 0.3f, far);
@@ -319,7 +319,7 @@ class VectorKernelsTest {
                 float[] alone = new float[headSize];
                 Attention scalar =
                         new ScalarKernels().create(new Fp32Weights(), length).attention();
-                scalar.reach(length);
+                scalar.ensureCapacity(length);
                 scalar.attend(view, queries, 7 * headSize, headSize, 1, length, 0.3f, alone);
                 assertThat(Arrays.copyOfRange(far, 7 * headSize, far.length))
                         .as(kind.name())

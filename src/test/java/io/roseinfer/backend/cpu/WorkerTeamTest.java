@@ -45,13 +45,13 @@ class WorkerTeamTest {
             team.run(worker -> {
                 for (int round = 1; round <= rounds; round++) {
                     written[worker] = round;
-                    team.meet(worker);
+                    team.barrier(worker);
                     for (int other : written) {
                         if (other != round) {
                             stale.incrementAndGet();
                         }
                     }
-                    team.meet(worker);
+                    team.barrier(worker);
                 }
             });
         }
@@ -85,7 +85,7 @@ class WorkerTeamTest {
                     while ((item = team.claim(items, worker)) != WorkerTeam.NONE) {
                         claims.incrementAndGet(item);
                     }
-                    team.meet(worker);
+                    team.barrier(worker);
                 }
             });
         }
@@ -113,18 +113,18 @@ class WorkerTeamTest {
         try (WorkerTeam team = new WorkerTeam(3)) {
             for (int round = 0; round < 50; round++) {
                 assertThatThrownBy(() -> team.run(worker -> {
-                            team.meet(worker);
+                            team.barrier(worker);
                             if (worker == 1) {
                                 throw new ArithmeticException("worker one");
                             }
-                            team.meet(worker);
-                            team.meet(worker);
+                            team.barrier(worker);
+                            team.barrier(worker);
                         }))
                         .isInstanceOf(ArithmeticException.class)
                         .hasMessage("worker one");
                 AtomicInteger runs = new AtomicInteger();
                 team.run(worker -> {
-                    team.meet(worker);
+                    team.barrier(worker);
                     runs.incrementAndGet();
                 });
                 assertThat(runs).hasValue(3);
@@ -173,7 +173,7 @@ class WorkerTeamTest {
         WorkerTeam team = new WorkerTeam(2);
         team.submit(worker -> {
             for (int i = 0; i < 100; i++) {
-                team.meet(worker);
+                team.barrier(worker);
             }
             finished.incrementAndGet();
         });
@@ -191,19 +191,19 @@ class WorkerTeamTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_worker_that_stays_away_too_long_fails_the_job_whether_or_not_the_others_were_to_meet_it(boolean meeting) {
+    void a_worker_that_stays_away_too_long_fails_the_job_whether_or_not_the_others_were_to_meet_it(boolean atBarrier) {
         CountDownLatch away = new CountDownLatch(1);
         CountDownLatch back = new CountDownLatch(1);
         AtomicLong now = new AtomicLong();
         WorkerTeam team = new WorkerTeam(3);
-        team.giveUpAfter(new StallLimit(() -> away.getCount() == 0 ? now.addAndGet(1000) : 0, 1000));
+        team.setStallLimit(new StallLimit(() -> away.getCount() == 0 ? now.addAndGet(1000) : 0, 1000));
         assertThatThrownBy(() -> team.run(worker -> {
                     if (worker == 1) {
                         away.countDown();
                         awaitQuietly(back);
                     }
-                    if (meeting) {
-                        team.meet(worker);
+                    if (atBarrier) {
+                        team.barrier(worker);
                     }
                 }))
                 .isInstanceOf(DeviceFailure.class)
@@ -223,14 +223,14 @@ class WorkerTeamTest {
     void a_worker_may_stay_away_as_long_as_the_limit_says() {
         try (WorkerTeam team = new WorkerTeam(2)) {
             AtomicInteger looks = new AtomicInteger();
-            team.giveUpAfter(new StallLimit(looks::incrementAndGet, 1000));
+            team.setStallLimit(new StallLimit(looks::incrementAndGet, 1000));
             team.run(worker -> {
                 while (worker == 1 && looks.get() < 3) {
                     LockSupport.parkNanos(1_000_000);
                 }
-                team.meet(worker);
+                team.barrier(worker);
             });
-            team.run(team::meet);
+            team.run(team::barrier);
         }
     }
 
@@ -244,7 +244,7 @@ class WorkerTeamTest {
                 away.countDown();
                 awaitQuietly(back);
             }
-            team.meet(worker);
+            team.barrier(worker);
         }));
         awaitQuietly(away);
         team.close();

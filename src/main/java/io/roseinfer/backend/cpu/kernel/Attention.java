@@ -10,14 +10,14 @@ public interface Attention {
     /** The most queries one call may carry, be they tokens or heads. */
     int MAX_QUERIES = 8;
 
-    /** Lengths that there is room for without {@link #reach}. */
-    int FIRST_REACH = 2048;
+    /** Lengths that there is room for without {@link #ensureCapacity}. */
+    int INITIAL_CAPACITY = 2048;
 
     /**
      * Makes room for contexts of up to {@code length} tokens, where there is less. A set of kernels begins with that for
-     * {@value #FIRST_REACH}: models take contexts of 40,000 and more, and most requests are short.
+     * {@value #INITIAL_CAPACITY}: models take contexts of 40,000 and more, and most requests are short.
      */
-    void reach(int length);
+    void ensureCapacity(int length);
 
     /**
      * Attends from {@code count} consecutive tokens; the first stands at the end of {@code length} tokens, itself included, each

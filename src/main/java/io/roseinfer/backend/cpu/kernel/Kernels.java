@@ -6,7 +6,7 @@ package io.roseinfer.backend.cpu.kernel;
  * @param blocks products with the weights of the blocks
  * @param head products with the weights of the head, which may be the same
  */
-public record Kernels(PanelProduct blocks, PanelProduct head, Attention attention, RowMath rows) {
+public record Kernels(PanelMatmul blocks, PanelMatmul head, Attention attention, RowMath rows) {
 
     /** Makes sets of kernels of one kind. */
     public interface Factory {

@@ -6,28 +6,28 @@ import io.roseinfer.model.Activation;
 public interface RowMath {
 
     /**
-     * Layer normalisation: {@code fma((x − mean) · (1 / √(variance + epsilon)), gain, bias)}; mean and variance are summed in the
+     * Layer normalisation: {@code fma((x − mean) · (1 / √(variance + epsilon)), weight, bias)}; mean and variance are summed in the
      * order of {@link Lanes}.
      */
-    void layerNorm(float[] x, int from, float[] gain, float[] bias, float epsilon, float[] output);
+    void layerNorm(float[] x, int from, float[] weight, float[] bias, float epsilon, float[] output);
 
     /**
-     * Root mean square normalisation: {@code x · (1 / √(mean of x² + epsilon)) · gain}, from the left; the squares are summed in the
+     * Root mean square normalisation: {@code x · (1 / √(mean of x² + epsilon)) · weight}, from the left; the squares are summed in the
      * order of {@link Lanes}.
      *
-     * @param gain as many as there are elements
+     * @param weight as many as there are elements
      * @param output filled from {@code to} on; may be {@code x} itself with {@code to == from}
      */
-    void rmsNorm(float[] x, int from, float[] gain, float epsilon, float[] output, int to);
+    void rmsNorm(float[] x, int from, float[] weight, float epsilon, float[] output, int to);
 
     /**
      * Turns pairs of elements, in place: {@code x[i]} and {@code x[i + pairs]} become {@code fma(-x[i + pairs], sin, x[i] · cos)} and
      * {@code fma(x[i], sin, x[i + pairs] · cos)}.
      *
      * @param x the first elements of the pairs start at {@code from}
-     * @param turns {@code pairs} cosines from {@code at} on, followed by as many sines
+     * @param rope {@code pairs} cosines from {@code at} on, followed by as many sines
      */
-    void rotate(float[] x, int from, float[] turns, int at, int pairs);
+    void rotate(float[] x, int from, float[] rope, int at, int pairs);
 
     /** Multiplies {@code values[0 … count)} by {@code factors[0 … count)}. */
     void multiply(float[] values, float[] factors, int count);

@@ -40,14 +40,14 @@ final class BlockPrefetch {
 
     private BlockPrefetch() {}
 
-    /** Streams per turn of a tile whose loop takes {@code turnsPerWord} turns for a row of words. */
-    static int streams(int turnsPerWord) {
-        return STREAMS / turnsPerWord;
+    /** Streams per turn of a tile whose loop takes {@code iterationsPerWord} turns for a row of words. */
+    static int streams(int iterationsPerWord) {
+        return STREAMS / iterationsPerWord;
     }
 
-    /** Turns after which a tile whose loop takes {@code turnsPerWord} turns for a row of words is at its first streams again. */
-    static int turns(int turnsPerWord, int prefetchers) {
-        return turnsPerWord == STREAMS && prefetchers > 1 ? 1 : turnsPerWord;
+    /** Turns after which a tile whose loop takes {@code iterationsPerWord} turns for a row of words is at its first streams again. */
+    static int iterations(int iterationsPerWord, int prefetchers) {
+        return iterationsPerWord == STREAMS && prefetchers > 1 ? 1 : iterationsPerWord;
     }
 
     /** Bytes by which a stream of one of the {@code prefetchers} advances in a turn; 0 where there are none. */

@@ -14,7 +14,7 @@ final class Processor {
     private Processor() {}
 
     /** Whether the prefetch of weights was measured to pay ({@link BlockPrefetch}): on Intel's; on an AMD Zen 5 it loses. */
-    static boolean gainsByPrefetching() {
+    static boolean benefitsFromPrefetch() {
         return VENDOR.equals("GenuineIntel");
     }
 

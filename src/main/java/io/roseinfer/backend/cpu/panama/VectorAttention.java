@@ -42,12 +42,12 @@ final class VectorAttention implements Attention {
 
     VectorAttention(int contextLength) {
         this.contextLength = contextLength;
-        rowSize = Math.min(contextLength, FIRST_REACH) + Lanes.COUNT;
+        rowSize = Math.min(contextLength, INITIAL_CAPACITY) + Lanes.COUNT;
         weights = new float[MAX_QUERIES * rowSize];
     }
 
     @Override
-    public void reach(int length) {
+    public void ensureCapacity(int length) {
         if (length + Lanes.COUNT > rowSize) {
             rowSize = Math.min(contextLength, Math.max(length, 2 * rowSize)) + Lanes.COUNT;
             weights = new float[MAX_QUERIES * rowSize];

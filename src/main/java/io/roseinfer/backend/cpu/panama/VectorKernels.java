@@ -6,7 +6,7 @@ import io.roseinfer.backend.cpu.kernel.Fp32Weights;
 import io.roseinfer.backend.cpu.kernel.Int4Weights;
 import io.roseinfer.backend.cpu.kernel.Int8Weights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
-import io.roseinfer.backend.cpu.kernel.PanelProduct;
+import io.roseinfer.backend.cpu.kernel.PanelMatmul;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.util.List;
@@ -18,7 +18,7 @@ public final class VectorKernels implements Kernels.Factory {
 
     /** Kernels for vectors of 128, 256 or 512 bits; wider than the processor's is correct, and very slow. */
     public VectorKernels(int bits) {
-        this(bits, Processor.gainsByPrefetching());
+        this(bits, Processor.benefitsFromPrefetch());
     }
 
     /**
@@ -27,7 +27,7 @@ public final class VectorKernels implements Kernels.Factory {
      */
     public static List<Kernels.Factory> kinds(int bits) {
         Kernels.Factory plain = new VectorKernels(bits, false);
-        return Processor.gainsByPrefetching() ? List.of(plain, new VectorKernels(bits, true)) : List.of(plain);
+        return Processor.benefitsFromPrefetch() ? List.of(plain, new VectorKernels(bits, true)) : List.of(plain);
     }
 
     /**
@@ -53,7 +53,7 @@ public final class VectorKernels implements Kernels.Factory {
 
     @Override
     public Kernels create(WeightFormat format, int contextLength) {
-        PanelProduct blocks = product(format);
+        PanelMatmul blocks = product(format);
         return new Kernels(
                 blocks,
                 format.ofHead().equals(format) ? blocks : product(format.ofHead()),
@@ -62,32 +62,32 @@ public final class VectorKernels implements Kernels.Factory {
     }
 
     /** The products of each format; which tiles prefetch is as it was measured to pay (figures: {@link BlockPrefetch}). */
-    private PanelProduct product(WeightFormat format) {
+    private PanelMatmul product(WeightFormat format) {
         int most = BlockPrefetch.MAX_PREFETCHERS;
         return switch (format) {
             case Fp32Weights floats ->
-                new FloatProduct(
+                new FloatMatmul(
                         bits,
                         floats,
                         GemvTiles.class,
                         prefetch,
                         (rows, tiles) -> rows == 1 ? 0 : Math.min(tiles, most));
             case Bf16Weights halves ->
-                new FloatProduct(bits, halves, GemvTiles.class, prefetch, (rows, tiles) -> Math.min(tiles, most));
+                new FloatMatmul(bits, halves, GemvTiles.class, prefetch, (rows, tiles) -> Math.min(tiles, most));
             case Int8Weights bytes ->
-                new FloatProduct(
+                new FloatMatmul(
                         bits,
                         bytes,
                         GemvInt8Tiles.class,
                         prefetch,
                         (rows, tiles) -> rows <= 2 * RegisterTiles.tallest(bits) ? 1 : Math.min(tiles, most));
-            case Int4Weights nibbles -> new Int4Product(bits, nibbles);
+            case Int4Weights nibbles -> new Int4Matmul(bits, nibbles);
         };
     }
 
     @Override
     public long bytes(WeightFormat format, int contextLength) {
-        long products = format instanceof Int4Weights ? Int4Product.BYTES : 0;
+        long products = format instanceof Int4Weights ? Int4Matmul.BYTES : 0;
         return products + VectorAttention.bytes(contextLength) + VectorRows.BYTES;
     }
 }

@@ -32,51 +32,51 @@ final class VectorRows implements RowMath {
     private final int[] rounded = new int[LEAD + BATCH * QuantizedRows.GROUP];
 
     @Override
-    public void layerNorm(float[] x, int from, float[] gain, float[] bias, float epsilon, float[] output) {
-        int width = gain.length;
+    public void layerNorm(float[] x, int from, float[] weight, float[] bias, float epsilon, float[] output) {
+        int width = weight.length;
         float mean = sum(x, from, width) / width;
         float inverse = 1f / (float) Math.sqrt(sumOfSquares(x, from, width, mean) / width + epsilon);
         int whole = F.loopBound(width);
         for (int i = 0; i < whole; i += F.length()) {
             FloatVector normed = FloatVector.fromArray(F, x, from + i).sub(mean).mul(inverse);
-            normed.fma(FloatVector.fromArray(F, gain, i), FloatVector.fromArray(F, bias, i))
+            normed.fma(FloatVector.fromArray(F, weight, i), FloatVector.fromArray(F, bias, i))
                     .intoArray(output, i);
         }
         for (int i = whole; i < width; i++) {
-            output[i] = Math.fma((x[from + i] - mean) * inverse, gain[i], bias[i]);
+            output[i] = Math.fma((x[from + i] - mean) * inverse, weight[i], bias[i]);
         }
     }
 
     @Override
-    public void rmsNorm(float[] x, int from, float[] gain, float epsilon, float[] output, int to) {
-        int width = gain.length;
+    public void rmsNorm(float[] x, int from, float[] weight, float epsilon, float[] output, int to) {
+        int width = weight.length;
         float inverse = 1f / (float) Math.sqrt(sumOfSquares(x, from, width, 0f) / width + epsilon);
         int whole = F.loopBound(width);
         for (int i = 0; i < whole; i += F.length()) {
             FloatVector normed = FloatVector.fromArray(F, x, from + i).mul(inverse);
-            normed.mul(FloatVector.fromArray(F, gain, i)).intoArray(output, to + i);
+            normed.mul(FloatVector.fromArray(F, weight, i)).intoArray(output, to + i);
         }
         for (int i = whole; i < width; i++) {
-            output[to + i] = x[from + i] * inverse * gain[i];
+            output[to + i] = x[from + i] * inverse * weight[i];
         }
     }
 
     @Override
-    public void rotate(float[] x, int from, float[] turns, int at, int pairs) {
+    public void rotate(float[] x, int from, float[] rope, int at, int pairs) {
         int whole = F.loopBound(pairs);
         for (int i = 0; i < whole; i += F.length()) {
             FloatVector first = FloatVector.fromArray(F, x, from + i);
             FloatVector second = FloatVector.fromArray(F, x, from + pairs + i);
-            FloatVector cos = FloatVector.fromArray(F, turns, at + i);
-            FloatVector sin = FloatVector.fromArray(F, turns, at + pairs + i);
+            FloatVector cos = FloatVector.fromArray(F, rope, at + i);
+            FloatVector sin = FloatVector.fromArray(F, rope, at + pairs + i);
             second.neg().fma(sin, first.mul(cos)).intoArray(x, from + i);
             first.fma(sin, second.mul(cos)).intoArray(x, from + pairs + i);
         }
         for (int i = whole; i < pairs; i++) {
             float first = x[from + i];
             float second = x[from + pairs + i];
-            x[from + i] = Math.fma(-second, turns[at + pairs + i], first * turns[at + i]);
-            x[from + pairs + i] = Math.fma(first, turns[at + pairs + i], second * turns[at + i]);
+            x[from + i] = Math.fma(-second, rope[at + pairs + i], first * rope[at + i]);
+            x[from + pairs + i] = Math.fma(first, rope[at + pairs + i], second * rope[at + i]);
         }
     }
 

@@ -22,11 +22,11 @@ final class ScalarAttention implements Attention {
 
     ScalarAttention(int contextLength) {
         this.contextLength = contextLength;
-        weights = new float[Math.min(contextLength, FIRST_REACH)];
+        weights = new float[Math.min(contextLength, INITIAL_CAPACITY)];
     }
 
     @Override
-    public void reach(int length) {
+    public void ensureCapacity(int length) {
         if (length > weights.length) {
             weights = new float[Math.min(contextLength, Math.max(length, 2 * weights.length))];
         }

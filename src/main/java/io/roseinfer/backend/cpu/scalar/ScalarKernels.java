@@ -1,7 +1,7 @@
 package io.roseinfer.backend.cpu.scalar;
 
 import io.roseinfer.backend.cpu.kernel.Kernels;
-import io.roseinfer.backend.cpu.kernel.PanelProduct;
+import io.roseinfer.backend.cpu.kernel.PanelMatmul;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 
 /** The reference kernels: plain loops that say what every other kernel must compute. */
@@ -14,12 +14,12 @@ public final class ScalarKernels implements Kernels.Factory {
 
     @Override
     public Kernels create(WeightFormat format, int contextLength) {
-        PanelProduct product = new ScalarProduct();
+        PanelMatmul product = new ScalarMatmul();
         return new Kernels(product, product, new ScalarAttention(contextLength), new ScalarRows());
     }
 
     @Override
     public long bytes(WeightFormat format, int contextLength) {
-        return ScalarProduct.BYTES + ScalarAttention.bytes(contextLength) + ScalarRows.BYTES;
+        return ScalarMatmul.BYTES + ScalarAttention.bytes(contextLength) + ScalarRows.BYTES;
     }
 }

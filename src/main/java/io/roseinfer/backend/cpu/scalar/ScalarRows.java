@@ -15,8 +15,8 @@ final class ScalarRows implements RowMath {
     private final float[] lanes = new float[Lanes.COUNT];
 
     @Override
-    public void layerNorm(float[] x, int from, float[] gain, float[] bias, float epsilon, float[] output) {
-        int width = gain.length;
+    public void layerNorm(float[] x, int from, float[] weight, float[] bias, float epsilon, float[] output) {
+        int width = weight.length;
         Arrays.fill(lanes, 0f);
         for (int i = 0; i < width; i++) {
             lanes[i % Lanes.COUNT] += x[from + i];
@@ -29,30 +29,30 @@ final class ScalarRows implements RowMath {
         }
         float inverse = 1f / (float) Math.sqrt(Lanes.sum(lanes) / width + epsilon);
         for (int i = 0; i < width; i++) {
-            output[i] = Math.fma((x[from + i] - mean) * inverse, gain[i], bias[i]);
+            output[i] = Math.fma((x[from + i] - mean) * inverse, weight[i], bias[i]);
         }
     }
 
     @Override
-    public void rmsNorm(float[] x, int from, float[] gain, float epsilon, float[] output, int to) {
-        int width = gain.length;
+    public void rmsNorm(float[] x, int from, float[] weight, float epsilon, float[] output, int to) {
+        int width = weight.length;
         Arrays.fill(lanes, 0f);
         for (int i = 0; i < width; i++) {
             lanes[i % Lanes.COUNT] = Math.fma(x[from + i], x[from + i], lanes[i % Lanes.COUNT]);
         }
         float inverse = 1f / (float) Math.sqrt(Lanes.sum(lanes) / width + epsilon);
         for (int i = 0; i < width; i++) {
-            output[to + i] = x[from + i] * inverse * gain[i];
+            output[to + i] = x[from + i] * inverse * weight[i];
         }
     }
 
     @Override
-    public void rotate(float[] x, int from, float[] turns, int at, int pairs) {
+    public void rotate(float[] x, int from, float[] rope, int at, int pairs) {
         for (int i = 0; i < pairs; i++) {
             float first = x[from + i];
             float second = x[from + pairs + i];
-            float cos = turns[at + i];
-            float sin = turns[at + pairs + i];
+            float cos = rope[at + i];
+            float sin = rope[at + pairs + i];
             x[from + i] = Math.fma(-second, sin, first * cos);
             x[from + pairs + i] = Math.fma(first, sin, second * cos);
         }

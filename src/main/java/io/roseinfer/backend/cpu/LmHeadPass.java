@@ -10,14 +10,14 @@ import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.Sampler;
 
 /** From the last hidden states to tokens: final norm, logits and sampling, for the rows that sample and no others. */
-final class HeadPass {
+final class LmHeadPass {
     private final ModelSpec spec;
     private final ModelWeights weights;
     private final WorkerTeam team;
     private final Worker[] workers;
     private final Scratch scratch;
 
-    HeadPass(ModelSpec spec, ModelWeights weights, WorkerTeam team, Worker[] workers, Scratch scratch) {
+    LmHeadPass(ModelSpec spec, ModelWeights weights, WorkerTeam team, Worker[] workers, Scratch scratch) {
         this.spec = spec;
         this.weights = weights;
         this.team = team;
@@ -30,9 +30,9 @@ final class HeadPass {
         for (int first = 0; first < step.samples(); first += Scratch.LOGIT_ROWS) {
             int count = Math.min(Scratch.LOGIT_ROWS, step.samples() - first);
             norm(worker, first, count);
-            workers[worker].meetAfter(Operator.FINAL_NORM, team, worker, weights.head());
+            workers[worker].barrierAfter(Operator.FINAL_NORM, team, worker, weights.head());
             logits(worker, count);
-            workers[worker].meetAfter(Operator.LOGITS, team, worker, weights.first());
+            workers[worker].barrierAfter(Operator.LOGITS, team, worker, weights.first());
             for (int m = worker; m < count; m += team.size()) {
                 sample(workers[worker], step, first + m, m * spec.vocabularySize(), outputs);
             }
@@ -40,7 +40,7 @@ final class HeadPass {
         }
     }
 
-    Signal.Pause pause(int worker) {
+    EventCount.WaitTask waitTask(int worker) {
         return workers[worker].prefetch;
     }
 

@@ -3,13 +3,13 @@ package io.roseinfer.backend.cpu.scalar;
 import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.PanelProduct;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.PanelMatmul;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import java.util.Arrays;
 
-/** The matrix product, one sum at a time in the order that {@link PanelProduct} states. */
-final class ScalarProduct implements PanelProduct {
+/** The matrix product, one sum at a time in the order that {@link PanelMatmul} states. */
+final class ScalarMatmul implements PanelMatmul {
     /** Bytes of the arrays. */
     static final long BYTES = 4L * (2 * COLUMNS + QuantizedRows.GROUP * COLUMNS + QuantizedRows.GROUP);
 
@@ -29,7 +29,7 @@ final class ScalarProduct implements PanelProduct {
     }
 
     @Override
-    public void multiply(ProductInput x, int rows, PackedMatrix weights, int panel, float[] sums) {
+    public void multiply(MatmulInput x, int rows, PackedMatrix weights, int panel, float[] sums) {
         if (weights.format().quantizesInputs()) {
             multiply(x.words(), rows, weights, panel, sums);
         } else {

@@ -8,7 +8,7 @@ package io.roseinfer.backend.cpu.kernel;
  * <p>With a format that quantizes its inputs the sums of a group of inputs are integers, exact in any order; over groups, ascending, the
  * chain is {@code s = fma((float) Σ a[r][k]·n[k][c], scale[g][c] · scale[r][g], s)} from zero.
  */
-public interface PanelProduct {
+public interface PanelMatmul {
 
     /** The tallest tile of {@link RowTiles} this kernel reads, a power of two. */
     int tallestTile();
@@ -22,5 +22,5 @@ public interface PanelProduct {
      * @param x {@code rows × weights.inputs()} activations
      * @param sums filled with {@code [rows][COLUMNS]}
      */
-    void multiply(ProductInput x, int rows, PackedMatrix weights, int panel, float[] sums);
+    void multiply(MatmulInput x, int rows, PackedMatrix weights, int panel, float[] sums);
 }

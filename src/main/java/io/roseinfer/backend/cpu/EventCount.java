@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A counter that threads wait on until it moves. They spin a little, since a phase of a step lasts microseconds, and then park,
  * so that a long wait costs nothing. Allocates nothing after construction.
  */
-final class Signal {
+final class EventCount {
     /** About 50 to 100 microseconds on current x86 processors, whose pause instruction takes 40 to 140 cycles. */
     static final int SPINS = 2000;
 
@@ -23,10 +23,10 @@ final class Signal {
     private static final long LOOK_NANOS = 50_000_000;
 
     /** The work of a waiting thread between two looks at the counter; short, and without effect on results. */
-    public interface Pause {
-        Pause SPIN = Thread::onSpinWait;
+    public interface WaitTask {
+        WaitTask SPIN = Thread::onSpinWait;
 
-        void turn();
+        void run();
     }
 
     private final int spins;
@@ -34,7 +34,7 @@ final class Signal {
     private final AtomicReferenceArray<@Nullable Thread> parked;
 
     /** A signal for {@code waiters} threads, each with a place of its own. */
-    Signal(int waiters, int spins) {
+    EventCount(int waiters, int spins) {
         this.parked = new AtomicReferenceArray<>(waiters);
         this.spins = spins;
     }
@@ -54,19 +54,19 @@ final class Signal {
         }
     }
 
-    /** As above; {@code pause} is what it does before it parks. */
-    void awaitChange(int seen, int place, Pause pause) {
-        boolean unused = awaitChange(seen, place, pause, null);
+    /** As above; {@code task} is what it does before it parks. */
+    void awaitChange(int seen, int place, WaitTask task) {
+        boolean unused = awaitChange(seen, place, task, null);
     }
 
     /** As above, at most so long, or without a limit; whether the counter has moved. */
     @SuppressWarnings("ThreadPriorityCheck") // yielding only saves time; the thread parks in the end
-    boolean awaitChange(int seen, int place, Pause pause, @Nullable StallLimit limit) {
+    boolean awaitChange(int seen, int place, WaitTask task, @Nullable StallLimit limit) {
         for (int i = 0; i < spins; i++) {
             if (count.get() != seen) {
                 return true;
             }
-            pause.turn();
+            task.run();
         }
         for (int i = 0; i < YIELDS; i++) {
             if (count.get() != seen) {

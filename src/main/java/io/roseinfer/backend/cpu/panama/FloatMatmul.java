@@ -4,8 +4,8 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import static io.roseinfer.backend.cpu.kernel.PackedMatrix.ROW_BYTES;
 
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.PanelProduct;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.PanelMatmul;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.lang.foreign.MemorySegment;
@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
  * <p>Narrow weights are widened in registers, in every tile again. Widening a block once, into memory that all tiles then read, was
  * slower.
  */
-final class FloatProduct implements PanelProduct {
+final class FloatMatmul implements PanelMatmul {
     /** How many of the {@code tiles} of a block prefetch the next one, where tiles may prefetch. */
     interface Prefetchers {
         int of(int rows, int tiles);
@@ -49,7 +49,7 @@ final class FloatProduct implements PanelProduct {
      * @param gemv the template of tiles of one row or two
      * @param prefetch whether tiles may prefetch the next block of weights
      */
-    FloatProduct(
+    FloatMatmul(
             int bits,
             WeightFormat format,
             Class<? extends RegisterTiles<float[]>> gemv,
@@ -87,7 +87,7 @@ final class FloatProduct implements PanelProduct {
     }
 
     @Override
-    public void multiply(ProductInput x, int rows, PackedMatrix weights, int panel, float[] sums) {
+    public void multiply(MatmulInput x, int rows, PackedMatrix weights, int panel, float[] sums) {
         Arrays.fill(sums, 0, rows * COLUMNS, 0f);
         int inputs = weights.inputs();
         int block = rows <= tallest ? inputs : BLOCK;

@@ -5,8 +5,8 @@ import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.PanelProduct;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.PanelMatmul;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.BlockSpec;
@@ -28,8 +28,8 @@ import java.util.stream.Stream;
  * seen how far to unroll a tile's loop; what it made of loops of up to 128 trips stayed at 0.6 of the speed for the life of the
  * process (bf16, 8 rows; int8 0.7), and from 512 on at that of a process that met the model's own products first.
  */
-final class KernelExercises {
-    /** Inputs of the products, at least what {@code FloatProduct} takes in one pass. */
+final class KernelWarmUpCases {
+    /** Inputs of the products, at least what {@code FloatMatmul} takes in one pass. */
     private static final int INPUTS = 768;
 
     private static final int PANELS = 3;
@@ -47,7 +47,7 @@ final class KernelExercises {
     private final int[] blocks;
 
     /** Data for a model's kernels, {@link #bytes} of it from {@code memory}. */
-    KernelExercises(ModelSpec spec, WeightFormat format, int blockSize, SegmentAllocator memory) {
+    KernelWarmUpCases(ModelSpec spec, WeightFormat format, int blockSize, SegmentAllocator memory) {
         this.spec = spec;
         this.format = format;
         matrices = formats(format).map(each -> matrix(each, memory)).toList();
@@ -96,10 +96,10 @@ final class KernelExercises {
         return calls;
     }
 
-    private static void products(PanelProduct product, PackedMatrix matrix, List<Runnable> calls) {
+    private static void products(PanelMatmul product, PackedMatrix matrix, List<Runnable> calls) {
         for (int rows : product.representativeRows()) {
             float[] sums = new float[rows * PackedMatrix.COLUMNS];
-            ProductInput x = ProductInput.zeros(matrix.format(), rows, INPUTS);
+            MatmulInput x = MatmulInput.zeros(matrix.format(), rows, INPUTS);
             calls.add(() -> {
                 for (int panel = 0; panel < PANELS; panel++) {
                     product.multiply(x, rows, matrix, panel, sums);
@@ -139,8 +139,8 @@ final class KernelExercises {
             calls.add(() -> kernels.rows().rmsNorm(head, 0, head, 1f, head, 0));
         }
         if (spec.block(0).positions() instanceof Positions.Rope rope) {
-            float[] turns = new float[rope.rotarySize()];
-            calls.add(() -> kernels.rows().rotate(head, 0, turns, 0, rope.rotarySize() / 2));
+            float[] table = new float[rope.rotarySize()];
+            calls.add(() -> kernels.rows().rotate(head, 0, table, 0, rope.rotarySize() / 2));
         }
     }
 

@@ -6,19 +6,19 @@ package io.roseinfer.backend.cpu.kernel;
  * words.
  */
 @SuppressWarnings("ArrayRecordComponent") // read in the innermost loops; inputs are never compared
-public record ProductInput(float[] floats, int[] words) {
+public record MatmulInput(float[] floats, int[] words) {
     private static final int[] NONE = {};
 
     /** The input of a product with a format that does not quantize its inputs. */
-    public ProductInput(float[] floats) {
+    public MatmulInput(float[] floats) {
         this(floats, NONE);
     }
 
     /** Returns an input of zeros for {@code rows} rows of {@code inputs}. */
-    public static ProductInput zeros(WeightFormat format, int rows, int inputs) {
+    public static MatmulInput zeros(WeightFormat format, int rows, int inputs) {
         return format.quantizesInputs()
-                ? new ProductInput(new float[rows * inputs], new int[rows * QuantizedRows.words(inputs)])
-                : new ProductInput(new float[rows * inputs]);
+                ? new MatmulInput(new float[rows * inputs], new int[rows * QuantizedRows.words(inputs)])
+                : new MatmulInput(new float[rows * inputs]);
     }
 
     /** Returns whether products read {@link #words}. */

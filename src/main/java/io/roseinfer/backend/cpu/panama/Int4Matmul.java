@@ -4,18 +4,18 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
 import io.roseinfer.backend.cpu.kernel.Int4Weights;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.PanelProduct;
-import io.roseinfer.backend.cpu.kernel.ProductInput;
+import io.roseinfer.backend.cpu.kernel.PanelMatmul;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Products with {@link Int4Weights}, by register tiles as in {@link FloatProduct}. Any number of rows takes all inputs in one pass: a
+ * Products with {@link Int4Weights}, by register tiles as in {@link FloatMatmul}. Any number of rows takes all inputs in one pass: a
  * panel is an eighth as large as one of floats.
  */
-final class Int4Product implements PanelProduct {
+final class Int4Matmul implements PanelMatmul {
     /** Bytes of the arrays. */
     static final long BYTES = (long) Integer.BYTES * GemmInt4Tiles.PAIRS;
 
@@ -28,7 +28,7 @@ final class Int4Product implements PanelProduct {
     private final RegisterTiles<int[]> gemv;
 
     /** For vectors of {@code bits} bits. */
-    Int4Product(int bits, Int4Weights format) {
+    Int4Matmul(int bits, Int4Weights format) {
         tallest = RegisterTiles.tallest(bits);
         tileColumns = RegisterTiles.columns(bits);
         TileSpec spec = new TileSpec(bits, format, 0);
@@ -48,7 +48,7 @@ final class Int4Product implements PanelProduct {
     }
 
     @Override
-    public void multiply(ProductInput x, int rows, PackedMatrix weights, int panel, float[] sums) {
+    public void multiply(MatmulInput x, int rows, PackedMatrix weights, int panel, float[] sums) {
         Arrays.fill(sums, 0, rows * COLUMNS, 0f);
         int groups = QuantizedRows.groups(weights.inputs());
         int words = QuantizedRows.words(weights.inputs());
