@@ -1,17 +1,18 @@
-// Attention of decode steps (sm_90a): rows that bring exactly one token, head size 64, block size 16, f16 and bf16.
+// Decode attention (sm_90a): rows of exactly one token, head size 64, KV block 16, one query head per KV head, f16 and bf16.
 //
-// One block per (head, row), whose warps take the row's KV blocks in turn. A KV block of one head is 4 KB in one piece, so it is
-// fetched by one bulk copy into a ring of `stages` such pieces. Why it is fast: the past was written by earlier steps, so its
-// blocks are requested before the kernel waits for the QKV GEMM of this layer, and KV streams while that GEMM still runs. Only the
-// new token, whose slot in its block is still stale then, is read after the wait, with the query, straight to registers. Of the
-// last block only the slots that hold tokens are fetched. Both products are made by tensor cores, with one query where there is
-// room for eight.
+// One thread block per (head, row); its warps take the row's KV blocks round-robin. A KV block of one head is 4 KB of contiguous
+// memory, fetched by one bulk copy into a ring of `stages` blocks.
 //
-// The `held` kernels, of two warps, request each warp's first block straight into registers, so that more of the past is under way
-// while QKV runs than shared memory has room for beside the GEMM's ring. They pay while all blocks fit on the device at once.
+// Why it is fast: earlier steps wrote the past, so its blocks are requested before the kernel waits for this layer's QKV GEMM,
+// and KV streams while that GEMM still runs. Only the new token is read after the wait, with the query, straight to registers. Of
+// the last block only the slots that hold tokens are fetched. Both products use tensor cores, with one query in an mma of eight
+// columns.
 //
-// Launch: grid (heads, rows), block 128, or 64 for `held`, dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of other
-// lengths are skipped.
+// attention_decode_regs has two warps, which request their first block straight into registers. More of the past is in flight
+// during QKV than fits in shared memory next to the GEMM's ring. It pays while all thread blocks are resident at once.
+//
+// Launch: grid (heads, rows), block 128 (regs: 64), dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of other lengths
+// are skipped.
 #include "include/paged_kv.cuh"
 #include "include/ptx.cuh"
 
@@ -23,20 +24,20 @@ constexpr int HEAD = 64;
 constexpr int BLOCK = 16;
 constexpr int MAX_PIECES = 56;
 
-// Keys of a block, then its values.
+// A KV block: 16 keys, then 16 values.
 constexpr int ROW_BYTES = HEAD * 2;
 constexpr int KEY_BYTES = BLOCK * ROW_BYTES;
 constexpr int PIECE_BYTES = 2 * KEY_BYTES;
 
-// Where in a block of 16 tokens a lane finds what mma.sync wants of it, 16 bytes at a time, from plain rows and without bank
-// conflicts. With g = lane / 4 and j = lane % 4:
+// A lane's mma.sync fragments in a KV block of 16 tokens: 16-byte reads of row-major K and V without bank conflicts. With g =
+// lane / 4 and j = lane % 4:
 //
 //      keys     of the tokens g and g + 8, the 16-byte chunks j + 4 · (g odd) and j + 4 · (g even)
 //      values   of the tokens j, j + 8, j + 4 and j + 12, the chunk (g + 2j) % 8
 //
-// A product may sum over dimensions in any order, if the query has the same one. Odd tokens have another than even ones, so the
-// query stands in the odd columns in one order and in the even ones in the other, and each token takes the column that fits. The
-// rows of the second product are dimensions, and differ from j to j likewise: the weights of j's tokens stand in column j alone.
+// QK may sum over dimensions in any order that the query shares. Odd tokens use another order than even ones: the query is stored
+// in one order in odd columns and in the other in even columns, and each token reads the matching column. The rows of PV are
+// dimensions, in an order that depends on j: the softmax weights of j's tokens are in column j alone.
 struct FragmentOffsets {
     int key, value;  // bytes from the start of the block
 
@@ -44,21 +45,21 @@ struct FragmentOffsets {
         : key(lane / 4 * ROW_BYTES + (lane % 4 ^ lane / 4 % 2 * 4) * 16),
           value(KEY_BYTES + lane % 4 * ROW_BYTES + (lane / 4 + lane % 4 * 2) % 8 * 16) {}
 
-    // The i-th of a lane's four pieces.
+    // Offset of a lane's i-th 16-byte fragment, i < 4.
     __device__ __forceinline__ int key_at(int i) const { return (key ^ i % 2 * 64) + i / 2 * 8 * ROW_BYTES; }
     __device__ __forceinline__ int value_at(int i) const { return value + (i % 2 * 8 + i / 2 * 4) * ROW_BYTES; }
 };
 
-// A warp's softmax-weighted sum in progress.
+// Online softmax and PV accumulators of a warp.
 template <class T>
 struct PartialAttention {
     float largest = NO_SCORE;  // the same for the whole warp
-    float total = 0;           // of the lane's own tokens; each is counted by the four lanes of a g
+    float total = 0;           // of the lane's own tokens, each present in the four lanes of a g
     float sum[4][4] = {};      // dimensions 8 · chunk + 2i and + 1 (rows g and g + 8), columns 2j and 2j + 1
 
-    // COUNT blocks of 16 tokens at once, so that their chains of arithmetic overlap; of block b, live[b] tokens are there. Slots past
-    // those may hold anything, NaN too: they are chosen away, never multiplied by zero.
-    // key(b, i) and value(b, i) give the lane's i-th piece.
+    // Adds COUNT KV blocks at once, so that their dependency chains overlap. Block b has live[b] tokens; slots beyond may hold
+    // anything, even NaN, so they are selected away and never multiplied by zero. key(b, i) and value(b, i) give the lane's i-th
+    // fragment.
     template <int COUNT, class Key, class Value>
     __device__ __forceinline__ void add(const Key& key, const Value& value, const uint4 (&query)[2], const int (&live)[COUNT],
                                         int lane) {
@@ -89,7 +90,7 @@ struct PartialAttention {
     }
 
     static __device__ __forceinline__ void scores(float (&score)[2], const uint4 (&k)[4], const uint4 (&q)[2], bool odd) {
-        float c[2][4] = {};  // two chains, for their latency
+        float c[2][4] = {};  // two accumulators, to hide latency
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             mma_16x8x16<T>(c[i], {k[i].x, k[i + 2].x, k[i].y, k[i + 2].y}, q[i].x, q[i].y);
@@ -107,7 +108,7 @@ struct PartialAttention {
         v[3] = j + 12 < live ? v[3] : nothing;
     }
 
-    // One more token, by the addresses of its key and value: a block of which it is the first.
+    // Adds one token, given its key and value: the first of a block of one.
     __device__ __forceinline__ void add_token(const char* key, const char* value, const uint4 (&query)[2], int lane) {
         const uint4 nothing = make_uint4(0, 0, 0, 0);
         auto vector = [](const char* at) { return __ldcg(reinterpret_cast<const uint4*>(at)); };
@@ -117,12 +118,12 @@ struct PartialAttention {
                {1}, lane);
     }
 
-    // The weights of the lane's tokens are rounded to T; what that leaves, rounded likewise, stands in columns of its own.
+    // PV with softmax weights split in two T: the rounded weight, and the rounding error in separate columns.
     __device__ __forceinline__ void add_values(const uint4 (&v)[4], float lower, float upper, int lane) {
         const uint32_t rounded = pack2<T>(lower, upper);
         const float2 back = unpack2<T>(rounded);
         const uint32_t rest = pack2<T>(lower - back.x, upper - back.y);
-        const bool restHere = lane >= 16;  // lanes 5j hold the rounded weights of the tokens of j, lanes 5j + 16 the rest
+        const bool restHere = lane >= 16;  // lanes 5j hold the rounded weights of j's tokens, lanes 5j + 16 the errors
         const uint32_t other = __shfl_xor_sync(~0u, restHere ? rounded : rest, 16);
         const bool here = lane / 4 % 4 == lane % 4;
         const uint32_t b0 = here ? (restHere ? other : rounded) : 0;
@@ -150,11 +151,12 @@ struct PartialAttention {
         }
     }
 
-    // The warp's sums of the dimensions 8 · ((g + 4 · (j % 2)) % 8) + 4 · (j / 2) … + 3, and its total in every lane.
+    // Returns the warp's output for dimensions 8 · ((g + 4 · (j % 2)) % 8) + 4 · (j / 2) … + 3, and leaves its total in every
+    // lane.
     __device__ __forceinline__ float4 join(int lane) {
 #pragma unroll
         for (int step = 4; step < 32; step *= 2) total += __shfl_xor_sync(~0u, total, step);
-        const bool second = lane % 4 >= 2;  // columns 4 … 7, the rests
+        const bool second = lane % 4 >= 2;  // columns 4 … 7, the rounding errors
         float joined[2][2];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
@@ -165,7 +167,7 @@ struct PartialAttention {
                 column[e] = (second ? sum[i + 2][e] : sum[i][e]) + __shfl_xor_sync(~0u, away, 2);
             }
 #pragma unroll
-            for (int h = 0; h < 2; h++) {  // odd columns hold these dimensions two g before, the other two columns in lane ^ 17
+            for (int h = 0; h < 2; h++) {  // odd columns hold these dimensions two g earlier, the other two columns in lane ^ 17
                 const float even = column[2 * h] + __shfl_sync(~0u, column[2 * h + 1], lane - 8 & 31);
                 joined[i][h] = even + __shfl_xor_sync(~0u, even, 17);
             }
@@ -181,10 +183,10 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     __shared__ alignas(16) float results[WARPS][HEAD + 4];
     release_dependents();
 
-    // The row and head of this thread block, and the row's KV blocks.
+    // Row and head of this thread block, and the row's block table.
     const int head = blockIdx.x;
     const int row = blockIdx.y;
-    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same for the whole warp, and the compiler may know it
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);  // warp-uniform, also to the compiler
     const int lane = threadIdx.x % 32;
     const int token = __ldg(p.rowStarts + row);
     const bool decodes = __ldg(p.rowStarts + row + 1) == token + 1;
@@ -192,8 +194,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     const int* list = p.blocks + __ldg(p.blockStarts + row);
     const int blocks = decodes ? (past + BLOCK - 1) / BLOCK : 0;
 
-    // Warp w takes the blocks w, w + WARPS, …: the first HELD of them in registers, the others through the stages w, w + WARPS, …,
-    // which it owns.
+    // Warp w takes blocks w, w + WARPS, …: the first REG_BLOCKS in registers, the others through stages w, w + WARPS, …, which it
+    // owns.
     const int depth = (stages - warp + WARPS - 1) / WARPS;
     if (lane < depth) barrier_init(&arrived[warp + WARPS * lane], 1);
     barrier_init_fence();
@@ -208,7 +210,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         if (live >= BLOCK) {
             barrier_expect(&arrived[stage], PIECE_BYTES);
             bulk_load(to, from, PIECE_BYTES, &arrived[stage]);
-        } else {  // the last block: nothing is read of slots that hold no token
+        } else {  // the last block: slots without a token are not read
             const int bytes = live * HEAD * 2;
             barrier_expect(&arrived[stage], 2 * bytes);
             bulk_load(to, from, bytes, &arrived[stage]);
@@ -216,14 +218,14 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         }
     };
 
-    // Ahead of the wait: the held blocks into registers, the first of the others into the ring.
-    const int mine = warp + WARPS * lane;  // a lane fetches the id of one block, all at once
+    // Before the wait: the first blocks into registers, the next ones into the ring.
+    const int mine = warp + WARPS * lane;  // each lane fetches the id of one block
     const int id = lane < depth + REG_BLOCKS && mine < blocks ? __ldg(list + mine) : 0;
     const FragmentOffsets at(lane);
     uint4 keys[REG_BLOCKS + 1][4], values[REG_BLOCKS + 1][4];
 #pragma unroll
     for (int h = 0; h < REG_BLOCKS; h++) {
-        const char* from = piece_of(__shfl_sync(~0u, id, h));  // block 0 of the pool, if this warp has none
+        const char* from = piece_of(__shfl_sync(~0u, id, h));  // block 0 of the pool if this warp has none
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             keys[h][i] = load_early16(from + at.key_at(i));
@@ -243,7 +245,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     const T* newest = p.key(list, past, head);
     wait_for_predecessors();
 
-    // The query, in the order of the lane's keys, and the new token, which the last warp takes.
+    // The query in the order of the lane's keys, and the new token, which the last warp takes.
     const uint4* chunks = reinterpret_cast<const uint4*>(query);
     const int chunk = lane % 4 ^ lane / 4 % 2 * 4;
     const uint4 q[2] = {__ldcg(chunks + chunk), __ldcg(chunks + (chunk ^ 4))};
@@ -252,7 +254,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         part.add_token(reinterpret_cast<const char*>(newest), reinterpret_cast<const char*>(newest + p.valueOffset()), q, lane);
     }
 
-    // The past: a warp waits for a stage, adds its block and requests another into it; the held blocks come first.
+    // The past: blocks in registers first; then wait for a stage, add its block, request the next one into it.
     int round = 0;
     int parity = 0;
     auto next_stage = [&] {
@@ -293,12 +295,12 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         }
     }
     int block = warp + WARPS * REG_BLOCKS;
-    if constexpr (REG_BLOCKS > 0) {  // there are registers for two at once
+    if constexpr (REG_BLOCKS > 0) {  // two blocks at a time fit in registers
         for (; block + WARPS < blocks && depth > 1; block += 2 * WARPS) take(block, std::integral_constant<int, 2>());
     }
     for (; block < blocks; block += WARPS) take(block, std::integral_constant<int, 1>());
 
-    // The warps' softmaxes become one, which the first warp writes.
+    // Merge the warps' partial softmaxes; the first warp writes the output.
     const float4 joined = part.join(lane);
     if (lane % 2 == 0) *reinterpret_cast<float4*>(results[warp] + lane / 4 * 8 + lane % 4 * 2) = joined;
     if (lane == 0) {

@@ -1,17 +1,16 @@
-// Attention of decode steps where up to eight heads of queries share a head of keys and values (sm_90a): rows that bring exactly one
-// token, head sizes 64 and 128, block size 16, f16 and bf16, the whole context or a window of it. Keys and values are of the same
-// type, or fp8.
+// Decode attention with GQA (sm_90a): rows of exactly one token, up to eight query heads per KV head, head size 64 or 128, KV
+// block 16, f16 and bf16, full context or sliding window. K and V are T or fp8.
 //
-// A key is read once for all queries that see it: the queries of a group are the rows of an mma.sync, whose other eight rows take
-// what rounding leaves of the softmax weights. Where a step has few rows, a cluster of up to eight blocks shares the context of one
-// (row, head), and the blocks send each other their sums by stores that report to a barrier.
+// Why it is fast: each key is loaded once per GQA group. The group's queries are rows of an mma.sync; its other eight rows take
+// the rounding errors of the softmax weights. With few rows, a cluster of up to eight thread blocks splits the context of one
+// (row, KV head), and the blocks exchange partial outputs by st.async, which completes on an mbarrier.
 //
-// The warps of a cluster take the row's KV blocks in turn, each through a ring of its own of cp.async, swizzled, so that warps never
-// wait for each other. The past is requested before the kernel waits for the QKV GEMM of this layer; the new token's key and value
-// are added after it.
+// The warps of a cluster take the row's KV blocks round-robin, each through its own cp.async ring in swizzled shared memory, so
+// warps never wait for each other. The past is requested before the kernel waits for this layer's QKV GEMM; the new token's key
+// and value are loaded after the wait.
 //
-// Launch: grid (kvHeads · cluster, rows), block 128, dynamic shared memory by SHARED_BYTES, cluster (c, 1, 1), c = 1, 2, 4 or 8. Rows
-// of other lengths are skipped.
+// Launch: grid (kvHeads · cluster, rows), block 128, dynamic shared memory SHARED_BYTES or more, cluster (c, 1, 1), c = 1, 2, 4
+// or 8. Rows of other lengths are skipped.
 #include "include/kv_fragments.cuh"
 #include "include/paged_kv.cuh"
 #include "include/ptx.cuh"
@@ -24,14 +23,14 @@ constexpr int BLOCK = 16;
 constexpr int WARPS = 4;
 constexpr int MAX_GROUP = 8;
 
-// What a warp keeps of a KV block: 16 keys, then 16 values.
+// A warp's cp.async ring of KV blocks: 16 keys, then 16 values per stage.
 template <class KV, int HEAD>
 struct Ring {
     using Row = KvRow<KV, HEAD>;
     static constexpr int STAGES = Row::BYTES == 256 ? 3 : 4;
     static constexpr int KEY_BYTES = BLOCK * Row::BYTES;
     static constexpr int STAGE_BYTES = 2 * KEY_BYTES;
-    // Partial sums that blocks of a cluster send each other: per four outputs the sums, and the softmax they belong to.
+    // Partial outputs that the blocks of a cluster exchange: per item four accumulators and their softmax state.
     static constexpr int ITEMS = MAX_GROUP * HEAD / 4;
     static constexpr int RECEIVED_BYTES = (ITEMS + 8) * 32;
     static constexpr int RING_BYTES = WARPS * STAGES * STAGE_BYTES;
@@ -39,7 +38,7 @@ struct Ring {
 
     const KV* pool;
     int kvHeads, kvHead;
-    int start, newest;  // the tokens from `start` to `newest` are seen
+    int start, newest;  // visible tokens: start … newest
 
     __device__ __forceinline__ void copy(uint32_t stage, int id, int block, int row, int chunk) const {
         const int token = block * BLOCK + row;
@@ -50,7 +49,7 @@ struct Ring {
         copy_async16(stage + KEY_BYTES + Row::offset(row, chunk), key + BLOCK * HEAD, present);
     }
 
-    // Slots that hold nothing to be seen become zeros. The token `without` is left out.
+    // Loads a KV block; slots without a visible token become zeros. Skips token `without`.
     __device__ __forceinline__ void load(uint32_t stage, int id, int block, int without, int lane) const {
 #pragma unroll
         for (int item = lane; item < BLOCK * Row::CHUNKS; item += 32) {
@@ -64,18 +63,18 @@ struct Ring {
     }
 };
 
-// A warp's softmax-weighted sums in progress: lane 4g + j has those of query g, of the dimensions that KvFragments says, and in
-// sum[n][2] and [3] what the rounding of the weights has left out.
+// Online softmax and PV accumulators of a warp: lane 4g + j holds query g, dimensions as in KvFragments. sum[n][2] and [3]
+// collect the rounding errors of the softmax weights.
 template <class KV, int HEAD>
 struct GroupAttention {
     using Layout = Ring<KV, HEAD>;
     using Fragments = KvFragments<KV, HEAD>;
     using M = typename Fragments::M;
     float largest = NO_SCORE;
-    float total = 0;  // of the lane's own tokens
+    float total = 0;  // over the lane's own tokens
     float sum[HEAD / 8][4] = {};
 
-    // The tokens of one KV block that lie between `first` and `last`, both counted in the block.
+    // Adds tokens first … last of one KV block, indices within the block.
     __device__ __forceinline__ void add(uint32_t stage, const uint32_t (&q)[HEAD / 16][2], int first, int last, int lane) {
         float score[2][4] = {};
 #pragma unroll
@@ -99,7 +98,7 @@ struct GroupAttention {
         total *= factor;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            weight[i] = exp2_fast(weight[i] - top);  // zero of NO_SCORE: a block has at least one token
+            weight[i] = exp2_fast(weight[i] - top);  // zero for NO_SCORE, since a block has at least one visible token
             total += weight[i];
         }
         uint32_t a[4];
@@ -122,12 +121,12 @@ struct GroupAttention {
     }
 };
 
-// The softmax that sums belong to.
+// Softmax state of partial outputs: maximum score and sum of weights.
 struct Softmax {
     float largest, total;
 };
 
-// Four outputs of a query, not yet divided by the softmax's total.
+// Four outputs of a query before division by the softmax total.
 struct Partial {
     float4 sum;
     Softmax softmax;
@@ -140,7 +139,7 @@ struct Partial {
     }
 };
 
-// The sums of a block's warps, in the ring's place.
+// The accumulators of a block's warps; reuses the ring's memory.
 template <int HEAD>
 struct Results {
     float sum[WARPS][MAX_GROUP][HEAD + 4];
@@ -166,14 +165,14 @@ __device__ __forceinline__ void write(T* to, const Partial& partial) {
     store4(to, make_float4(v.x * inverse, v.y * inverse, v.z * inverse, v.w * inverse));
 }
 
-// Sends each block of the cluster its share of the outputs, and finishes this block's own: received[block][item][2].
+// Sends every block of the cluster its share of the outputs, and finishes this block's own: received[block][item][2].
 template <int HEAD, class Output>
 __device__ __forceinline__ void exchange(const Results<HEAD>& results, float4* received, uint64_t* barrier, int blocks, int rank,
                                          int items, const Output& output) {
     const int share = (items + blocks - 1) / blocks;
     const int mine = min(max(items - rank * share, 0), share);
     if (threadIdx.x == 0) barrier_expect(barrier, blocks * mine * 32);
-    cluster_wait();  // every block is there and has set up its barrier
+    cluster_wait();  // every block has started and initialized its barrier
     for (int item = threadIdx.x; item < items; item += 32 * WARPS) {
         const Partial part = results.joined(item / (HEAD / 4), item % (HEAD / 4) * 4);
         const int owner = item / share;
@@ -203,13 +202,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     __shared__ uint64_t received;
     release_dependents();
 
-    // The row, the head of keys and its group of queries, and this thread block's place in the cluster.
+    // Row, KV head and its query group, and this block's rank in the cluster.
     const int blocks = cluster_size();
     const int rank = cluster_rank();
     const int row = blockIdx.y;
     const int kvHead = blockIdx.x / blocks;
     const int group = p.heads / p.kvHeads;
-    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same for the whole warp, and the compiler may know it
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);  // warp-uniform, also to the compiler
     const int lane = threadIdx.x % 32;
     const int token = __ldg(p.rowStarts + row);
     const int context = __ldg(p.contextLengths + row);
@@ -224,7 +223,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     __syncthreads();
     if (blocks > 1) cluster_arrive();
 
-    // The KV blocks of this warp: those of all thread blocks take turns at what the window shows.
+    // This warp's KV blocks: the warps of the whole cluster take the visible blocks round-robin.
     const int newest = context - 1;
     const int start = max(0, context - window);
     const int* list = p.blocks + __ldg(p.blockStarts + row);
@@ -236,14 +235,14 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     const int count = firstBlock > lastBlock ? 0 : (lastBlock - firstBlock) / warps + 1;
     const uint32_t stages = shared_address(dynamic) + warp * Layout::STAGES * Layout::STAGE_BYTES;
     auto block_of = [&](int i) { return firstBlock + i * warps; };
-    int ids = 0;  // of 32 of the warp's KV blocks, one in each lane
+    int ids = 0;  // ids of 32 of the warp's KV blocks, one per lane
     auto id_of = [&](int i) {
         if (i % 32 == 0) ids = __ldg(list + min(block_of(i + lane), lastBlock));
         return __shfl_sync(~0u, ids, i % 32);
     };
 
-    // Ahead of the wait: the first stages of the ring, without the new token.
-    int newestId = -1, newestStage = 0;  // of the new token's block, if it is requested before the wait
+    // Before the wait: fill the ring, without the new token.
+    int newestId = -1, newestStage = 0;  // the new token's block, if requested before the wait
 #pragma unroll 1
     for (int i = 0; i < Layout::STAGES; i++) {
         if (i < count) {
@@ -257,7 +256,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD;
     wait_for_predecessors();
 
-    // The new token, and the group's queries as fragments.
+    // After the wait: the new token, and the group's queries as fragments.
     if (newestId >= 0) ring.load_token(stages + newestStage * Layout::STAGE_BYTES, newestId, newest, lane);
     copy_async_commit();
     uint32_t q[HEAD / 16][2] = {};
@@ -266,7 +265,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
         for (int k = 0; k < HEAD / 16; k++) Fragments::query(q[k][0], q[k][1], queries + 16 * k, lane);
     }
 
-    // The softmax over the warp's KV blocks, whose stages are filled again behind it.
+    // Online softmax over the warp's KV blocks; each stage is refilled after use.
     GroupAttention<KV, HEAD> part;
     int stage = 0;
 #pragma unroll 1
@@ -284,9 +283,9 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
         if (++stage == Layout::STAGES) stage = 0;
     }
 
-    // The results of the warps become one, in this thread block or over the cluster.
+    // Merge the warps' results, within this block or across the cluster.
     copy_async_wait<0>();
-    __syncthreads();  // the results take the ring's place
+    __syncthreads();  // the results overwrite the ring
     Results<HEAD>& results = *reinterpret_cast<Results<HEAD>*>(dynamic);
     part.total += __shfl_xor_sync(~0u, part.total, 1);
     part.total += __shfl_xor_sync(~0u, part.total, 2);

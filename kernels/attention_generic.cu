@@ -1,9 +1,8 @@
-// Attention for everything the special kernels leave out: any head size (a multiple of 16, at most 256), any block size, f32,
-// f16 and bf16, keys and values of the same type or fp8, decode and prefill alike, heads of keys and values shared by several of
-// queries or not, the whole context or the last `window` tokens of it.
+// Attention for all other shapes: any head size (a multiple of 16, at most 256), any block size, f32, f16 and bf16, K and V of
+// the same type or fp8, prefill and decode, MHA and GQA, full context or the last `window` tokens.
 //
-// One warp per (token, head), as include/attend_token.cuh says. A token's result depends on its own context alone and is summed in
-// one order, whatever the batch or the chunking.
+// One warp per (token, head), by include/attend_token.cuh. A token's result depends on its own context only and is summed in one
+// order, so it is bit-identical in any batch and chunking.
 //
 // Launch: grid (tokens, ⌈heads / 4⌉), block 128.
 #include "include/attend_token.cuh"
@@ -11,7 +10,7 @@
 
 using namespace rose;
 
-// The row that token `t` belongs to: the last r with rowStarts[r] <= t.
+// Returns the row of token `t`: the last r with rowStarts[r] <= t.
 __device__ __forceinline__ int row_of(const int* rowStarts, int rows, int t) {
     int low = 0;
     int high = rows;
@@ -30,8 +29,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int rows,
     const int head = blockIdx.y * 4 + threadIdx.x / 32;
     if (head >= p.heads || token >= __ldg(p.rowStarts + rows)) return;
     const int row = row_of(p.rowStarts, rows, token);
-    const int behind = __ldg(p.rowStarts + row + 1) - 1 - token;  // tokens of the row after this one
-    const int context = __ldg(p.contextLengths + row) - behind;
+    const int after = __ldg(p.rowStarts + row + 1) - 1 - token;  // tokens of the row after this one
+    const int context = __ldg(p.contextLengths + row) - after;
     attend_token(p, p.blocks + __ldg(p.blockStarts + row), token, head, max(0, context - window), context);
 }
 

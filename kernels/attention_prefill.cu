@@ -1,32 +1,27 @@
-// Attention of prefill steps: rows of many tokens, causal, over paged keys and values; head size 64, any block size, f16 and
-// bf16.
+// Prefill attention: rows of many tokens, causal, over paged K and V; head size 64, MHA, any block size, f16 and bf16.
 //
-// One block per (64 queries of one row, head), four warps of 16 queries. Keys and values come 64 at a time through three stages
-// of cp.async into swizzled shared memory; both products run on mma.sync with the running softmax in registers, so scores never
-// leave the warp. A tile's scores are multiplied beside the softmax of the tile before it. Key tiles start at multiples of 64 of
-// the sequence and are visited in order: a query's result does not depend on the other queries in its tile, on chunking, or on the
-// batch.
+// One thread block per (64 queries of one row, head), four warps of 16 queries. K and V stream 64 tokens at a time through three
+// cp.async stages in swizzled shared memory. Both products use mma.sync with the online softmax in registers, so scores never
+// leave the warp. The next tile's QK overlaps this tile's softmax. Key tiles start at multiples of 64 in the sequence and are
+// visited in order, so a query's result is independent of its tile's other queries, of chunking and of the batch.
 //
-// Keys behind a query have weight 0 in its products, and 0 · ∞ is not a number. So a warp whose sums are not finite, which only
-// damaged or overflowing weights make, attends again key by key, and a query gets nothing of what it does not see.
+// Masked keys have weight 0, and 0 · ∞ is NaN. So a warp with non-finite accumulators, which only damaged or overflowing weights
+// produce, recomputes its queries key by key: a query never sees a value after it.
 //
-// Rows differ in length, so a block finds its row itself: tile i of the step belongs to the row where the running count of
-// ⌈length / 64⌉ passes i. Blocks past the last tile leave at once.
+// Rows differ in length, so a block finds its own row: tile i belongs to the row where the prefix sum of ⌈length / 64⌉ passes i.
+// Blocks past the last tile exit at once.
 //
-// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipDecodeRows`, rows of one token are left to attention_decode or to
-// attention_decode_invariant.
+// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipDecodeRows`, rows of one token are left to a decode kernel.
 //
-// attention_prefill_gqa is the same for heads of 64 and 128 elements whose keys and values several heads of queries share, and for
-// queries that see only a window of the last tokens. Each head of queries reads them on its own, most of it from L2. Keys and values
-// may be fp8.
+// attention_prefill_gqa adds GQA, sliding windows, head size 128 and fp8 K and V. Each query head reads its KV head separately,
+// mostly from L2.
 //
-// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128, dynamic shared memory 3 · 128 · head size · the bytes of a key's element, and
-// 256 bytes.
+// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128, dynamic shared memory 3 · 128 · head size · sizeof(KV) + 256 bytes.
 //
-// attention_decode_invariant takes rows of one token, block size 16, and gives the bits that attention_prefill gives: the same
-// products on mma.sync, in the same order, but shared out over the warps. Each takes 16 keys of a tile's scores and 16 dimensions
-// of its values; the running softmax all warps keep alike. The past is asked for before the wait, as attention_decode does, into a
-// ring of `stages` blocks of 16 keys and values.
+// attention_decode_invariant is for rows of one token, block size 16, and is bit-identical to attention_prefill: the same
+// mma.sync products in the same order, split over the warps. Each warp takes 16 keys of a tile's scores and 16 dimensions of its
+// values; all warps keep identical softmax state. As in attention_decode, the past is requested before the wait, into a ring of
+// `stages` KV blocks.
 //
 // Launch: grid (heads, rows), block 128, dynamic shared memory stages · 4096 bytes, stages 8 to 32. Other rows are skipped.
 #include "include/attend_token.cuh"
@@ -39,11 +34,11 @@ constexpr int TILE = 64;
 constexpr int STAGES = 3;
 
 struct QueryTile {
-    int row;    // -1: there is no such tile
-    int first;  // of the tile's queries, counted in the row's tokens of this step
+    int row;    // -1 past the last tile
+    int first;  // first query of the tile, an index into the row's tokens of this step
 };
 
-// Finds tile `index` by a warp-wide running count over the rows, 32 at a time.
+// Finds tile `index` by a warp-wide prefix sum over the rows, 32 at a time.
 __device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, int index, bool skipDecodeRows, int lane) {
     int before = 0;
     for (int base = 0; base < rows; base += 32) {
@@ -68,15 +63,15 @@ __device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, i
     return {-1, 0};
 }
 
-// A tile of 64 keys or values of heads of HEAD elements in shared memory, which begins at a multiple of a row's bytes.
+// Layout of a tile of 64 keys or values in shared memory; a tile is aligned to a row's bytes.
 template <class KV, int HEAD>
 struct TileLayout : KvRow<KV, HEAD> {
     static constexpr int TILE_BYTES = TILE * KvRow<KV, HEAD>::BYTES;
-    static constexpr int PASS_ROWS = THREADS / KvRow<KV, HEAD>::CHUNKS;  // that a block copies at once, 16 bytes a thread
+    static constexpr int PASS_ROWS = THREADS / KvRow<KV, HEAD>::CHUNKS;  // rows per pass of the block, 16 bytes per thread
     static constexpr int PASSES = TILE / PASS_ROWS;
 };
 
-// Where a lane's rows of a tile lie, in bytes: of the first 16 keys, and of the first 16 values.
+// Byte offsets of a lane's rows in a stage: of the first 16 keys and the first 16 values.
 template <class KV, int HEAD>
 struct TileOffsets {
     int key, value;
@@ -85,7 +80,7 @@ struct TileOffsets {
         : key(KvRow<KV, HEAD>::key_at(0, lane)), value(TileLayout<KV, HEAD>::TILE_BYTES + KvRow<KV, HEAD>::value_at(0, lane)) {}
 };
 
-// BLOCK: the KV block's size, if it is known when this is compiled, else 0.
+// BLOCK: KV block size if known at compile time, else 0.
 template <class T, class KV, int HEAD, int BLOCK>
 struct PrefillAttention {
     using Layout = TileLayout<KV, HEAD>;
@@ -94,9 +89,9 @@ struct PrefillAttention {
     const PagedAttention<T, KV>& p;
     const int* list;
     int kvHead;
-    int context;  // tokens of the row, keys past it are not there
+    int context;  // tokens of the row; there are no keys beyond
 
-    // The KV blocks of a tile, where their size is known; asked for a tile ahead of its copies.
+    // Block ids of a tile, if the block size is known; fetched one tile ahead of the copies.
     struct Blocks {
         int ids[TILE / 16];
     };
@@ -112,14 +107,14 @@ struct PrefillAttention {
         return blocks;
     }
 
-    // Keys and values of one tile; what lies past the context arrives as zeros, whatever the slots hold.
+    // Copies K and V of one tile; slots past the context arrive as zeros, whatever they hold.
     __device__ __forceinline__ void load(uint32_t stage, int firstKey, const Blocks& blocks) const {
         const int chunk = threadIdx.x % Layout::CHUNKS;
         const int first = threadIdx.x / Layout::CHUNKS;
         const uint32_t to = stage + Layout::offset(first, chunk);
 #pragma unroll
         for (int i = 0; i < Layout::PASSES; i++) {
-            const int row = i * Layout::PASS_ROWS;  // less the thread's own
+            const int row = i * Layout::PASS_ROWS;  // plus the thread's own offset
             const int token = firstKey + first + row;
             const bool present = token < context;
             const KV* key;
@@ -170,14 +165,14 @@ struct PrefillAttention {
     }
 };
 
-// The softmax in progress of a warp's 16 queries, of which a thread holds two.
+// Online softmax of a warp's 16 queries, two per thread.
 template <int HEAD>
 struct RunningSoftmax {
-    float sum[HEAD / 2] = {};  // of values, laid out as the scores are, with dimensions for keys
+    float sum[HEAD / 2] = {};  // PV accumulators, laid out as scores with dimensions in place of keys
     float largest[2] = {NO_SCORE, NO_SCORE};
     float total[2] = {0, 0};
 
-    // Turns a tile's scores into weights.
+    // Replaces a tile's scores with softmax weights and rescales the accumulators.
     __device__ __forceinline__ void weigh(float (&score)[32]) {
 #pragma unroll
         for (int half = 0; half < 2; half++) {
@@ -203,7 +198,7 @@ struct RunningSoftmax {
         }
     }
 
-    // Whether any sum of the warp is infinite or not a number.
+    // Returns whether any accumulator of the warp is infinite or NaN.
     __device__ __forceinline__ bool has_overflowed() const {
         float zero[4] = {};
 #pragma unroll
@@ -212,7 +207,7 @@ struct RunningSoftmax {
     }
 };
 
-// Takes away the scores of keys behind a thread's two queries, which stand at `query` and `query + 8`.
+// Causal mask for a thread's two queries at `query` and `query + 8`.
 __device__ __forceinline__ void hide_later_keys(float (&score)[32], int firstKey, int query, int lane) {
 #pragma unroll
     for (int j = 0; j < 32; j++) {
@@ -221,7 +216,7 @@ __device__ __forceinline__ void hide_later_keys(float (&score)[32], int firstKey
     }
 }
 
-// Takes away the scores of keys that are `window` tokens and more before a thread's two queries.
+// Sliding-window mask: hides keys `window` tokens or more before a thread's two queries.
 __device__ __forceinline__ void hide_earlier_keys(float (&score)[32], int firstKey, int query, int window, int lane) {
 #pragma unroll
     for (int j = 0; j < 32; j++) {
@@ -230,13 +225,13 @@ __device__ __forceinline__ void hide_earlier_keys(float (&score)[32], int firstK
     }
 }
 
-// SHARED: heads of keys and values have several heads of queries, and queries may see only the last `window` tokens.
+// GQA: several query heads may share a KV head, and queries may see only the last `window` tokens.
 template <class T, class KV, int HEAD, int BLOCK, bool GQA>
 __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t ring, int rows, bool skipDecodeRows, int window) {
     using Layout = TileLayout<KV, HEAD>;
     using Fragments = KvFragments<KV, HEAD>;
 
-    // The tile of queries, and the tiles of keys that they see.
+    // The query tile, and the key tiles that it sees.
     const int head = blockIdx.x;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
@@ -251,11 +246,11 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
     const int past = context - length;
     const int kvHead = GQA ? head / (p.heads / p.kvHeads) : head;
     const PrefillAttention<T, KV, HEAD, BLOCK> work{p, p.blocks + __ldg(p.blockStarts + tile.row), kvHead, context};
-    const int keys = past + min(tile.first + TILE, length);  // the last query of the tile sees this many
+    const int keys = past + min(tile.first + TILE, length);  // keys visible to the tile's last query
     const int tiles = (keys + TILE - 1) / TILE;
-    const int firstTile = GQA ? max(0, past + tile.first + 1 - window) / TILE : 0;  // that the first query sees
+    const int firstTile = GQA ? max(0, past + tile.first + 1 - window) / TILE : 0;  // first key tile visible to the first query
 
-    // Three stages, each of keys and values: of this tile, of the next and of the one after.
+    // Three stages of K and V: this tile, the next and the one after.
     const TileOffsets<KV, HEAD> at(lane);
     uint32_t now = ring;
     uint32_t next = now + 2 * Layout::TILE_BYTES;
@@ -264,7 +259,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
     auto following = work.blocks_of((firstTile + 1) * TILE);
     wait_for_predecessors();
 
-    // Queries pass through the third stage on their way to registers; as fp8 is half as wide, they take all of it.
+    // Queries go to registers through the third stage. With fp8 K and V, half as wide, they fill it.
     using Queries = TileLayout<T, HEAD>;
 #pragma unroll
     for (int i = 0; i < Queries::PASSES; i++) {
@@ -287,13 +282,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
     float score[32];
     work.score_tile(score, q, now, at);
 
-    // The softmax over the tiles of keys.
+    // Main loop over key tiles.
     RunningSoftmax<HEAD> softmax;
     const int query = tile.first + warp * 16 + lane / 4;  // and query + 8
-    const bool idle = tile.first + warp * 16 >= length;   // the warp has no query
+    const bool idle = tile.first + warp * 16 >= length;   // this warp has no query
     for (int i = firstTile; i < tiles; i++) {
         copy_async_wait<0>();
-        __syncthreads();  // the next tile has arrived, and nobody needs the one before this
+        __syncthreads();  // the next tile has arrived; the previous one is free
         if (i + 2 < tiles) {
             work.load(after, (i + 2) * TILE, blocks);
             blocks = work.blocks_of((i + 3) * TILE);
@@ -302,7 +297,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
         const uint32_t current = now;
         now = next, next = after, after = current;
         if (idle) continue;
-        float scoreNext[32];  // its products run beside this tile's exponentials
+        float scoreNext[32];  // the next tile's QK overlaps this tile's exponentials
         if (i + 1 < tiles) work.score_tile(scoreNext, q, now, at);
         if ((i + 1) * TILE > past + tile.first + warp * 16) hide_later_keys(score, i * TILE, past + query, lane);
         if constexpr (GQA) {
@@ -316,7 +311,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
         for (int j = 0; j < 32; j++) score[j] = scoreNext[j];
     }
 
-    // Scores that overflowed: the warp's queries again, one by one.
+    // Overflow: recompute this warp's queries one by one.
     if (softmax.has_overflowed()) {
         const int first = tile.first + warp * 16;
         for (int i = first; i < min(first + 16, length); i++) {
@@ -326,7 +321,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
         return;
     }
 
-    // The results, divided by the sums of their weights.
+    // Divide by the softmax totals and store.
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float all = sum_over_lanes<4>(softmax.total[half]);
@@ -349,10 +344,10 @@ __device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int
     return shared_address(tile) + KvRow<f16, HEAD>::offset(row, chunk);
 }
 
-constexpr int PIECE = 16;  // tokens of a KV block, one for each warp in a tile of keys
+constexpr int PIECE = 16;  // tokens of a KV block; a key tile has one block per warp
 constexpr int PIECE_BYTES = 2 * PIECE * ROW_BYTES;
 
-// The ring of a row's KV blocks, keys and then values, in the order of the sequence.
+// Ring of a row's KV blocks, keys then values, in sequence order.
 template <class T>
 struct PieceRing {
     const PagedAttention<T>& p;
@@ -365,7 +360,7 @@ struct PieceRing {
     __device__ __forceinline__ char* keys(int piece) const { return ring + piece % stages * PIECE_BYTES; }
     __device__ __forceinline__ char* values(int piece) const { return keys(piece) + PIECE_BYTES / 2; }
 
-    // Every thread copies 16 bytes of a key and a value; slots behind the context become zeros. The token `without` is left out.
+    // Each thread copies 16 bytes of a key and of a value; slots past the context become zeros. Skips token `without`.
     __device__ __forceinline__ void load(int piece, int id, int without) const {
         const int row = threadIdx.x / 8;
         const int token = piece * PIECE + row;
@@ -413,7 +408,7 @@ __device__ __forceinline__ void attend_invariant(const PagedAttention<T>& p, int
 
     if (newest / PIECE < early) ring.load_token(newest);
     copy_async_commit();
-    // The first of the 16 queries of an mma is the only one there: lanes 0 to 3 hold it.
+    // Only the first of the mma's 16 query rows is used; lanes 0 to 3 hold it.
     uint32_t q[4][4] = {};
 #pragma unroll
     for (int k = 0; k < 4; k++) {
@@ -424,7 +419,7 @@ __device__ __forceinline__ void attend_invariant(const PagedAttention<T>& p, int
     }
     float sum[2][4] = {};  // dimensions 16 · warp + 8j + 2 · lane + {0, 1}
     float largest = NO_SCORE;
-    float total = 0;  // of the first warp: lane q adds the keys 8j + 2q + {0, 1}
+    float total = 0;  // in the first warp: lane q adds keys 8j + 2q + {0, 1}
     const int tiles = (context + TILE - 1) / TILE;
     for (int i = 0; i < tiles; i++) {
         copy_async_wait<0>();

@@ -1,11 +1,11 @@
-// The step's first kernel: x = tokenEmbedding[id] + positionEmbedding[position], the residual stream in float and, for GEMMs that
-// normalise by themselves, a copy in T, in panels, and the row's moments (Σ x, Σ x²) in one part.
+// Embedding, the step's first kernel: x = tokenEmbedding[id] + positionEmbedding[position], the float residual stream. For GEMMs
+// with a fused norm it also writes a copy in panels of T and the row's moments (Σ x, Σ x²) as one part.
 //
-// A token id below zero stands for a token the host has not seen yet: ~id is the index of its sample in the step before, and the
-// token is read where that step left it. So a step can be launched before the one before it has ended.
+// A negative token id is a token that the host has not seen yet: ~id is the index of its sample in the previous step, and the
+// token is read from `sampled` on the device. So a step can be launched before the previous one has ended.
 //
-// `embed_tokens` is for models that learn no positions: x = tokenEmbedding[id]. `embed_tokens_int8` has a table of one byte a weight
-// and a scale per token, and multiplies the copy, in bf16, by the gains of the first norm, which its next GEMM's weights lack.
+// `embed_tokens` is for models without learned positions: x = tokenEmbedding[id]. `embed_tokens_int8` has an int8 table with a
+// scale per token, and multiplies the bf16 copy by the first norm's weights, which are not folded into int8 weights.
 //
 // Launch: grid (tokens), block 128.
 #include "include/panel.cuh"
@@ -15,7 +15,7 @@ using namespace rose;
 
 constexpr int THREADS = 128;
 
-// The block's sum of what its threads have found of a row.
+// Reduces the threads' moments of a row over the block and stores them.
 __device__ __forceinline__ void store_moments(float2 sum, float2* to) {
     __shared__ float2 parts[THREADS / 32];
     sum = make_float2(sum_over_lanes<32>(sum.x), sum_over_lanes<32>(sum.y));

@@ -1,5 +1,5 @@
-// The Hopper GEMMs (sm_90a) in bf16: every projection of the model, for batches of 1 to thousands of rows.
-// How the tile works: include/gemm_tile.cuh. Which BATCH and cluster to launch for how many rows: README.md.
+// Hopper GEMMs (sm_90a) in bf16: every projection of the model, for 1 to thousands of rows. The tile is in include/gemm_tile.cuh;
+// which BATCH and cluster run for how many rows is in contract/plans.csv.
 #include "include/gemm_entries.cuh"
 
 using namespace rose;

@@ -1,4 +1,4 @@
-// The GEMMs for every GPU from sm_80 on, in f32, f16 and bf16. How they work: include/gemm_generic.cuh.
+// GEMMs for every GPU from sm_80 on, in f32, f16 and bf16. The tile is in include/gemm_generic.cuh.
 //
 // Launch: grid (columns / 64, ⌈rows / 64⌉), block 128, no dynamic shared memory.
 #include "include/gemm_generic.cuh"

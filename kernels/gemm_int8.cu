@@ -1,14 +1,14 @@
-// The Hopper GEMMs of weights of one byte with a scale per output (include/int8_weights.cuh), activations in bf16, of blocks with RMS
-// norms, rotary positions and gated MLPs. The tiles are those of gemm_tile.cuh, without the head for 128 rows.
+// Hopper GEMMs with int8 weights, one scale per output (include/int8_weights.cuh), and bf16 activations, for blocks with RMS
+// norm, RoPE and a gated MLP. The tiles are those of gemm_tile.cuh; the LM head has no tile of 128 rows.
 //
-// A step of few rows takes the time that its weights take to come from memory, so half the bytes are half the time. The tensor cores
-// multiply bf16: the weights, which are the operand of 64 rows (swap-AB), may come from registers, so whoever multiplies them widens
-// them on the way from shared memory, five instructions for four weights, while others multiply.
+// Why it is fast: a step of few rows is bound by reading weights, so half the bytes take half the time. The tensor cores multiply
+// bf16; with swap-AB the weights are wgmma's 64-row operand, which may come from registers. The consumer converts them there,
+// five instructions for four weights, while other warpgroups multiply.
 //
-// Gains of norms are not folded into these weights, which are the CPU's to the bit: whoever writes the copy of the residual stream
-// that the next GEMM reads multiplies it by them.
+// Norm weights are not folded in: the weights stay bit-identical to the CPU's. The kernel that writes the panel copy of the
+// residual stream multiplies it by the next norm's weights.
 //
-// Launch: as gemm_entries.cuh, with panels of 128 weights and stages of two panels of activations.
+// Launch: as gemm_entries.cuh, with weight panels of 128 k and stages of one weight panel and two activation panels.
 #include "include/gemm_tile.cuh"
 
 using namespace rose;

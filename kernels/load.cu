@@ -1,34 +1,36 @@
-// Kernels that run once, when a model is loaded: they bring checkpoint tensors into the layouts the step's kernels read.
+// Load-time kernels: bring checkpoint tensors into the layouts that a step's kernels read.
 //
-// pack_*         a stored matrix, or part of one, to panels, with the gain of the norm before it folded in:
-//                W'[n][k] = gain[k] · W[k][order[n]]
-// column_sums_*  Σ_k W'[n][k] of the packed (rounded) weights, by which GEMMs that normalise by themselves subtract the mean
+// pack_*         a stored matrix, or part of one, to panels, with the preceding norm's weight folded in:
+//                W'[n][k] = normWeight[k] · W[k][order[n]]
+// column_sums_*  Σ_k W'[n][k] of the packed (rounded) weights; GEMMs with a fused layer norm subtract the mean with it
 // fold_bias      b'[n] += Σ_k normBias[k] · W[k][order[n]]
 // convert_*      a plain array (embeddings) to T
 //
-// For weights of one byte, in the form of include/int8_weights.cuh, from which gains are left out:
+// For int8 weights (include/int8_weights.cuh), into which norm weights are not folded:
 //
-// int8_scales    each output's scale, and what its weights are multiplied by to be integers
+// int8_scales    the scale of each output, and its inverse, which quantizes the weights
 // pack_int8      a stored matrix, or part of one, to the panels that GEMMs read
-// int8_table     a matrix that is looked up by row, to integers, as it is stored
+// int8_table     a lookup table, row by row as stored, to integers
 //
-// `order` says which output of the stored tensor a packed row is; below zero, it is none of this tensor and is left as it is. So a
-// matrix may be put together from several tensors, and its rows may be stored in any order; rows that are padding are zeroed before.
-// The k axis of the attention output is made of heads of `kHeadSize` elements, padded to `kHeadPad`; both are 1 on any other matrix.
-// Types are ElementType of the sources. All launch with grid (⌈elements / 256⌉), block 256; elements as noted.
+// `order[n]` is the stored tensor's output for packed row n; below zero the row is not in this tensor and stays as it is. So a
+// matrix may be assembled from several tensors in any row order; padding rows are zeroed before. The k axis of the attention
+// output consists of heads of `kHeadSize` elements padded to `kHeadPad`; both are 1 for other matrices. Types are the sources'
+// ElementType.
+//
+// Launch: grid (⌈elements / 256⌉), block 256, ordinary edges; elements as noted at each kernel.
 #include "include/int8_weights.cuh"
 #include "include/panel.cuh"
 
 using namespace rose;
 
-// The source index of a padded index, or -1 in padding.
+// Returns the source index of a padded index, or -1 in padding.
 __device__ __forceinline__ int source_index(int padded, int count, int headSize, int headPad) {
     if (headSize == headPad) return padded < count ? padded : -1;
     int index = padded / headPad * headSize + padded % headPad;
     return padded % headPad < headSize && index < count ? index : -1;
 }
 
-// An element W[k][n] of a checkpoint matrix, stored [k][n] (Conv1D) or [n][k] (embeddings, LM head).
+// A checkpoint matrix W[k][n], stored [k][n] (Conv1D) or [n][k] (Linear, embeddings).
 struct Matrix {
     const void* data;
     int type;
@@ -48,7 +50,7 @@ __device__ __forceinline__ void pack(Matrix w, const float* normWeight, const in
                                      int paddedN, int paddedK) {
     size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
     if (i >= static_cast<size_t>(paddedN) * paddedK) return;
-    // Neighbouring threads read neighbouring elements of the source.
+    // Consecutive threads read consecutive elements of the source.
     int outK = static_cast<int>(w.kMajor ? i / paddedN : i % paddedK);
     int outN = static_cast<int>(w.kMajor ? i % paddedN : i / paddedK);
     int k = source_index(outK, w.k, kHeadSize, kHeadPad);
@@ -97,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(256) int8_scales(const void* w, int
     float largest = 0;
     for (int i = threadIdx.x % 32; i < k; i += 32) {
         float magnitude = fabsf(matrix.at(i, order[outN]));
-        if (!(magnitude <= largest)) largest = magnitude;  // NaN stays
+        if (!(magnitude <= largest)) largest = magnitude;  // keeps NaN
         if (largest != largest) break;
     }
     for (int step = 16; step > 0; step /= 2) {

@@ -1,16 +1,16 @@
-// Layer norm without its gain and bias, which are folded into the next matrix (load.cu):
+// Layer norm without weight and bias, which are folded into the next matrix (load.cu):
 //
 //      out = (x - mean) / √(variance + epsilon)
 //
-// or, `normalize_rms`, RMS norm without its gain, or with it (`gains`):
+// and RMS norm (`normalize_rms`), without its weight or, given `normWeights`, with it:
 //
 //      out = x / √(mean of x² + epsilon)
 //
-// from the float residual stream to panels of T. Used where a GEMM does not normalise by itself: on the generic path, on Hopper
-// where a row is too wide for that (`ModelShape.fusesNorm`), and before the LM head to gather the rows that sample.
+// Reads the float residual stream, writes panels of T. Used where the norm is not fused into a GEMM (`ModelShape.fusesNorm`), and
+// before the LM head to gather the rows to sample.
 //
-// One warp per row; the row stays in registers (up to 1024 columns), so it is read once and the variance is taken in a second pass
-// over the registers. Wider rows are read again.
+// One warp per row. Rows of up to 1024 columns stay in registers: they are read once, and the variance takes a second pass over
+// registers. Wider rows are read again.
 //
 // Launch: grid (⌈rows / 8⌉), block 256. With `sampleRows`, output row i is the last token of row sampleRows[i]; else token i.
 #include "include/panel.cuh"
@@ -30,7 +30,7 @@ __device__ __forceinline__ void normalize(const float* x, int rows, int width, i
     if (m >= rows) return;
     const int token = sampleRows != nullptr ? rowStarts[sampleRows[m] + 1] - 1 : m;
     const float* row = x + static_cast<size_t>(token) * stride;
-    const int groups = stride / 4;  // padding columns of x are zero and count for nothing below
+    const int groups = stride / 4;  // padding columns of x are zero and add nothing below
     auto load = [&](int group) { return __ldcg(reinterpret_cast<const float4*>(row) + group); };
 
     float4 kept[MAX_GROUPS];

@@ -1,18 +1,18 @@
-// Queries and keys whose heads are normalised one by one before they turn (RMS norm over a head, with a gain): from the rows that
-// gemm_qkv_rope left raw, to where gemm_qkv_rope puts those of other models:
+// QK norm and RoPE: normalizes each query and key head (RMS norm with a weight), then rotates it. Reads the raw rows that
+// gemm_qkv_rope left, and writes queries and KV pool in the layouts of StoreQkvRope (epilogue.cuh):
 //
-//      y = turn( x / √(mean of x² + epsilon) · gain )
+//      y = rope( x / √(mean of x² + epsilon) · weight )
 //
-// One warp per head of one token; a lane has up to eight elements of it, four neighbours at a time, so a pair that turns is always
-// in one lane. Layouts are those of StoreQkvRope in epilogue.cuh.
+// One warp per head of one token. A lane holds up to eight elements, in groups of four neighbors, so a rotated pair is always in
+// one lane.
 //
-// Launch: grid (tokens, ⌈heads of queries and keys / 4⌉), block 128.
+// Launch: grid (tokens, ⌈query and key heads / 4⌉), block 128.
 #include "include/epilogue.cuh"
 
 using namespace rose;
 
 constexpr int WARPS = 4;
-constexpr int MAX_GROUPS = 2;  // of four elements, per lane: heads of up to 256
+constexpr int MAX_GROUPS = 2;  // groups of four elements per lane: head size up to 256
 
 template <class T>
 __device__ __forceinline__ float4 load4(const T* from) {
@@ -25,7 +25,7 @@ __device__ __forceinline__ float4 load4(const T* from) {
     }
 }
 
-// `gains` is [2][headPad], of queries and of keys, in the order of the packed heads; zero in their padding.
+// `normWeights` is [2][headPad]: the query norm's, then the key norm's, in the order of packed heads, zero in the padding.
 template <class T, class KV>
 __device__ __forceinline__ void norm_rope(const T* raw, const float* normWeights, int headSize, float epsilon,
                                           const StoreQkvRope<T, KV>& store) {

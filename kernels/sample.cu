@@ -1,17 +1,17 @@
-// Sampling on the device, one block per sample: penalties, temperature, min-p, top-k, top-p and one draw, in the order and with
-// the meaning of io.roseinfer.sampling.Sampler, so that a request draws the same token wherever it is sampled; and the
-// log-probabilities that were asked for, of the logits as the model left them.
+// Sampling on the device, one block per sample: penalties, temperature, min-p, top-k, top-p and a seeded random number, in the
+// order and with the semantics of io.roseinfer.sampling.Sampler, so that a request gets the same token on any device. Also the
+// requested log-probabilities, of the logits before any change.
 //
-// Nothing is sorted but a short list: include/ranking.cuh answers what is asked of the order of tokens, in a few passes over the
-// row. `sample_smem` keeps the row in shared memory meanwhile (a vocabulary of up to 52,000); `sample` reads it where it lies, and
-// penalises a copy. Either leaves the logits as they are.
+// Only a short list is sorted: include/ranking.cuh answers order queries in a few passes over the row. `sample_smem` keeps the
+// row in shared memory (vocabularies up to 52,000); `sample` reads it from global memory and penalizes a copy. Neither changes
+// the logits.
 //
-// The random number of a draw is a function of (seed, position): SplitMix64, as on the host. Weights are single-precision
-// exponentials, summed exactly: the same request draws the same token whatever is sampled beside it.
+// The random number is a function of (seed, position): SplitMix64, as on the host. Weights are single-precision exponentials
+// summed exactly in integers, so a request's token does not depend on the other samples.
 //
-// Log-probabilities go to mapped host memory ahead of the mailbox's word: whoever sees the word sees them.
+// Log-probabilities reach mapped host memory before the token slot: a host that sees the slot sees them.
 //
-// Launch: grid (samples), block 1024, dynamic shared memory 20,480 bytes, for `sample_smem` with ⌈vocabulary / 4⌉ · 16 more.
+// Launch: grid (samples), block 1024, dynamic shared memory 20,480 bytes; `sample_smem`: ⌈vocabulary / 4⌉ · 16 more.
 #include "contract/structs.h"
 #include "include/ranking.cuh"
 
@@ -19,7 +19,7 @@ using namespace rose;
 
 constexpr int THREADS = RANKING_THREADS;
 
-__device__ __forceinline__ bool penalises(const SampleRequest& r) {
+__device__ __forceinline__ bool has_penalties(const SampleRequest& r) {
     return r.repetitionPenalty != 1 || r.presencePenalty != 0 || r.frequencyPenalty != 0;
 }
 
@@ -33,10 +33,10 @@ __device__ __forceinline__ double uniform(u64 key, long long index) {
     return (mix(key + (index + 1) * 0x9E3779B97F4A7C15ull) >> 11) * 0x1p-53;
 }
 
-// Repetition counts prompt and completion, presence and frequency the completion alone. The first of a token's occurrences does
-// what is done once, so the arithmetic on a logit has one order.
-__device__ __forceinline__ void penalise(float* logits, int vocabulary, const SampleRequest& r, const int* history,
-                                         const int* sampled, unsigned* seen) {
+// Applies penalties: repetition over prompt and completion, presence and frequency over the completion only. A token's first
+// occurrence does the one-time part, so the arithmetic on a logit has a fixed order.
+__device__ __forceinline__ void apply_penalties(float* logits, int vocabulary, const SampleRequest& r, const int* history,
+                                                const int* sampled, unsigned* seen) {
     auto token = [&](int i) {
         int id = history[r.historyStart + i];
         return id >= 0 ? id : __ldcg(sampled + ~id);
@@ -72,10 +72,9 @@ __device__ __forceinline__ void penalise(float* logits, int vocabulary, const Sa
     __syncthreads();
 }
 
-// The drawn token: keeps, among the topK heaviest, the shortest prefix whose share reaches topP, and takes the token at `draw` of
-// what is kept, the heaviest first. A request that filters by neither takes tokens in the order of their ids, which needs no
-// ranking. The order depends on the request alone: if it depended on how many tokens have a weight, one of no weight could change
-// a draw.
+// Returns the sampled token: keeps, among the topK most likely, the shortest prefix whose mass reaches topP, and takes the token
+// at `draw` of the kept mass, most likely first. Without top-k and top-p tokens go in id order, which needs no ranking. The order
+// depends on the request alone: devices differ in which weights round to 0, and a token of weight 0 must not change the result.
 __device__ __forceinline__ int choose(const Weights& weights, char* scratch, int topK, float topP, double draw) {
     auto at_draw = [=](u64 kept) { return min(kept, static_cast<u64>(static_cast<double>(kept) * draw) + 1); };
     if ((topK == 0 || topK >= weights.vocabulary) && topP >= 1) {
@@ -93,7 +92,7 @@ __device__ __forceinline__ int choose(const Weights& weights, char* scratch, int
     Prefix kept{ranking.total(), 0};
 #pragma unroll 1
     for (int question = 0; question < 3; question++) {
-        if (question == 0 && !listed && count == ranking.size()) continue;  // no top-k among them
+        if (question == 0 && !listed && count == ranking.size()) continue;  // top-k excludes nothing
         if (question == 1 && topP >= 1) continue;
         const double share = static_cast<double>(topP) * static_cast<double>(kept.mass);
         const u64 goal = question == 0   ? static_cast<u64>(count)
@@ -104,7 +103,7 @@ __device__ __forceinline__ int choose(const Weights& weights, char* scratch, int
     return kept.token;
 }
 
-// Reports the most likely tokens; returns ln Σ e^logit.
+// Writes the `count` most likely tokens to the report; returns ln Σ e^logit.
 __device__ __forceinline__ float report_most_likely(const float* logits, int vocabulary, const Extremes& e, char* scratch,
                                                     int count, SampleReport* report) {
     const Weights weights = Weights::of(logits, vocabulary, e, 1, -__int_as_float(0x7f800000));
@@ -115,17 +114,17 @@ __device__ __forceinline__ float report_most_likely(const float* logits, int voc
     const float normalizer = static_cast<float>(weights.largest + log(static_cast<double>(sum) * 0x1p-39));
     count = min(min(count, MAX_LOGPROBS), vocabulary);
     if (count == 0) return normalizer;
-    auto tell = [&](int rank, int token) {
+    auto write = [&](int rank, int token) {
         report->tokens[rank] = token;
         report->logprobs[rank] = logits[token] - normalizer;
     };
     Ranking ranking(weights, scratch);
     ranking.build(false);
     if (ranking.list_most_likely(count)) {
-        if (threadIdx.x < count) tell(threadIdx.x, ranking.listed_token());
+        if (threadIdx.x < count) write(threadIdx.x, ranking.listed_token());
         return normalizer;
     }
-    u64 last = ~0ull;  // a thousand nearly equal ones: one after the other
+    u64 last = ~0ull;  // a thousand nearly equal logits: one at a time
 #pragma unroll 1
     for (int rank = 0; rank < count; rank++) {
         u64 next = 0;
@@ -134,12 +133,12 @@ __device__ __forceinline__ float report_most_likely(const float* logits, int voc
             if (key < last) next = max(next, key);
         }
         last = over_block(next, [](u64 a, u64 b) { return max(a, b); });
-        if (threadIdx.x == 0) tell(rank, static_cast<int>(~static_cast<uint32_t>(last)));
+        if (threadIdx.x == 0) write(rank, static_cast<int>(~static_cast<uint32_t>(last)));
     }
     return normalizer;
 }
 
-// Brings a row to shared memory, four quads a thread under way at a time, and looks at it on the way.
+// Copies a row to shared memory with four float4 loads per thread in flight, and returns its extremes.
 __device__ __forceinline__ Extremes load_row(const float* from, float* row, int vocabulary) {
     constexpr int AHEAD = 4;
     Largest mine;
@@ -185,13 +184,13 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
     float normalizer = 0;
     if (reports_it) { normalizer = report_most_likely(IN_SMEM ? copy : given, vocabulary, e, shared, r.logprobs, reports + s); }
     const float* row = IN_SMEM ? copy : given;
-    if (usable && penalises(r)) {
+    if (usable && has_penalties(r)) {
         float* changed = IN_SMEM ? copy : copies + static_cast<size_t>(s) * stride;
         if (!IN_SMEM) {
             for (int i = threadIdx.x; i < vocabulary; i += THREADS) changed[i] = given[i];
         }
         __syncthreads();
-        penalise(changed, vocabulary, r, history, sampledBefore, seen + static_cast<size_t>(s) * ((vocabulary + 31) / 32));
+        apply_penalties(changed, vocabulary, r, history, sampledBefore, seen + static_cast<size_t>(s) * ((vocabulary + 31) / 32));
         row = changed;
         e = extremes(row, vocabulary);
         usable = has_logits(e);
@@ -204,8 +203,8 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
         token = choose(Weights::of(row, vocabulary, e, perTemperature, floor), shared, r.topK, r.topP,
                        uniform(mix(r.seed), r.position));
     }
-    // The barrier before the word: a host that sees the word may overwrite the request and the history, which every thread has read
-    // by now.
+    // Barrier before the slot is written: a host that sees it may overwrite request and history, which every thread has read by
+    // now.
     __syncthreads();
     if (threadIdx.x == 0) {
         sampled[s] = usable ? token : 0;

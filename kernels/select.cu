@@ -1,8 +1,8 @@
-// The greedy choice: reduces the LM head's best token per tile to one token per sample, and tells device and host.
+// Greedy sampling: reduces the LM head's per-tile argmaxes to one token per sample, for the device and the host.
 //
-// `sampled[s]` is what the next step's embedding reads for the token id ~s. `mailbox[s]` lies in mapped host memory and receives
-// (step << 32 | token) in one 64-bit store: the host polls each word until it carries the step it waits for, and needs no flag
-// and no ordering between words. A row without a usable logit (NaN, +∞, or nothing finite) reports token 0xffffffff and feeds
+// `sampled[s]` is what the next step's embedding reads for token id ~s. `tokenSlots[s]` is in mapped host memory and receives
+// (step << 32 | token) in one 64-bit store. The host polls each slot until it carries the awaited step, so it needs no flag and
+// no ordering between slots. A row without a usable logit (NaN, +∞, or nothing finite) reports token 0xffffffff and feeds back
 // token 0.
 //
 // Launch: grid (⌈samples / 8⌉), block 256; a warp per sample.

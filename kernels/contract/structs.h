@@ -1,26 +1,26 @@
 #pragma once
-// The structs that the host and the sampling kernel exchange, in C and C++ alike. A field is added in three places, and none can be
-// forgotten: here, in structs.def and in SampleStructs.java.
+// Structs exchanged between the host and the sampling kernel, in C and C++. Fields are declared here, in structs.def and in
+// SampleStructs.java; the compiler and tests check that all three agree.
 #include <assert.h>
 #include <stddef.h>
 
 #define MAX_LOGPROBS 20
 
-// One sample's parameters, written by the host with the step's inputs. Names and ranges as SamplingParams.
+// Parameters of one sample, written by the host with the step's inputs. Names and ranges as in SamplingParams.
 typedef struct SampleRequest {
     unsigned long long seed;
-    float temperature;  // 0: the most likely token
+    float temperature;  // 0: greedy
     int topK;           // 0: all
     float topP;
     float minP;
     float repetitionPenalty;
     float presencePenalty;
     float frequencyPenalty;
-    int position;       // tokens the request has so far: the number of its draw
-    int historyStart;   // its tokens in `history`, prompt first, read by penalties only; below zero as for embed: ~index of a
-    int historyLength;  // sample of the step before
+    int position;       // tokens of the request so far: the index of its random number
+    int historyStart;   // its tokens in `history`, prompt first, read by penalties only; negative as in embed: ~index of a
+    int historyLength;  // sample of the previous step
     int promptLength;
-    int logprobs;  // most likely tokens to report beside the chosen one; below zero: no report
+    int logprobs;  // most likely tokens to report in addition to the sampled one; negative: no report
     int reserved[2];
 } SampleRequest;
 
@@ -32,10 +32,10 @@ typedef struct SampleReport {
     int reserved[3];
 } SampleReport;
 
-#define STRUCT(S, BYTES) static_assert(sizeof(S) == BYTES, #S " has not the size that contract/structs.def says");
+#define STRUCT(S, BYTES) static_assert(sizeof(S) == BYTES, #S " differs in size from contract/structs.def");
 #define FIELD(S, F, OFFSET, BYTES)                                         \
     static_assert(offsetof(S, F) == OFFSET && sizeof(((S*)0)->F) == BYTES, \
-                  #S "." #F " does not lie where contract/structs.def says");
+                  #S "." #F " differs in offset or size from contract/structs.def");
 #include "structs.def"
 #undef FIELD
 #undef STRUCT

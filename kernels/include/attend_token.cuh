@@ -1,8 +1,8 @@
 #pragma once
-// Attention of one token's head by one warp, key by key: for any head size (a multiple of 16, at most 256), any block size and type.
+// Attention of one (token, head) by one warp, key by key: any head size (a multiple of 16, at most 256), any block size and type.
 //
-// Lanes share out the head's dimensions; keys are visited in order, four at a time, with an online softmax. The result depends on
-// the token's own context alone, and is summed in one order.
+// Lanes split the head's dimensions; keys are visited in order, four at a time, with an online softmax. The result depends on the
+// token's own context only and is summed in one order.
 #include "numeric.cuh"
 #include "paged_kv.cuh"
 
@@ -11,7 +11,7 @@ namespace rose {
 constexpr int MAX_PER_LANE = 8;
 constexpr int KEYS = 4;
 
-// The token attends to the tokens from `start` up to `context` of the row whose blocks start at `list`.
+// Attends to tokens start … context - 1 of the row whose block table starts at `list`.
 template <class T, class KV>
 __device__ __forceinline__ void attend_token(const PagedAttention<T, KV>& p, const int* list, int token, int head, int start,
                                              int context) {

@@ -1,22 +1,23 @@
 #pragma once
-// The epilogues of a GEMM, shared by every GEMM kernel.
+// GEMM epilogues, shared by all GEMM kernels.
 //
-// A GEMM hands over four neighbouring outputs (m, n … n + 3) of one row at a time, bias added, in float. A decode step is a chain
-// of such ends, so nothing is left for the end that can be done before: an epilogue keeps a Context per item, which `early` fills
-// before the kernel waits for its predecessors (addresses, step inputs) and `late` right after (what they have written), both
-// long before the sums exist.
+// A GEMM passes four neighboring outputs (m, n … n + 3) of a row at a time, bias added, in float. A decode step is a chain of
+// epilogues, so all work that can move ahead does: an epilogue has a Context per item, filled by `early` before the kernel waits
+// for its predecessors (addresses, step inputs) and by `late` right after (data that they wrote), both long before the
+// accumulators are ready.
 #include "panel.cuh"
 #include "ptx.cuh"
 
 namespace rose {
 
-// ---- The norm behind the product ---------------------------------------------------------------------------------------------
-// With the gain folded into the weights, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x), so a GEMM may read the residual
-// stream as it is and correct its sums at the end. The moments (Σ x, Σ x²) of each row come in parts: whoever writes a stretch of a
-// row to the residual stream leaves its part in moments[part][row]. An RMS norm is the same with a mean of zero, so its column
-// sums are zero too.
+// ---- Fused norm
+// ---------------------------------------------------------------------------------------------------------------- With the norm
+// weight folded into the matrix, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x), so a GEMM reads the residual stream
+// unnormalized and corrects its accumulators at the end. The moments (Σ x, Σ x²) of a row come in parts: the kernel that writes a
+// range of columns to the residual stream leaves its part in moments[part][row]. RMS norm is the same with mean zero and zero
+// column sums.
 
-// One row's moments for the correction: x − mean, times inverse.
+// A row's norm, applied as (x − mean) · inverse.
 struct RowNorm {
     float mean;
     float inverse;
@@ -29,20 +30,19 @@ __device__ __forceinline__ RowNorm row_norm(float2 moments, float perWidth, floa
     return {mean, rsqrtf(fmaxf(fmaf(moments.y, perWidth, -mean * mean), 0.f) + epsilon)};
 }
 
-__device__ __forceinline__ float4 normalised(float4 product, float4 columnSums, RowNorm norm) {
+__device__ __forceinline__ float4 normalized(float4 product, float4 columnSums, RowNorm norm) {
     return make_float4(
         fmaf(-norm.mean, columnSums.x, product.x) * norm.inverse, fmaf(-norm.mean, columnSums.y, product.y) * norm.inverse,
         fmaf(-norm.mean, columnSums.z, product.z) * norm.inverse, fmaf(-norm.mean, columnSums.w, product.w) * norm.inverse);
 }
 
-// The product of weights of one byte, whose outputs have a scale each, behind an RMS norm; `factor` is the norm's, and what the
-// weights lack.
+// Scales int8 accumulators per output; `factor` includes the RMS norm and INT8_UNIT.
 __device__ __forceinline__ float4 scaled(float4 product, float4 scales, float factor) {
     return make_float4(product.x * factor * scales.x, product.y * factor * scales.y, product.z * factor * scales.z,
                        product.w * factor * scales.w);
 }
 
-// The lanes that share a row in an epilogue of TILE columns: TILE / 4 neighbours.
+// Mask of the lanes that share a row in an epilogue of TILE columns: TILE / 4 neighbors.
 template <int TILE>
 __device__ __forceinline__ unsigned row_lanes() {
     constexpr int LANES = TILE / 4;
@@ -50,11 +50,11 @@ __device__ __forceinline__ unsigned row_lanes() {
 }
 
 // ---- The epilogues -----------------------------------------------------------------------------------------------------------
-// RMS: the norm that the epilogue's GEMM takes by itself has a mean of zero.
+// RMS: whether the norm fused into the epilogue's GEMM is an RMS norm.
 
-// Queries go to a row-major buffer, scaled for the softmax; keys and values go to their slots in the paged KV pool of this layer,
-// laid out [block][head][key, value][token in block][head size]. The n axis is queries | keys | values, each `width` wide, each
-// head padded to a multiple of 16; what lies behind is padding. A token with a slot below zero leaves no key and value.
+// QKV epilogue without RoPE: queries go to a row-major buffer, scaled for the softmax; keys and values go to their slots in this
+// layer's paged KV pool, [block][head][key, value][token in block][head size]. The n axis is queries | keys | values, each
+// `width` wide with heads padded to a multiple of 16, then padding. A token with a negative slot stores no key and value.
 template <class T>
 struct StoreQkv {
     static constexpr bool RMS = false;
@@ -64,7 +64,7 @@ struct StoreQkv {
     int width;
     int headSize;
     int blockSize;
-    float queryScale;  // the layer's attention scale · log2(e): softmax is taken with exp2
+    float queryScale;  // the layer's attention scale · log2(e): the softmax uses exp2
 
     struct Context {
         T* to;
@@ -92,20 +92,20 @@ struct StoreQkv {
     }
 };
 
-// Where the key (0) or the value (1) of a slot rests in a layer's pool, which is laid out as paged_kv.cuh says.
+// Returns the address of a slot's key (isValue 0) or value (1) in a layer's pool; the layout is in paged_kv.cuh.
 template <class KV>
 __device__ __forceinline__ KV* pool_at(KV* pool, int slot, int head, int isValue, int heads, int headSize, int blockSize) {
     size_t place = ((static_cast<size_t>(slot / blockSize) * heads + head) * 2 + isValue) * blockSize + slot % blockSize;
     return pool + place * headSize;
 }
 
-// As StoreQkv, for rotary positions and for fewer heads of keys and values than of queries. The n axis is queries | keys | values,
-// `width`, `kvWidth` and `kvWidth` wide. The rows of a head of queries or keys are packed so that the two elements that turn
-// together are neighbours: 2i and 2i + 1 are the head's i and i + rotarySize / 2, and a token's row of `turns` has their cosine and
-// sine in the same places; what does not turn has 1 and 0 there. Scores do not mind the order, since queries and keys share it.
+// QKV epilogue with RoPE and GQA. The n axis is queries | keys | values, `width`, `kvWidth` and `kvWidth` wide. Weight rows of
+// query and key heads are packed so that a rotated pair is adjacent: 2i and 2i + 1 are the head's elements i and i + rotarySize /
+// 2. A token's row of `ropeTable` has the pair's cosine and sine at the same indices; unrotated elements have cos 1 and sin 0.
+// Scores are unchanged, since queries and keys share the order.
 //
-// With `raw`, queries and keys go there as they are, [rows][width + kvWidth]: rope.cu normalises their heads first. Keys and values
-// rest as KV, which is T or fp8.
+// With `raw`, queries and keys are stored there unchanged, [rows][width + kvWidth], for rope.cu, which applies QK norm first. The
+// pool's element type KV is T or fp8.
 template <class T, class KV = T>
 struct StoreQkvRope {
     static constexpr bool RMS = true;
@@ -114,12 +114,12 @@ struct StoreQkvRope {
     KV* pool;
     const int* slots;      // [rows], block · blockSize + offset
     const int* positions;  // [rows]
-    const float* ropeTable;  // [positions][headSize]; null: nothing turns
+    const float* ropeTable;  // [positions][headSize]; null: no RoPE
     int width;
     int kvWidth;
     int headSize;
     int blockSize;
-    float queryScale;  // as StoreQkv has it
+    float queryScale;  // as in StoreQkv
 
     struct Context {
         void* to;
@@ -155,15 +155,15 @@ struct StoreQkvRope {
         const float4 rotated = make_float4(fmaf(v.x, c.cosSin.x, -v.y * c.cosSin.y), fmaf(v.y, c.cosSin.x, v.x * c.cosSin.y),
                                            fmaf(v.z, c.cosSin.z, -v.w * c.cosSin.w), fmaf(v.w, c.cosSin.z, v.z * c.cosSin.w));
         if constexpr (!std::is_same_v<T, KV>) {
-            const int pooled = raw != nullptr ? width + kvWidth : width;  // the first column that goes to the pool
+            const int pooled = raw != nullptr ? width + kvWidth : width;  // first column stored in the pool
             if (n >= pooled) return store4(static_cast<KV*>(c.to), rotated);
         }
         store4(static_cast<T*>(c.to), rotated);
     }
 };
 
-// The residual stream takes the sum: x += v, in float. If the next GEMM normalises by itself, it reads a copy in T, in panels,
-// and the moments of this tile's TILE columns; else `panels` is null.
+// Residual epilogue: x += v, in float. If the next GEMM has a fused norm, also writes a panel copy in T and the moments of this
+// tile's TILE columns; else `panels` is null.
 template <class T, int TILE>
 struct AddResidual {
     static constexpr bool RMS = false;
@@ -204,11 +204,11 @@ struct AddResidual {
     }
 };
 
-// The same where the next GEMM's weights do not have the gain of its norm folded in: the copy is multiplied by it. Registers are few
-// beside operands that are made ready in them, so addresses are worked out twice.
+// Residual epilogue before int8 weights, into which the norm weight is not folded: the panel copy is multiplied by it. The int8
+// GEMM converts its operands in registers and has few left, so addresses are computed twice.
 template <class T, int TILE>
 struct AddResidualWeighted : AddResidual<T, TILE> {
-    const float* normWeights;  // [columns]; null: they are one
+    const float* normWeights;  // [columns]; null: all ones
 
     struct Context {
         float* x;
@@ -232,7 +232,7 @@ struct AddResidualWeighted : AddResidual<T, TILE> {
     }
 };
 
-// The MLP's hidden units, through its nonlinearity, in panels for the next GEMM.
+// MLP epilogue: applies the activation function and stores panels for the next GEMM.
 template <class T>
 struct Activate {
     static constexpr bool RMS = false;
@@ -248,8 +248,8 @@ struct Activate {
     __device__ __forceinline__ void store(const Context& c, int, int, float4 v) const { store4(c.to, activate(v, kind)); }
 };
 
-// A gated MLP's hidden units, in panels for the next GEMM. The n axis has gate and what it is multiplied by in turns, 2i and 2i + 1
-// for the inner column i.
+// Gated MLP epilogue (SwiGLU, GeGLU): stores activation(gate) · up in panels for the next GEMM. The n axis interleaves gate and
+// up: 2i and 2i + 1 for inner column i.
 template <class T>
 struct Gate {
     static constexpr bool RMS = true;
@@ -267,8 +267,8 @@ struct Gate {
     }
 };
 
-// Logits in an order that integers can compare: larger logit, larger rank. NaN and +∞ rank above all, so one bad logit decides
-// its row; padding of the vocabulary ranks below all. With the token's complement behind it, the lower id wins a tie.
+// Maps logits to integers of the same order. NaN and +∞ rank above all, so one bad logit decides its row; vocabulary padding
+// ranks below all. The complement of the token id in the lower half lets the lower id win ties.
 constexpr uint32_t NOT_A_LOGIT = 0xffffffff;
 constexpr uint32_t NEGATIVE_INFINITY = 0x007fffff;
 constexpr uint32_t NO_LOGIT = 0;
@@ -284,8 +284,7 @@ __device__ __forceinline__ unsigned long long ranked_token(uint32_t rank, int to
     return static_cast<unsigned long long>(rank) << 32 | ~static_cast<uint32_t>(token);
 }
 
-// The LM head: the best token of each row among this tile's TILE columns, and the logits themselves if anybody samples from them
-// (`logits` may be null).
+// LM head epilogue: the argmax of each row over this tile's TILE columns, and the logits unless `logits` is null.
 template <int TILE>
 struct BestToken {
     static constexpr bool RMS = false;

@@ -1,9 +1,9 @@
 #pragma once
-// The entry points of the Hopper GEMMs for one element type: GEMM_ENTRIES(f16, f16) in gemm_f16.cu, and likewise for bf16. Two
-// files, so that a model loads only its own.
+// Entry points of the Hopper GEMMs for one element type: GEMM_ENTRIES(f16, f16) in gemm_f16.cu, and bf16 in gemm_bf16.cu. They
+// are two files so that a model loads only its own.
 //
-// Launch: grid (⌈rows / BATCH⌉ · cluster, columns / N), for the head of 128 rows (⌈rows / 128⌉, as many as the device holds at
-// once); block and dynamic shared memory by README.md's table.
+// Launch: grid (⌈rows / BATCH⌉ · cluster, columns / N), for the head of 128 rows (⌈rows / 128⌉, as many as run at once). Block
+// and dynamic shared memory are in README.md's launch table.
 #include "gemm_head.cuh"
 
 #define OPERANDS(T)                                                                                                          \
@@ -20,7 +20,7 @@
 #define BOUNDS(TILE, BLOCKS)
 #endif
 
-// KV: the type that keys and values rest in.
+// KV: element type of the KV pool.
 #define QKV_ROPE(T, KV, TILE, NAME, BATCH, BLOCKS)                                                                            \
     extern "C" __global__ void BOUNDS(Tile_##TILE##_b##BATCH, BLOCKS) gemm_qkv_rope_##NAME##_b##BATCH(                        \
         OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* ropeTable,            \

@@ -1,12 +1,11 @@
 #pragma once
-// The GEMM that runs everywhere from sm_80 on, in f16, bf16 and float; on Hopper only f32 uses it.
+// The GEMM for every GPU from sm_80 on, in f16, bf16 and f32; on Hopper only f32 uses it.
 //
 //      out[m][n] = epilogue( Σ_k activations[m][k] · weights[n][k] + bias[n] )
 //
-// A block of four warps makes 64 × 64 outputs. Panels of 64 rows travel through three stages of cp.async; a panel is one
-// contiguous piece of memory, already swizzled, so a stage is a straight copy. 16-bit types multiply by ldmatrix and mma.sync,
-// each warp a quarter of 32 × 32; float multiplies on the ordinary units, each thread 8 × 4 outputs. Epilogues:
-// include/epilogue.cuh.
+// A block of four warps computes 64 × 64 outputs. Panels of 64 rows stream through three cp.async stages; a panel is contiguous
+// and already swizzled, so a stage is a straight copy. 16-bit types use ldmatrix and mma.sync, each warp a 32 × 32 quarter; f32
+// uses CUDA cores, each thread 8 × 4 outputs. Epilogues: include/epilogue.cuh.
 #include "epilogue.cuh"
 
 namespace rose {
@@ -28,12 +27,12 @@ struct GenericTile {
     static constexpr int THREADS = 128;
     static constexpr int STAGES = 3;
     static constexpr int TILE_BYTES = SIDE * PANEL_BYTES;
-    // The stages are static shared memory, of which a block has 48 KB: three are all that fit.
+    // Stages are in static shared memory, 48 KB per block: three fit.
     static_assert(STAGES * 2 * TILE_BYTES <= 48 * 1024);
-    // Floats from one row of sums to the next: rows begin in different banks of shared memory, and are aligned for float4.
+    // Row stride of the accumulators in shared memory, in floats: avoids bank conflicts, keeps float4 alignment.
     static constexpr int SUM_STRIDE = SIDE + 4;
 
-    // Sums of the block's tile in registers: [2][4] fragments of 16 x 8 per warp, or 8 x 4 single outputs per thread.
+    // Accumulators: [2][4] fragments of 16 x 8 per warp, or 8 x 4 outputs per thread (f32).
     float d[32] = {};
 
     static __device__ __forceinline__ void load(const GenericOperands<T>& g, char* stage, int panel, int n0, int m0) {
@@ -95,8 +94,8 @@ struct GenericTile {
         }
     }
 
-    // Writes the sums to shared memory in rows, so that whoever finishes an output reads four that lie together. In f16 and bf16 a lane
-    // has two neighbours of row lane / 4 of each fragment, and two of the row eight below.
+    // Stores the accumulators to shared memory by row, so that the epilogue reads four neighboring outputs at once. In f16 and
+    // bf16 a lane has two neighbors in row lane / 4 of each fragment, and two in the row eight below.
     __device__ __forceinline__ void leave(float* sums) const {
         if constexpr (sizeof(T) == 4) {
 #pragma unroll

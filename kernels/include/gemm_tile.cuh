@@ -1,29 +1,31 @@
 #pragma once
-// The GEMM of Hopper GPUs, one templated tile for a batch of 1 row as for 4096:
+// The Hopper GEMM: one templated tile for a batch of 1 row to 4096.
 //
 //      out[m][n] = epilogue( Σ_k activations[m][k] · weights[n][k] + bias[n] )
 //
-// The operands are swapped (swap-AB): wgmma's 64-row operand is a strip of 64 *weight* rows, and the batch is the N side, which may
-// be as narrow as 8. A decode step of one row thus pays for 8, not for 64. Shape parameters:
+// Operands are swapped (swap-AB): wgmma's 64-row operand is 64 *weight* rows, and the batch is the N side, which may be as narrow
+// as 8. So a decode step of one row pays for 8 rows, not for 64. Shape parameters:
 //
 //      BATCH      rows of activations per tile: 8, 16, 32, 64, 128 or 256
-//      N_GROUPS   warpgroups side by side along n; the tile is 64 · N_GROUPS outputs wide
-//      K_GROUPS   warpgroups that take turns at the panels of k, their sums added at the end
-//      cluster    blocks that share one tile and split k between them; a launch attribute (1, 2, 4 or 8), not a template
+//      N_GROUPS   consumer warpgroups side by side along n; the tile is 64 · N_GROUPS outputs wide
+//      K_GROUPS   consumer warpgroups that alternate over the k panels; their accumulators are added at the end
+//      cluster    split-K: thread blocks that share one tile and split k; a launch attribute (1, 2, 4 or 8), not a template
 //
-// One producer thread streams panels of weights and activations through a ring of stages by bulk copy; consumer warpgroups
-// multiply them. Why it is fast where decode spends its time, on latency: the ring may hold a block's whole share of the weights,
-// and all of it is requested before the block waits for its predecessor, so when the activations arrive the weights are there.
-// Splitting k over a cluster spreads the reading of one tile over several SMs without a second kernel: each block finishes a
-// share of the tile's rows and is sent the others' partial sums of them, by stores that report to its barrier.
+// Warp-specialized: a producer thread streams weight and activation panels through a ring of stages by bulk copy; consumer
+// warpgroups multiply them.
 //
-// The norm can ride along (epilogue.cuh): a warp of its own turns moments into norms while the tensor cores work.
+// Why it is fast: decode is bound by latency. The ring can hold a block's whole share of the weights, all requested before the
+// block waits for its predecessor, so when the activations arrive the weights are there. Split-K over a cluster spreads one
+// tile's reads over several SMs without a second kernel: each block finishes a share of the tile's rows and receives the others'
+// partial accumulators through distributed shared memory, by stores that complete on its mbarrier.
 //
-// Every sum has one order, fixed by (K_GROUPS, cluster size): rows do not see each other, nor BATCH.
+// The norm can be fused (epilogue.cuh): a warp of its own turns moments into norms while the tensor cores run.
 //
-// Weights of one byte (int8_weights.cuh, W = int8_t) travel as they are, 128 of k in a stage beside two panels of activations, become
-// bf16 in the registers of who multiplies them, and the sums are scaled at the end. Up to 16 rows that is each warp by itself, by
-// mma.sync: a product of wgmma must wait until four warps have their operands ready, and they until it is done with them.
+// Every accumulator has one order of additions, fixed by (K_GROUPS, cluster): it is independent of other rows and of BATCH.
+//
+// int8 weights (int8_weights.cuh, W = int8_t) stream as int8, 128 k per stage next to two activation panels, are converted to
+// bf16 in the consumer's registers, and the accumulators are scaled at the end. Up to 16 rows each warp works alone with
+// mma.sync: a wgmma waits until four warps have their operands ready, and they wait until it is done with them.
 #include "epilogue.cuh"
 #include "int8_weights.cuh"
 #include "wgmma.cuh"
@@ -32,31 +34,30 @@ namespace rose {
 
 constexpr int MAX_STAGES = 16;
 
-// Barriers among some of a block's warps, by their numbers; 0 is __syncthreads.
-constexpr int RING_READ = 1;    // the consumers have read all of the ring, whose place their sums take
-constexpr int NORMS_READY = 2;  // the norms of the tile's rows are in shared memory: one warp arrives, the consumers wait
+// Named barriers among some of a block's warps; 0 is __syncthreads.
+constexpr int RING_READ = 1;    // the consumers have read the whole ring; accumulators overwrite it
+constexpr int NORMS_READY = 2;  // row norms are in shared memory: one warp arrives, consumers wait
 
 template <class T, class W = T>
 struct GemmOperands {
     const W* weights;      // panels of `columns` rows
     const T* activations;  // panels of `panelRows` rows
-    int rows;              // of the batch
-    int panelRows;         // rows the activation buffer was laid out for, a multiple of 8
+    int rows;              // activation rows
+    int panelRows;         // rows of the activation buffer's layout, a multiple of 8
     int columns;           // outputs, padded to a multiple of 128
     int panels;            // of weights, along k
-    int stages;            // of the ring, at most MAX_STAGES; if a block has more panels, a multiple of K_GROUPS, twice or more
+    int stages;  // of the ring, at most MAX_STAGES; if a block has more panels, a multiple of K_GROUPS, at least twice it
     const float* bias;     // [columns]; null is zero
-    // [columns], Σ_k weights[n][k], zero for an RMS norm; null: the activations are taken as they are. With weights of one byte, which
-    // know RMS norms alone, their scales.
+    // [columns]: Σ_k weights[n][k], zero for RMS norm; null: no fused norm. For int8 weights (RMS norm only): their scales.
     const float* columnTerms;
-    const float2* moments;  // [momentParts][panelRows]; with weights of one byte null: the activations are taken as they are
+    const float2* moments;  // [momentParts][panelRows]; for int8 weights null: no fused norm
     int momentParts;
-    float width;  // of the normalised row, without padding
+    float width;  // of the normalized row, unpadded
     float epsilon;
 
     static constexpr bool BYTES = sizeof(W) == 1;
 
-    __device__ __forceinline__ bool normalises() const {
+    __device__ __forceinline__ bool fuses_norm() const {
         if constexpr (BYTES) return moments != nullptr;
         else return columnTerms != nullptr;
     }
@@ -68,19 +69,19 @@ template <class T, int BATCH, int N_GROUPS, int K_GROUPS, class W = T>
 struct GemmTile {
     using Operands = GemmOperands<T, W>;
     static constexpr bool BYTES = Operands::BYTES;
-    static constexpr int ACTIVATION_PANELS = BYTES ? 2 : 1;  // of a stage
+    static constexpr int ACTIVATION_PANELS = BYTES ? 2 : 1;  // per stage
     static constexpr bool BY_WARP = BYTES && BATCH <= 16;
-    static constexpr int BYTE_PARTS = 4;  // of a stage's weights, 32 along k each
+    static constexpr int BYTE_PARTS = 4;  // parts of a stage's weights, 32 k each
     static constexpr int N = 64 * N_GROUPS;
     static constexpr int CONSUMERS = 128 * N_GROUPS * K_GROUPS;
-    static constexpr int PRODUCER = CONSUMERS;         // a warp that starts the copies
-    static constexpr int NORMALISER = CONSUMERS + 32;  // a warp that prepares the norms
+    static constexpr int PRODUCER = CONSUMERS;         // warp that issues the copies
+    static constexpr int NORMALIZER = CONSUMERS + 32;  // warp that prepares the norms
     static constexpr int THREADS = CONSUMERS + 64;
     static constexpr int WEIGHT_BYTES = N * PANEL_BYTES;
     static constexpr int STAGE_BYTES = WEIGHT_BYTES + ACTIVATION_PANELS * BATCH * PANEL_BYTES;
     static constexpr int SUM_STRIDE = N + 4;  // floats; the padding avoids bank conflicts
     static constexpr int SUM_BYTES = BATCH * SUM_STRIDE * 4;
-    // Finishing: a thread keeps to four columns and takes every PASS_ROWS-th row of the block's share.
+    // Epilogue: a thread handles four columns of every PASS_ROWS-th row in the block's share.
     static constexpr int PASS_ROWS = CONSUMERS / (N / 4);
     static constexpr int PASSES = (BATCH + PASS_ROWS - 1) / PASS_ROWS;
     static constexpr bool KEEP_CONTEXT = PASSES <= 4;
@@ -94,7 +95,7 @@ struct GemmTile {
         RowNorm norms[BATCH];
     };
 
-    // One thread. Weights of the first ring are under way before the wait; only then may activations be touched.
+    // Producer thread. Requests weights for the whole ring before the wait; activations only after it.
     static __device__ void produce(const Operands& g, Shared& shared, char* ring, int n0, int m0, int first, int count) {
         const int tileRows = min(BATCH, (g.rows - m0 + 7) / 8 * 8);
         const uint32_t activationBytes = tileRows * PANEL_BYTES;
@@ -125,9 +126,9 @@ struct GemmTile {
         }
     }
 
-    // The second of the row's two moments, which is all that an RMS norm needs.
+    // Returns Σ x² of a row, all that an RMS norm needs.
     static __device__ __forceinline__ float sum_of_squares(const Operands& g, const float2* parts) {
-        constexpr int PARTS = 32;  // in flight: few rows wait for them
+        constexpr int PARTS = 32;  // loads in flight
         float all = 0;
         for (int first = 0; first < g.momentParts; first += PARTS) {
             float part[PARTS];
@@ -139,10 +140,10 @@ struct GemmTile {
         return all;
     }
 
-    // One warp, a lane to a row: adds up the parts of the row's moments.
+    // One warp, a lane per row: sums the parts of the row's moments.
     template <bool RMS>
     static __device__ __forceinline__ void prepare_norms(const Operands& g, RowNorm (&norms)[BATCH], int m0) {
-        constexpr int PARTS = 12;  // in flight
+        constexpr int PARTS = 12;  // loads in flight
         const float perWidth = 1.f / g.width;
         wait_for_predecessors();
         for (int row = threadIdx.x % 32; row < BATCH && m0 + row < g.rows; row += 32) {
@@ -166,8 +167,8 @@ struct GemmTile {
         }
     }
 
-    // Starts the products of a stage of weights of one byte, of which `words` are this thread's, part by part: while one is made ready,
-    // the one before it is multiplied.
+    // Issues the wgmmas of an int8 stage part by part; `words` are this thread's. Converts one part while the previous is
+    // multiplied.
     static __device__ __forceinline__ void multiply_bytes(float (&d)[BATCH / 2], const char* words, uint64_t activations) {
 #pragma unroll
         for (int part = 0; part < BYTE_PARTS; part++) {
@@ -175,7 +176,7 @@ struct GemmTile {
             wgmma_wait<1>();
             uint32_t operands[2][4];
             int8_operands(loaded, operands[0], operands[1]);
-            // Arithmetic touches no memory, so it would sink below the fence.
+            // Pins the conversions above the fence, which orders memory only.
 #pragma unroll
             for (int i = 0; i < 8; i++) asm volatile("" : "+r"(operands[i / 4][i % 4])::"memory");
             wgmma_fence();
@@ -188,7 +189,8 @@ struct GemmTile {
         }
     }
 
-    // The same by the warp alone; `activations` is where they lie in shared memory. All is read before the first product.
+    // The same by one warp with mma.sync; `activations` is their shared memory address. Reads everything before the first
+    // product.
     static __device__ __forceinline__ void multiply_bytes_by_warp(float (&d)[BATCH / 2], const char* words,
                                                                   uint32_t activations) {
         const int row = threadIdx.x % 8;
@@ -217,12 +219,12 @@ struct GemmTile {
         }
     }
 
-    // A warpgroup multiplies the panels that are its turn, one product in flight behind the other, then leaves its sums,
-    // transposed to [m][n], in its part of `sums`. A stage that is used again must come back to the same warpgroup: a wait for a
-    // phase is only sound for who has seen the phase before.
+    // Consumer warpgroup: multiplies every K_GROUPS-th panel with one wgmma in flight, then stores its accumulators, transposed
+    // to [m][n], in its part of `sums`. A reused stage must return to the same warpgroup: waiting for an mbarrier phase is only
+    // sound for a waiter that saw the previous phase.
     static __device__ __forceinline__ void consume(const Operands& g, Shared& shared, char* ring, float* sums, int count) {
         const int thread = threadIdx.x % 128;
-        const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);  // the same for the whole warp, and the compiler may know it
+        const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);  // warp-uniform, also to the compiler
         const int nGroup = group % N_GROUPS;
         const int kGroup = group / N_GROUPS;
         const bool recycle = count > g.stages;
@@ -236,7 +238,7 @@ struct GemmTile {
         int parity = 0;
         int previous = -1;
         for (int i = kGroup; i < count; i += K_GROUPS) {
-            const int at = stage * (STAGE_BYTES / 16);  // descriptors count in 16 bytes
+            const int at = stage * (STAGE_BYTES / 16);  // descriptors count 16-byte units
             barrier_wait(&shared.full[stage], parity);
             const char* words = ring + stage * STAGE_BYTES + nGroup * 64 * PANEL_BYTES + thread * 16;
             if constexpr (BY_WARP) {
@@ -275,7 +277,7 @@ struct GemmTile {
         }
     }
 
-    // The block's own sums of the four outputs at (m, n) of the tile: its warpgroups along k.
+    // Returns the block's accumulators of the four outputs at (m, n), summed over its K_GROUPS warpgroups.
     static __device__ __forceinline__ float4 own_sums(const float* sums, int m, int n) {
         float4 v = *reinterpret_cast<const float4*>(sums + m * SUM_STRIDE + n);
 #pragma unroll
@@ -283,13 +285,14 @@ struct GemmTile {
         return v;
     }
 
-    // Sends every row's sums to the block that finishes the row, and waits for the sums of its own: received[block][row][n].
+    // Split-K: sends each row's accumulators to the block that finishes it, and waits for those of its own rows:
+    // received[block][row][n].
     static __device__ __forceinline__ void exchange(Shared& shared, const float* sums, const float* received, int blocks,
                                                     int rank, int tileRows, int liveRows) {
         const uint32_t barrier = shared_address(&shared.received);
         const int mine = min(max(liveRows - rank * tileRows, 0), tileRows);
         if (threadIdx.x == 0) barrier_expect(&shared.received, blocks * mine * N * 4);
-        cluster_wait();  // every block is there and has set up its barrier
+        cluster_wait();  // every block has started and initialized its barrier
         for (int item = threadIdx.x; item < liveRows * N / 4; item += CONSUMERS) {
             int m = item / (N / 4);
             int n = item % (N / 4) * 4;
@@ -309,7 +312,7 @@ struct GemmTile {
         const int blocks = cluster_size();
         const int rank = cluster_rank();
         const int n0 = blockIdx.y * N;
-        const int m0 = blockIdx.x / blocks * BATCH;  // blocks with the same weights follow each other
+        const int m0 = blockIdx.x / blocks * BATCH;  // blocks with equal weights are adjacent
         const int share = (g.panels + blocks - 1) / blocks;
         const int first = rank * share;
         const int count = min(share, g.panels - first);
@@ -328,8 +331,8 @@ struct GemmTile {
         }
         __syncthreads();
         if (blocks > 1) cluster_arrive();
-        if (threadIdx.x >= NORMALISER) {
-            if (g.normalises()) prepare_norms<Epilogue::RMS>(g, shared.norms, m0);
+        if (threadIdx.x >= NORMALIZER) {
+            if (g.fuses_norm()) prepare_norms<Epilogue::RMS>(g, shared.norms, m0);
             named_barrier_arrive(NORMS_READY, CONSUMERS + 32);
             return;
         }
@@ -338,7 +341,7 @@ struct GemmTile {
             return;
         }
 
-        const int tileRows = BATCH / blocks;  // that this block finishes
+        const int tileRows = BATCH / blocks;  // rows that this block finishes
         const int liveRows = min(BATCH, g.rows - m0);
         const int n = threadIdx.x % (N / 4) * 4;
         auto row_of = [&](int pass) { return threadIdx.x / (N / 4) + pass * PASS_ROWS; };
@@ -380,9 +383,9 @@ struct GemmTile {
                 }
             }
             if constexpr (BYTES) {
-                v = scaled(v, columnTerms, INT8_UNIT * (g.normalises() ? shared.norms[rank * tileRows + row].inverse : 1.f));
+                v = scaled(v, columnTerms, INT8_UNIT * (g.fuses_norm() ? shared.norms[rank * tileRows + row].inverse : 1.f));
             }
-            if (!BYTES && g.normalises()) v = normalised(v, columnTerms, shared.norms[rank * tileRows + row]);
+            if (!BYTES && g.fuses_norm()) v = normalized(v, columnTerms, shared.norms[rank * tileRows + row]);
             if constexpr (!KEEP_CONTEXT) {
                 epilogue.early(context[0], myM + row, n0 + n);
                 epilogue.late(context[0]);

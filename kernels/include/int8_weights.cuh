@@ -1,42 +1,43 @@
 #pragma once
-// Weights of one byte: how they rest in memory, and how they become operands of wgmma.
+// int8 weights (W8A16): their layout in memory and their conversion to wgmma operands.
 //
-// An output n has one scale, and a weight is an integer from -127 to 127: W[n][k] = scale[n] · q[n][k]. These are the CPU's numbers
-// (PanelPacker): scale = largest |W[n][k]| / 127 and q = W · (127 / largest), rounded to nearest, halves to even. bf16 holds q
-// exactly, so a GEMM multiplies integers and takes the scale at its end, in float: nothing is rounded but the activations.
+// An output n has one scale, and a weight is an integer from -127 to 127: W[n][k] = scale[n] · q[n][k]. The numbers are
+// bit-identical to the CPU's (PanelPacker): scale = max |W[n][k]| / 127 and q = W · (127 / max), rounded to nearest even. bf16
+// represents q exactly, so a GEMM multiplies integers and applies the scale in float at the end: only activations are rounded.
 //
-// A panel is 128 weights of k, 128 bytes as every panel (panel.cuh), and in it 64 rows are one piece of 8 KB, laid out for the threads
-// of a warpgroup rather than by row: [quarter of 32 k][thread][four words]. Word j of thread t in quarter c holds, with lane = t % 32,
+// A panel is 128 k, 128 bytes wide like every panel (panel.cuh). Within it, 64 rows are a contiguous 8 KB, laid out by thread of
+// a warpgroup rather than by row: [quarter of 32 k][thread][four words]. Word j of thread t in quarter c holds, with lane = t %
+// 32,
 //
 //      rows  16 · (t / 32) + lane / 4 and that + 8,      k = 32c + 16 · (j / 2) + 8 · (j % 2) + 2 · (lane % 4) and that + 1
 //
-// which is half of what wgmma wants of this thread for 16 k: a thread reads 16 bytes at a time, its neighbours the 16 bytes beside
-// them, and nothing is moved between threads. In the word a weight is a sign and seven bits of magnitude, and from the top:
+// which is half of wgmma's register operand of this thread for 16 k. Reads are 16 bytes per thread, coalesced, without shuffles.
+// In a word, a weight is a sign and a 7-bit magnitude, from the top:
 //
 //      bits 31 … 16, k + 1:  sign of row r | magnitude of row r + 8 | sign of row r + 8 | magnitude of row r
 //      bits 15 … 0,  k:      the same
 //
-// Why: without an exponent the fields of row r are bf16 as they lie, numbers below the normal ones, and a product with 2^127 makes the
-// weight times 2^-6 of them, exactly; those of row r + 8 are so once the bytes of each half have changed places. That is five
-// instructions for four weights, three of which are of the half rate of integer instructions.
+// Why: without exponent bits the fields of row r are bf16 subnormals as stored, and a product with 2^127 gives the weight times
+// 2^-6 exactly. The fields of row r + 8 are too, once the bytes of each half are swapped. That is five instructions for four
+// weights, three of them at half rate (integer).
 #include "ptx.cuh"
 
 namespace rose {
 
 constexpr int INT8_PANEL = 128;  // weights along k
-constexpr int INT8_STRIP = 64;   // rows of a piece
+constexpr int INT8_STRIP = 64;   // rows per contiguous 8 KB
 constexpr int INT8_LARGEST = 127;
-// Outputs whose weights are all smaller become zero: their scale would lose bits.
+// Outputs with all weights below this become zero: their scale would lose bits.
 constexpr float INT8_VANISHING = 1e-25f;
-constexpr float INT8_UNIT = 64;  // what sums of products must be multiplied by
+constexpr float INT8_UNIT = 64;  // factor to apply to accumulators
 
-// A word of the packed matrix, and the weights in it.
+// A word of the packed matrix and the position of its weights.
 struct Int8Word {
     size_t index;
     int row;  // and row + 8
     int k;    // and k + 1
 
-    // The word with this number, of a matrix of `paddedN` rows.
+    // Returns the word at `index` of a matrix of `paddedN` rows.
     __host__ __device__ __forceinline__ static Int8Word at(size_t index, int paddedN) {
         const int word = static_cast<int>(index % 4);
         const int thread = static_cast<int>(index / 4 % 128);
@@ -50,10 +51,10 @@ struct Int8Word {
     }
 };
 
-// The bits of a word that are the lower row's (upper = false), or those of the row eight below.
+// Returns the bits of a word that belong to row r, or with `upper` to row r + 8.
 __host__ __device__ __forceinline__ uint32_t int8_mask(bool upper) { return upper ? 0x7f807f80u : 0x807f807fu; }
 
-// Two weights of one row at k and k + 1 in their places.
+// Returns the bits of two weights of one row, at k and k + 1.
 __host__ __device__ __forceinline__ uint32_t int8_bits(int first, int second, bool upper) {
     auto half = [&](int q) {
         const uint32_t sign = q < 0, magnitude = q < 0 ? -q : q;
@@ -62,7 +63,7 @@ __host__ __device__ __forceinline__ uint32_t int8_bits(int first, int second, bo
     return half(second) << 16 | half(first);
 }
 
-// The weight in a word at k + `second`, of the row `upper` says.
+// Returns the weight at k + `second`, of row r or with `upper` of row r + 8.
 __host__ __device__ __forceinline__ int int8_weight(uint32_t word, int second, bool upper) {
     const uint32_t half = word >> (16 * second) & 0xffff;
     const int magnitude = upper ? half >> 8 & 127 : half & 127;
@@ -70,7 +71,7 @@ __host__ __device__ __forceinline__ int int8_weight(uint32_t word, int second, b
 }
 
 #if __CUDA_ARCH__ >= 900
-// Two weights over INT8_UNIT in bf16, whose fields lie as those of row r do.
+// Returns two weights divided by INT8_UNIT as bf16, from fields in the position of row r.
 __device__ __forceinline__ uint32_t int8_pair(uint32_t word) {
     constexpr uint32_t TWO_TO_127 = 0x7f007f00u;
     uint32_t pair;
@@ -78,7 +79,7 @@ __device__ __forceinline__ uint32_t int8_pair(uint32_t word) {
     return pair;
 }
 
-// The operands of two products of 16 k, of a thread's four words.
+// Converts a thread's four words to the operands of two products of 16 k.
 __device__ __forceinline__ void int8_operands(uint4 words, uint32_t (&first)[4], uint32_t (&second)[4]) {
     auto widen = [](uint32_t word, uint32_t& row, uint32_t& below) {
         row = int8_pair(word);

@@ -1,8 +1,8 @@
 #pragma once
-// Element types and the scalar functions of the model.
+// Element types and scalar functions.
 //
-// Kernels are templates over the element type T of weights and activations: __half, __nv_bfloat16 or float. Arithmetic is always
-// float: T is how values rest in memory, never how they are summed. Keys and values may rest in one byte, fp8.
+// Kernels are templates over the storage type T of weights and activations: __half, __nv_bfloat16 or float. Accumulation is
+// always in float. The KV cache may be fp8.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -14,8 +14,7 @@ namespace rose {
 using f16 = __half;
 using bf16 = __nv_bfloat16;
 
-// A number of one byte with 4 bits of exponent and 3 of mantissa (OCP's E4M3): up to ±448, without infinities. Kernels for compute
-// capability 9.0 and newer have it.
+// OCP E4M3: up to ±448, no infinities. For compute capability 9.0 and newer.
 struct fp8 {
     uint8_t bits;
 };
@@ -50,7 +49,7 @@ __device__ __forceinline__ bf16 from_float(float x) {
     return __float2bfloat16_rn(x);
 }
 
-// Two 16-bit elements in one register, the lower index in the lower half.
+// Packs two 16-bit elements in a register, the lower index in the lower half.
 template <class T>
 __device__ __forceinline__ uint32_t pack2(float lower, float upper);
 template <>
@@ -75,7 +74,7 @@ __device__ __forceinline__ float2 unpack2<bf16>(uint32_t pair) {
     return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));
 }
 
-// Two numbers of one byte, widened without loss.
+// Converts two fp8 to f16 exactly.
 __device__ __forceinline__ uint32_t widen2(uint16_t pair) {
     uint32_t wide = 0;
 #if __CUDA_ARCH__ >= 900
@@ -84,7 +83,7 @@ __device__ __forceinline__ uint32_t widen2(uint16_t pair) {
     return wide;
 }
 
-// Two floats as numbers of one byte, rounded to nearest, ±448 for what is beyond; NaN stays NaN.
+// Converts two floats to fp8, round to nearest, saturating at ±448; NaN stays NaN.
 __device__ __forceinline__ uint16_t narrow2(float lower, float upper) {
     uint16_t pair = 0;
 #if __CUDA_ARCH__ >= 900
@@ -99,7 +98,7 @@ __device__ __forceinline__ void store4(fp8* to, float4 v) {
     *reinterpret_cast<uint32_t*>(to) = narrow2(v.x, v.y) | static_cast<uint32_t>(narrow2(v.z, v.w)) << 16;
 }
 
-// Four consecutive elements, aligned to their size.
+// Stores four consecutive elements, aligned to their total size.
 template <class T>
 __device__ __forceinline__ void store4(T* to, float4 v) {
     if constexpr (sizeof(T) == 4) {
@@ -109,14 +108,14 @@ __device__ __forceinline__ void store4(T* to, float4 v) {
     }
 }
 
-// Two consecutive elements, aligned to both.
+// Stores two consecutive elements, aligned to their total size.
 template <class T>
 __device__ __forceinline__ void store2(T* to, float2 v) {
     if constexpr (sizeof(T) == 4) *reinterpret_cast<float2*>(to) = v;
     else *reinterpret_cast<uint32_t*>(to) = pack2<T>(v.x, v.y);
 }
 
-// Any of the three types, chosen at run time: only for the kernels that run once, when a model is loaded.
+// Element type chosen at run time; for load-time kernels only.
 enum ElementType { FLOAT32 = 0, FLOAT16 = 1, BFLOAT16 = 2 };
 
 __device__ __forceinline__ float load_as_float(const void* from, int type, size_t index) {
@@ -130,10 +129,10 @@ __device__ __forceinline__ float load_as_float(const void* from, int type, size_
     }
 }
 
-// The MLP's nonlinearity, numbered as io.roseinfer.model.Activation.
+// The MLP's activation function, numbered as in backend.cuda.ForwardPass.
 enum Activation { GELU_TANH = 0, GELU_ERF = 1, RELU = 2, SILU = 3 };
 
-// tanh through one exponential: 1 - 2 / (e^2u + 1) saturates cleanly at both ends.
+// tanh by one exponential: 1 - 2 / (e^2u + 1) saturates at both ends.
 __device__ __forceinline__ float gelu_tanh(float x) {
     float u = 0.7978845608f * fmaf(0.044715f * x * x, x, x);
     float tanh_u = 1.f - __fdividef(2.f, __expf(2.f * u) + 1.f);
@@ -142,7 +141,7 @@ __device__ __forceinline__ float gelu_tanh(float x) {
 
 __device__ __forceinline__ float gelu_erf(float x) { return 0.5f * x * (1.f + erff(x * 0.7071067812f)); }
 
-// Of an MLP without a gate, which no model has with SiLU.
+// Activation of an MLP without a gate; no such model has SiLU.
 __device__ __forceinline__ float4 activate(float4 v, int kind) {
     if (kind == GELU_TANH) return make_float4(gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w));
     if (kind == GELU_ERF) return make_float4(gelu_erf(v.x), gelu_erf(v.y), gelu_erf(v.z), gelu_erf(v.w));
@@ -151,7 +150,7 @@ __device__ __forceinline__ float4 activate(float4 v, int kind) {
 
 __device__ __forceinline__ float silu(float x) { return __fdividef(x, 1.f + __expf(-x)); }
 
-// The product of a gated MLP: activation(gate) times what the gate is for.
+// Returns activation(gate) · up.
 __device__ __forceinline__ float gated(float gate, float up, int kind) {
     if (kind == SILU) return silu(gate) * up;
     return activate(make_float4(gate, 0.f, 0.f, 0.f), kind).x * up;
@@ -168,7 +167,7 @@ __device__ __forceinline__ float sum_over_lanes(float x) {
     return x;
 }
 
-// 2^x; what is below the smallest normal number is zero.
+// Returns 2^x, flushing subnormals to zero.
 __device__ __forceinline__ float exp2_fast(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -1,13 +1,13 @@
 #pragma once
-// The operands of attention: where each row's queries are and where its keys and values rest.
+// Operands of attention: queries, block tables and the paged KV pool.
 //
-// A row (one sequence) has the tokens rowStarts[r] … rowStarts[r + 1] - 1 of the step, the last ones of a context of
-// contextLengths[r] tokens, whose keys and values rest in blocks[blockStarts[r] …], blockSize tokens each. A layer's pool is laid
-// out [block][head][key, value][token in block][head size]: what one head needs of one block is one contiguous piece. Heads of keys
-// and values may be fewer than those of queries: query head h reads head h / (heads / kvHeads).
+// A row (one sequence) has tokens rowStarts[r] … rowStarts[r + 1] - 1 of the step, the last ones of a context of
+// contextLengths[r] tokens, whose keys and values are in blocks[blockStarts[r] …], blockSize tokens each. A layer's pool is
+// [block][head][key, value][token in block][head size]: one head's part of a block is contiguous. With GQA, query head h reads KV
+// head h / (heads / kvHeads).
 //
-// Queries are row-major [tokens][heads · headSize], scaled by the attention scale · log2(e). The result goes to panels. Keys and
-// values are of type KV, which is that of the queries or fp8.
+// Queries are row-major [tokens][heads · headSize], scaled by attention scale · log2(e). The output goes to panels. K and V have
+// type KV: the queries' type or fp8.
 #include "panel.cuh"
 
 namespace rose {
@@ -27,8 +27,8 @@ struct PagedAttention {
     int headSize;
     int blockSize;
 
-    // The key of token `index` of the row whose blocks start at `list`, of a head of keys and values; its value is `valueOffset()`
-    // elements further.
+    // Returns the key of token `index` in the row whose block table starts at `list`; its value is `valueOffset()` elements
+    // further.
     __device__ __forceinline__ const KV* key(const int* list, int index, int kvHead) const {
         size_t place = (static_cast<size_t>(__ldg(list + index / blockSize)) * kvHeads + kvHead) * 2 * blockSize;
         return pool + (place + index % blockSize) * headSize;
@@ -37,7 +37,7 @@ struct PagedAttention {
     __device__ __forceinline__ int valueOffset() const { return blockSize * headSize; }
 };
 
-// The score of a key that a query does not see, and of no key at all: its weight is 2^(NO_SCORE - largest), which is 0.
+// Score of masked and absent keys: their weight 2^(NO_SCORE - largest) is 0.
 constexpr float NO_SCORE = -1e30f;
 
 }  // namespace rose

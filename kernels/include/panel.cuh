@@ -1,15 +1,16 @@
 #pragma once
-// The panel layout: how every matrix that a GEMM reads rests in memory, weights and activations alike.
+// The panel layout of every GEMM operand, weights and activations: K-major, 128 bytes of k per row, swizzled as in TMA's 128-byte
+// mode.
 //
-// A matrix of R rows and C columns (columns are the summed index k; a weight's rows are its output columns n) is cut into panels
-// of 128 bytes of columns, and a panel stores its R rows one after the other:
+// A matrix of R rows and C columns (columns are k; a weight's rows are its outputs n) is split into panels of 128 bytes of
+// columns, and a panel stores its R rows consecutively:
 //
 //      element (row, column)  ->  panel = column / W,   W = 128 / sizeof(T)
-//      [panel][row][128 bytes], and inside a row the 16-byte chunk c rests at chunk c ^ (row % 8)
+//      [panel][row][128 bytes], and within a row, 16-byte chunk c is at chunk c ^ (row % 8)
 //
-// Why: any 8-aligned range of rows of one panel is one contiguous piece of memory, so a tile of a GEMM is fetched by one bulk
-// copy with no tensor map, whatever its height; and it lands in shared memory in exactly the 128-byte swizzle that wgmma
-// descriptors, ldmatrix and 16-byte vector reads take without bank conflicts. One packing of the weights serves every tile shape.
+// Why: any 8-aligned range of rows of a panel is contiguous, so one bulk copy fetches a GEMM tile of any height, without a tensor
+// map. It lands in shared memory in the 128-byte swizzle that wgmma descriptors, ldmatrix and 16-byte reads use without bank
+// conflicts. One packing of the weights serves every tile shape.
 //
 // Padding: columns are padded to whole panels. Weights are zero there, so activations may hold anything finite.
 #include <cstddef>
@@ -21,7 +22,7 @@ constexpr int PANEL_BYTES = 128;
 template <class T>
 constexpr int PANEL_WIDTH = PANEL_BYTES / sizeof(T);
 
-// Bytes from the start of the matrix to element (row, column).
+// Byte offset of element (row, column) in a matrix of `rows` rows.
 template <class T>
 __host__ __device__ __forceinline__ size_t panel_offset(int row, int column, int rows) {
     int panel = column / PANEL_WIDTH<T>;

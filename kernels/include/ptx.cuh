@@ -1,8 +1,7 @@
 #pragma once
-// The few PTX instructions that CUDA C++ has no name for, one thin function each.
+// Wrappers of PTX instructions without a CUDA C++ intrinsic.
 //
-// Everything marked sm_90 compiles to nothing or is absent below it; the generic kernels use cp.async, ldmatrix and mma.sync
-// only.
+// Functions marked sm_90 are empty or absent below it; generic kernels use only cp.async, ldmatrix and mma.sync.
 #include "numeric.cuh"
 
 namespace rose {
@@ -10,8 +9,8 @@ namespace rose {
 __device__ __forceinline__ uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 
 // ---- Programmatic dependent launch -------------------------------------------------------------------------------------------
-// A kernel lets its successor start at once, and touches nothing an earlier kernel of the step has written before it has waited.
-// Every block of every kernel waits: so the end of one kernel implies the end of all before it.
+// A kernel releases its successor at once, and reads earlier kernels' output only after the wait. Every block of every kernel
+// waits, so the end of one kernel implies the end of all before it.
 
 __device__ __forceinline__ void release_dependents() {
 #if __CUDA_ARCH__ >= 900
@@ -25,7 +24,7 @@ __device__ __forceinline__ void wait_for_predecessors() {
 #endif
 }
 
-// A load that must not sink below the wait: the compiler may move an ordinary load past it.
+// A load that stays above the wait: the compiler may move an ordinary load below it.
 __device__ __forceinline__ uint4 load_early16(const void* from) {
     uint4 v;
     asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -37,7 +36,7 @@ __device__ __forceinline__ uint4 load_early16(const void* from) {
 
 // ---- cp.async, ldmatrix, mma.sync (sm_80) ------------------------------------------------------------------------------------
 
-// Copies 16 bytes, or writes 16 zero bytes when there is nothing to copy.
+// Copies 16 bytes, or writes 16 zero bytes if not `present`.
 __device__ __forceinline__ void copy_async16(uint32_t to, const void* from, bool present) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(present ? 16 : 0) : "memory");
 }
@@ -85,8 +84,8 @@ __device__ __forceinline__ void mma_16x8x16(float (&d)[4], const uint32_t (&a)[4
 
 #if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
 
-// True for one lane of a full warp; unlike `lane == 0` it tells the compiler that the lane is alone, so that instructions which
-// take uniform operands (barriers, bulk copies) need no loop over lanes.
+// Returns true in one lane of a full warp. Unlike `lane == 0` it tells the compiler that a single lane runs, so instructions with
+// uniform operands (mbarriers, bulk copies) need no loop over lanes.
 __device__ __forceinline__ bool elect_lane() {
     uint32_t elected;
     asm volatile(
@@ -97,16 +96,17 @@ __device__ __forceinline__ bool elect_lane() {
     return elected != 0;
 }
 
-// ---- Bulk copies that report to an mbarrier (sm_90) --------------------------------------------------------------------------
+// ---- Bulk copies that complete on an mbarrier (sm_90)
+// --------------------------------------------------------------------------
 
 __device__ __forceinline__ void barrier_init(uint64_t* barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
-// Makes initialised barriers visible to the copy engine.
+// Makes initialized mbarriers visible to the async proxy.
 __device__ __forceinline__ void barrier_init_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-// Arrives, and announces the bytes that copies will bring before the phase can end.
+// Arrives and expects `bytes` of copies before the phase completes.
 __device__ __forceinline__ void barrier_expect(uint64_t* barrier, uint32_t bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
@@ -115,8 +115,8 @@ __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-// Waits for a phase. It acquires at the scope of the block, which is enough for peers' stores too: they come as st.async, whose bytes
-// this very barrier counts when they are there, as it counts those of a bulk copy. CUTLASS waits for both alike.
+// Waits for a phase, with acquire at block scope. That is enough for peers' stores too: they are st.async, whose bytes this
+// mbarrier counts on completion like those of a bulk copy. CUTLASS does the same.
 __device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
     uint32_t done;
     do {
@@ -130,7 +130,7 @@ __device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity)
     } while (!done);
 }
 
-// Both addresses and the size are multiples of 16 bytes.
+// Addresses and size are multiples of 16 bytes.
 __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
@@ -152,20 +152,20 @@ __device__ __forceinline__ int cluster_size() {
     return static_cast<int>(size);
 }
 
-// Tells the cluster that this thread got here, without ordering memory (a release would cost a fence to the whole GPU).
+// Arrives at the cluster barrier without ordering memory (a release would cost a GPU-wide fence).
 __device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 
 // Waits until every thread of the cluster has arrived or exited.
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
-// The address of this block's `local` in the shared memory of another block of the cluster.
+// Maps this block's shared address `local` to block `rank` of the cluster.
 __device__ __forceinline__ uint32_t peer_address(uint32_t local, int rank) {
     uint32_t address;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(local), "r"(rank));
     return address;
 }
 
-// Stores 16 bytes in a peer's shared memory and reports them to its barrier there.
+// Stores 16 bytes to a peer's shared memory (st.async), completing on its mbarrier.
 __device__ __forceinline__ void store_peer4(uint32_t to, float4 v, uint32_t barrier) {
     asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
                  "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w), "r"(barrier)
@@ -174,12 +174,12 @@ __device__ __forceinline__ void store_peer4(uint32_t to, float4 v, uint32_t barr
 
 #endif
 
-// A barrier among `threads` threads of the block, the first of them at a warp boundary. Barrier 0 is __syncthreads.
+// Barrier among `threads` threads of the block, whole warps. Barrier 0 is __syncthreads.
 __device__ __forceinline__ void named_barrier(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// Says that this warp got to the barrier, and goes on.
+// Arrives at a named barrier without waiting.
 __device__ __forceinline__ void named_barrier_arrive(int id, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }

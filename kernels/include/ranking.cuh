@@ -1,14 +1,14 @@
 #pragma once
-// Questions about a row of logits in order of likelihood (larger logit first, then the lower id), answered by a block without
-// sorting the row: the most likely tokens, and the token at which the running count or the running probability reaches a goal.
+// Order queries over a row of logits (larger logit first, then lower id) by one block, without sorting the row: the most likely
+// tokens, and the token at which the running count or probability mass reaches a goal.
 //
-// A histogram over the logits (BINS equal steps from the largest down) with its running sums says in which bin the answer lies.
-// All bins down to it, or it alone where they hold too many tokens, are gathered into a list and sorted; the list answers. A
-// question costs one more pass over the row, or none if its answer is listed already. A bin that holds too many tokens for the
-// list, which takes a thousand nearly equal logits, is searched bit by bit instead: 32 passes.
+// A histogram over the logits (BINS equal steps down from the largest) and its prefix sums tell which bin has the answer. All
+// bins down to it, or that bin alone if they have too many tokens, are gathered into a list and sorted; the list has the answer.
+// A query costs one more pass over the row, or none if its answer is already listed. A bin with too many tokens for the list,
+// which takes a thousand nearly equal logits, is searched bit by bit instead: 32 passes.
 //
-// Probabilities are summed in integers, in units of 2^-39 of the largest: such sums do not depend on their order, so neither
-// atomics nor the launch shape can change a draw.
+// Probabilities are summed as integers in units of 2^-39 of the largest: the sums do not depend on their order, so neither
+// atomics nor the launch shape can change the result.
 #include "epilogue.cuh"
 
 namespace rose {
@@ -17,11 +17,11 @@ using u64 = unsigned long long;
 
 constexpr int RANKING_THREADS = 1024;
 constexpr int RANKING_WARPS = RANKING_THREADS / 32;
-constexpr int BINS = RANKING_THREADS;  // a thread looks after one
+constexpr int BINS = RANKING_THREADS;  // one per thread
 constexpr int LISTED = RANKING_THREADS;
 constexpr int RANKING_BYTES = 12 * BINS + 8 * LISTED;
 
-// Combines a value of every thread in a fixed order; every thread gets the result.
+// Reduces a value of every thread in a fixed order; every thread gets the result.
 template <class V, class Combine>
 __device__ __forceinline__ V over_block(V v, Combine combine) {
     __shared__ V parts[RANKING_WARPS];
@@ -36,7 +36,7 @@ __device__ __forceinline__ V over_block(V v, Combine combine) {
     return v;
 }
 
-// The sum of the values of this thread and all before it; `total` is everybody's.
+// Inclusive prefix sum over the block's threads; `total` is the sum of all.
 __device__ __forceinline__ u64 running_sum(u64 v, u64& total) {
     __shared__ u64 parts[RANKING_WARPS];
     const int lane = threadIdx.x % 32;
@@ -59,13 +59,13 @@ __device__ __forceinline__ u64 running_sum(u64 v, u64& total) {
     return threadIdx.x < 32 ? v : v + before;
 }
 
-// Hands two values of the one thread whose `mine` is true to all threads of the block.
-__device__ __forceinline__ ulonglong2 tell_block(bool mine, u64 x, u64 y) {
-    __shared__ ulonglong2 told;
+// Broadcasts two values from the one thread whose `mine` is true to the block.
+__device__ __forceinline__ ulonglong2 broadcast_from(bool mine, u64 x, u64 y) {
+    __shared__ ulonglong2 values;
     __syncthreads();
-    if (mine) told = make_ulonglong2(x, y);
+    if (mine) values = make_ulonglong2(x, y);
     __syncthreads();
-    return told;
+    return values;
 }
 
 struct Extremes {
@@ -73,7 +73,7 @@ struct Extremes {
     float smallest;
 };
 
-// The largest logit of a thread's share of a row, taken by ascending id.
+// Running maximum of a thread's logits, visited by ascending id.
 struct Largest {
     float largest = -__int_as_float(0x7f800000);
     float smallest = __int_as_float(0x7f800000);
@@ -100,8 +100,8 @@ __device__ __forceinline__ Extremes extremes(const float* logits, int vocabulary
     return mine.join();
 }
 
-// The token of id order at which the running sum of units(id) reaches goal_of(total), a number from 1 to the total. Each thread
-// sums one stretch of ids; the stretches' odd length keeps shared memory free of bank conflicts.
+// Returns the token, in id order, at which the running sum of units(id) reaches goal_of(total), which is 1 … total. Each thread
+// sums a contiguous range of ids; the odd length of ranges avoids shared memory bank conflicts.
 template <class Units, class Goal>
 __device__ __forceinline__ int token_reaching(int vocabulary, const Units& units, const Goal& goal_of) {
     const int length = (vocabulary + RANKING_THREADS - 1) / RANKING_THREADS | 1;
@@ -112,10 +112,10 @@ __device__ __forceinline__ int token_reaching(int vocabulary, const Units& units
     u64 total;
     const u64 through = running_sum(sum, total);
     const u64 goal = goal_of(total);
-    const ulonglong2 stretch = tell_block(through - sum < goal && goal <= through, first, through - sum);
+    const ulonglong2 stretch = broadcast_from(through - sum < goal && goal <= through, first, through - sum);
     u64 before = stretch.y;
     int token = -1;
-    for (int base = 0; base < length && token < 0; base += 32) {  // every warp alike
+    for (int base = 0; base < length && token < 0; base += 32) {  // uniform across warps
         const int i = static_cast<int>(stretch.x) + base + threadIdx.x % 32;
         u64 v = base + threadIdx.x % 32 < length && i < vocabulary ? units(i) : 0;
 #pragma unroll
@@ -130,8 +130,7 @@ __device__ __forceinline__ int token_reaching(int vocabulary, const Units& units
     return token;
 }
 
-// A row of logits as weights relative to its largest, e^((logit − largest) / temperature); tokens whose exponent is below `floor`
-// do not count.
+// Logits as weights e^((logit − largest) / temperature); tokens whose exponent is below `floor` are excluded.
 struct Weights {
     const float* logits;
     int vocabulary;
@@ -153,8 +152,8 @@ struct Weights {
 
     __device__ __forceinline__ float exponent(float logit) const { return (largest - logit) * -perTemperature; }
 
-    // e^exponent in units of 2^-39, as the upper and the lower half of the number, for an exponent that counts. Adding a power of
-    // two leaves the wanted digits in the mantissa.
+    // Returns e^exponent in units of 2^-39 as upper and lower half, for an included token. Adding a power of two leaves the
+    // wanted digits in the mantissa.
     static __device__ __forceinline__ uint2 mass_halves(float exponent) {
         const float weight = expf(exponent);
         const float coarse = __fadd_rd(weight, 128.f);                      // digits down to 2^-16
@@ -176,10 +175,10 @@ struct Weights {
     }
 };
 
-// The most likely tokens up to one of them.
+// A prefix of the tokens in order of likelihood.
 struct Prefix {
     u64 mass;
-    int token;  // its last
+    int token;  // its last token
 };
 
 class Ranking {
@@ -187,7 +186,7 @@ public:
     // `scratch`: RANKING_BYTES of shared memory.
     __device__ __forceinline__ Ranking(const Weights& weights, char* scratch) : w_(weights), scratch_(scratch) {}
 
-    // Fills the histogram and sums it up; masses are left out where only counts are asked for.
+    // Builds the histogram and its prefix sums; without `masses` only counts.
     __device__ __forceinline__ void build(bool masses) {
         uint32_t* const lower = reinterpret_cast<uint32_t*>(mass_through());
         uint32_t* const upper = lower + BINS;
@@ -222,7 +221,7 @@ public:
     __device__ __forceinline__ int size() const { return size_; }
     __device__ __forceinline__ u64 total() const { return mass_through()[BINS - 1]; }
 
-    // Lists the `count` most likely tokens and perhaps more, if there is room: thread i then has the i-th. Counts suffice.
+    // Lists at least the `count` most likely tokens if there is room: thread i then has the i-th. Needs counts only.
     __device__ __forceinline__ bool list_most_likely(int count) {
         const int bin = bin_reaching(count, true);
         if (count_through()[bin] > LISTED) return false;
@@ -230,10 +229,10 @@ public:
         return true;
     }
 
-    // After list_most_likely.
+    // Returns this thread's token after list_most_likely.
     __device__ __forceinline__ int listed_token() const { return static_cast<int>(~static_cast<uint32_t>(key_)); }
 
-    // The shortest prefix of the order with so many tokens (`counting`), or with so much mass.
+    // Returns the shortest prefix with `goal` tokens (`counting`) or `goal` mass.
     __device__ __forceinline__ Prefix reaching(u64 goal, bool counting) {
         if (!is_listed(goal, counting)) {
             const int bin = bin_reaching(goal, counting);
@@ -242,14 +241,14 @@ public:
             else return search_bin(bin, goal, counting);
         }
         const bool mine = counting ? listedBefore_ + threadIdx.x + 1 == goal : reaches(through_ - listed_mass(), through_, goal);
-        const ulonglong2 found = tell_block(mine, through_, ~static_cast<uint32_t>(key_));
+        const ulonglong2 found = broadcast_from(mine, through_, ~static_cast<uint32_t>(key_));
         return {found.x, static_cast<int>(found.y)};
     }
 
 private:
     static __device__ __forceinline__ bool reaches(u64 before, u64 through, u64 goal) { return before < goal && goal <= through; }
 
-    // Running sums over the bins; first the histogram itself, masses as lower and upper halves.
+    // Prefix sums over the bins; at first the histogram, masses as lower and upper halves.
     __device__ __forceinline__ u64* mass_through() const { return reinterpret_cast<u64*>(scratch_); }
     __device__ __forceinline__ uint32_t* count_through() const { return reinterpret_cast<uint32_t*>(scratch_ + 8 * BINS); }
     __device__ __forceinline__ u64* list() const { return reinterpret_cast<u64*>(scratch_ + 12 * BINS); }
@@ -261,7 +260,7 @@ private:
         const int bin = threadIdx.x;
         const bool mine = counting ? reaches(count_before(bin), count_through()[bin], goal)
                                    : reaches(mass_before(bin), mass_through()[bin], goal);
-        return static_cast<int>(tell_block(mine, bin, 0).x);
+        return static_cast<int>(broadcast_from(mine, bin, 0).x);
     }
 
     __device__ __forceinline__ bool is_listed(u64 goal, bool counting) const {
@@ -269,7 +268,7 @@ private:
                (counting ? reaches(listedBefore_, listedBefore_ + listed_, goal) : reaches(massBefore_, massListed_, goal));
     }
 
-    // Lists the tokens of these bins, sorted; there is room for them.
+    // Lists the tokens of bins from … to, sorted; they must fit.
     __device__ __forceinline__ void gather(int from, int to) {
         __shared__ uint32_t listed;
         __syncthreads();
@@ -295,7 +294,7 @@ private:
         return threadIdx.x < listed_ ? w_.mass(Weights::logit_of(static_cast<uint32_t>(key_ >> 32))) : 0;
     }
 
-    // A bitonic sort, largest key first, into one key a thread.
+    // Bitonic sort, largest key first, one key per thread.
     __device__ __forceinline__ void sort() {
         key_ = threadIdx.x < listed_ ? list()[threadIdx.x] : 0;
         for (uint32_t size = 2; size / 2 < listed_; size *= 2) {
@@ -315,7 +314,8 @@ private:
         }
     }
 
-    // The answer within one bin of any size: the rank at which the goal is passed, bit by bit, then one of the tokens that share it.
+    // Searches one bin of any size: finds the rank at which the goal is reached bit by bit, then the token among those of equal
+    // rank.
     __device__ __forceinline__ Prefix search_bin(int bin, u64 goal, bool counting) const {
         auto through = [&](uint32_t rank, u64& mass) {
             u64 count = 0;
@@ -349,8 +349,8 @@ private:
     const Weights w_;
     char* const scratch_;
     int size_ = 0;
-    // The list: how many tokens it has and how many come before it, the mass before it and to its end, all the same in every
-    // thread; and this thread's token of it, with the mass of the order up to that token.
+    // The list: its token count, tokens and mass before it, and mass through its end, uniform over the block; then this thread's
+    // token and the mass through it.
     uint32_t listed_ = 0, listedBefore_ = 0;
     u64 massBefore_ = 0, massListed_ = 0;
     u64 key_ = 0, through_ = 0;

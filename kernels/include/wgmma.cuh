@@ -1,5 +1,5 @@
 #pragma once
-// wgmma (sm_90a): a warpgroup of 128 threads multiplies two tiles that rest in shared memory, asynchronously.
+// wgmma (sm_90a): asynchronous product of two shared memory tiles by a warpgroup of 128 threads.
 //
 //      d[64 x N] += a[64 x 16] · b[N x 16]^T        a and b in the panel layout (128-byte swizzle, k contiguous)
 //
@@ -7,20 +7,20 @@
 //      d[4j + 0], d[4j + 1]   at row 16·warp + lane / 4,       columns 8j + 2·(lane % 4) + {0, 1}
 //      d[4j + 2], d[4j + 3]   at row 16·warp + lane / 4 + 8,   the same columns
 //
-// The first operand may rest in registers instead (`a` of multiply): thread t holds four pairs of neighbours along k,
+// The first operand may be in registers (`a` of multiply): thread t holds four pairs of neighbors along k,
 //      a[0], a[1]             at row 16·warp + lane / 4, and at that row + 8,      k 2·(lane % 4) + {0, 1}
 //      a[2], a[3]             the same rows,                                       k 2·(lane % 4) + 8 + {0, 1}
-// and must leave them alone until a wait says that the product is done.
+// which must stay unchanged until a wait for the product.
 //
-// The register lists below are spelled out because an asm statement has no loops.
+// The register lists are written out because asm statements have no loops.
 #include "ptx.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 namespace rose {
 
-// Describes a tile whose rows are 128 bytes and whose 8-row groups follow each other; `address` is 1024-byte aligned plus 32
-// bytes for each step of 16 elements along k.
+// Descriptor of a tile with 128-byte rows and consecutive 8-row groups; `address` is 1024-byte aligned plus 32 bytes per 16
+// elements along k.
 __device__ __forceinline__ uint64_t tile_descriptor(uint32_t address) {
     constexpr uint64_t SWIZZLE_128 = 1ull << 62;
     constexpr uint64_t GROUP_STRIDE = static_cast<uint64_t>(1024 >> 4) << 32;
@@ -34,7 +34,7 @@ __device__ __forceinline__ void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-// Waits for all products. Arithmetic on the sums touches no memory, so it would rise above a plain wait.
+// Waits for all products. The empty asm keeps arithmetic on accumulators, which touches no memory, below the wait.
 template <int COUNT>
 __device__ __forceinline__ void wgmma_wait_for(float (&d)[COUNT]) {
     wgmma_wait<0>();
@@ -69,7 +69,7 @@ struct Wgmma;
 #define ROSE_OUT_128 ROSE_ACC64(0)
 #define ROSE_OUT_256 ROSE_ACC64(0), ROSE_ACC64(64)
 
-// A and B are the numbers of the two descriptor operands, which follow the N / 2 accumulators.
+// A and B: operand numbers of the two descriptors, after the N / 2 accumulators.
 #define ROSE_WGMMA(T, NAME, N, A, B)                                                                             \
     template <>                                                                                                  \
     struct Wgmma<T, N> {                                                                                         \
@@ -88,11 +88,11 @@ ROSE_WGMMA_BOTH(64, 32, 33)
 ROSE_WGMMA_BOTH(128, 64, 65)
 ROSE_WGMMA_BOTH(256, 128, 129)
 
-// With the first operand in registers.
+// wgmma with the first operand in registers.
 template <int N>
 struct WgmmaFromRegisters;
 
-// A to D are the numbers of the four registers, E of the descriptor.
+// A to D: operand numbers of the four registers; E: of the descriptor.
 #define ROSE_WGMMA_FROM_REGISTERS(N, A, B, C, D, E)                                                              \
     template <>                                                                                                  \
     struct WgmmaFromRegisters<N> {                                                                               \

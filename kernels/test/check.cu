@@ -3,22 +3,22 @@
 //
 //      check DIRECTORY [SUFFIX] [PART]        kernels from DIRECTORY/<name>SUFFIX, default .sm_90a.cubin
 //
-// .sm_80.ptx and .sm_90.ptx are what other GPUs run; the driver compiles them for the one at hand, whichever it is. Kernels that
-// are for Hopper alone are left out with them.
+// .sm_80.ptx and .sm_90.ptx are what other GPUs run; the driver compiles them for the GPU at hand. Hopper-only kernels are then
+// skipped.
 //
 // Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or one of the parts of the whole sweep:
-// sampler, f32, f16, bf16, int8, fp8, edges, families, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check
-// of a part, from the i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
+// sampler, f32, f16, bf16, int8, fp8, edges, families, models; `shallow` is the models cut to two layers. PART:i/n runs every
+// n-th check of a part, from the i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
 #include "../include/int8_weights.cuh"
 #include "check_sample.cuh"
 #include "compare.cuh"
 
-// Which of a part's checks are this process's.
+// The share of a part's checks that this process runs.
 struct Share {
     int index = 0, count = 1, next = 0;
     bool takes() { return next++ % count == index; }
 
-    // Whether any of the next `checks` is this process's; if not, they are passed over.
+    // Returns whether any of the next `checks` is this process's; if not, skips them.
     bool takes_any(int checks) {
         for (int i = 0; i < checks; i++) {
             if ((next + i) % count == index) return true;
@@ -30,14 +30,14 @@ struct Share {
 static Share share;
 
 template <class T>
-static void compare_token(const std::string& what, unsigned long long mail, int step, const std::vector<float>& logits, int row,
+static void compare_token(const std::string& what, unsigned long long word, int step, const std::vector<float>& logits, int row,
                           int vocabulary, double tolerance) {
     const float* l = logits.data() + static_cast<size_t>(row) * vocabulary;
     int best = static_cast<int>(std::max_element(l, l + vocabulary) - l);
-    uint32_t token = static_cast<uint32_t>(mail);
+    uint32_t token = static_cast<uint32_t>(word);
     bool near = token < static_cast<uint32_t>(vocabulary) && l[best] - l[token] <= 20 * tolerance;
-    report(near && mail >> 32 == static_cast<unsigned>(step), what,
-           "token " + std::to_string(token) + " of step " + std::to_string(mail >> 32) + ", wanted " + std::to_string(best));
+    report(near && word >> 32 == static_cast<unsigned>(step), what,
+           "token " + std::to_string(token) + " of step " + std::to_string(word >> 32) + ", wanted " + std::to_string(best));
 }
 
 template <class T>
@@ -96,12 +96,12 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
     const int samples = batch.samples();
     compare(label + " head", unpad(runner.logits.download(), samples, c.model.head.paddedN, 1, s.vocabulary, s.vocabulary),
             c.logits, 2 * t);
-    std::vector<unsigned long long> mail = runner.tokenSlots.download();
-    for (int i = 0; i < samples; i++) compare_token<T>(label + " select", mail[i], 7, c.logits, i, s.vocabulary, t);
+    std::vector<unsigned long long> words = runner.tokenSlots.download();
+    for (int i = 0; i < samples; i++) compare_token<T>(label + " select", words[i], 7, c.logits, i, s.vocabulary, t);
 }
 
-// A whole model: chunked prefill of all but the last `decodes` tokens, then decode steps; the last repeats with its tokens read
-// on the device and must give the same bits.
+// Checks a whole model: chunked prefill of all but the last `decodes` tokens, then decode steps; the last is repeated with tokens
+// read on the device and must be bit-identical.
 template <class T>
 static void check_model(const std::string& label, Kernels& kernels, const Model<T>& model, const Plan& prefill,
                         const Plan& decode, int blockSize, const std::vector<int>& lengths, int decodes) {
@@ -131,9 +131,9 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
         compare(label + " " + what,
                 unpad(runner.logits.download(), batch.samples(), model.head.paddedN, 1, s.vocabulary, s.vocabulary), logits,
                 2 * t);
-        auto mail = runner.tokenSlots.download();
+        auto words = runner.tokenSlots.download();
         for (int i = 0; i < batch.samples(); i++) {
-            compare_token<T>(label + " " + what, mail[i], 0, logits, i, s.vocabulary, 3 * t);
+            compare_token<T>(label + " " + what, words[i], 0, logits, i, s.vocabulary, 3 * t);
         }
         return batch;
     };
@@ -156,14 +156,14 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
     report(runner.logits.download() == once, label + " tokens fed back on the device", "the logits differ");
 }
 
-// The same plan with attention kernels that the shape can have.
+// Returns the plan with attention kernels that support the shape.
 static Plan for_shape(Plan plan, const Shape& s) {
     if (s.int8) plan = plan.ofInt8();
     if (!s.plainAttention() || s.headSize != 64) plan.attention = Plan::GENERIC;
     return plan;
 }
 
-// Logits of a decode step of the first `rows` rows of a case, with `padding` rows behind them as a graph's bucket has them.
+// Returns the logits of a decode step over the first `rows` rows of a case, followed by `padding` rows as in a graph's bucket.
 template <class T>
 static std::vector<float> decode_logits(Kernels& kernels, const Case<T>& c, const Plan& plan, int rows, int padding) {
     Batch batch;
@@ -181,8 +181,8 @@ static std::vector<float> decode_logits(Kernels& kernels, const Case<T>& c, cons
     return logits;
 }
 
-// Bit equalities: padding rows change nothing, and with one cluster size and the tiles up to 64 rows, which all sum in
-// one order, neither do the neighbours nor the height of the tile. A row of NaN is reported as such.
+// Checks bit identity: padding rows change nothing; with one cluster size and tiles up to 64 rows, which sum in one order,
+// neither do other rows nor the tile height. A row of NaN is reported as such.
 template <class T>
 static void check_bits(Kernels& kernels, const Case<T>& c) {
     if (!share.takes()) return;
@@ -215,18 +215,18 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
                type + " by the invariant plan up to " + std::to_string(line.lastRow) + " rows",
                "not the bits of its other lines");
     }
-    if (c.model.shape.rms) return;  // what makes NaN of all rows below is the copy in panels, which this head does not read
+    if (c.model.shape.rms) return;  // below, NaN rows come from the panel copy, which this head does not read
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
     runner.upload(c.batch);
     runner.embed(plan(32));
     runner.xPanels.fill(0xff);
     runner.head(plan(32));
     runner.select();
-    for (unsigned long long mail : runner.tokenSlots.download())
-        report(mail == 0x7ffffffffull, type + " NaN logits", "a token was chosen");
+    for (unsigned long long word : runner.tokenSlots.download())
+        report(word == 0x7ffffffffull, type + " NaN logits", "a token was chosen");
 }
 
-// attention_decode_invariant gives what attention_prefill gives, to the bit, however deep its ring.
+// Checks that attention_decode_invariant is bit-identical to attention_prefill for any ring depth.
 template <class T>
 static void check_invariant_bits(Kernels& kernels, const Case<T>& c, bool hopper) {
     if (!share.takes()) return;
@@ -249,13 +249,13 @@ static void check_invariant_bits(Kernels& kernels, const Case<T>& c, bool hopper
         runner.attention(plan, 0);
         const std::vector<T> seen = runner.attended.download();
         report(std::memcmp(seen.data(), wanted.data(), seen.size() * sizeof(T)) == 0,
-               std::string(TypeName<T>::value) + " attention of single tokens, " + std::to_string(rows) + " rows, " +
+               std::string(TypeName<T>::value) + " attention of decode rows, " + std::to_string(rows) + " rows, " +
                    std::to_string(stages) + " stages",
                "not the bits of prefill");
     }
 }
 
-// A token whose values are damaged spoils those that see it and none before it, though one tile of keys holds them all.
+// Checks that a token with non-finite values affects later tokens only, although they share a key tile with earlier ones.
 template <class T>
 static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blockSize, float value) {
     if (!share.takes()) return;
@@ -286,7 +286,7 @@ static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blo
     }
 }
 
-// Rows of every awkward count and context, one token each.
+// Returns context lengths of decode rows, with awkward counts.
 static std::vector<int> decode_lengths(int rows) {
     std::vector<int> lengths;
     for (int r = 0; r < rows; r++) lengths.push_back(1 + (r * 37 + (r % 3 == 0 ? 15 : 0)) % 70);
@@ -303,7 +303,7 @@ static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
         if (batch > 64 && rows < 31) continue;
         for (int cluster : {1, 2, 4, 8}) {
             if (cluster > 2 && (batch > 64 || (!quick && rows > 65))) continue;
-            if (cluster > 1 && batch == 256) continue;  // sums and ring do not fit together
+            if (cluster > 1 && batch == 256) continue;  // accumulators and ring do not fit together
             Plan p = decode_plan(rows);
             int stages = cluster == 1 ? 3 : batch == 128 ? 4 : 5;
             p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {batch, cluster, stages};
@@ -322,7 +322,7 @@ static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
     }
 }
 
-// Rows of many tokens: by the prefill kernel on the generic GEMMs, as every device but Hopper runs them, and on Hopper's.
+// Checks rows of many tokens: the prefill kernel with the generic GEMMs, as on devices before Hopper, and with Hopper's.
 template <class T>
 static void check_prompts(Kernels& kernels, const Model<T>& model, bool hopper) {
     const std::string type = TypeName<T>::value;
@@ -345,7 +345,7 @@ static void check_prompts(Kernels& kernels, const Model<T>& model, bool hopper) 
     prefill.attention = Plan::MIXED;
     check_stages(type + " mixed", kernels, ragged, prefill);
     prefill.attentionInvariant = true;
-    check_stages(type + " mixed, singles by the bits of prefill", kernels, ragged, prefill);
+    check_stages(type + " mixed, decode rows bit-identical to prefill", kernels, ragged, prefill);
 }
 
 template <class T>
@@ -383,17 +383,17 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
     check_stages(type + " odd widths", kernels, c, decode_plan(40));
 }
 
-// The edges that `quick` leaves out, each once and in a small model: `quick` and `edges` are the sweep that compute-sanitizer ends.
+// Checks the edge cases that `quick` omits, once each in a small model; `quick` and `edges` together fit compute-sanitizer.
 //
-// Hazards in shared memory belong to a block or a cluster, so it takes every kernel, and for each of its rings and buffers a block
-// that fills it, one that uses it again until the parity of its barriers has turned, full tiles, partial ones and ranks without
-// work; wider matrices and larger vocabularies add blocks that do the same. `quick` runs every kernel in every type, with tiles
-// that are partial or small, prompts and contexts longer than a ring. Here are, in f16, as bf16 compiles from the same templates:
-//      - every tile and cluster with a ring of four stages or three, which 34 panels use again even when eight blocks share them,
+// Shared memory hazards are local to a block or cluster. So the sweep needs every kernel, and for each ring and buffer a block
+// that fills it, one that reuses it until its mbarrier parity flips, full and partial tiles, and ranks without work; wider
+// matrices and larger vocabularies only add blocks. `quick` runs every kernel in every type with partial or small tiles, and
+// prompts and contexts longer than a ring. This part adds, in f16 (bf16 compiles from the same templates):
+//      - every tile and cluster with a ring of four stages or three, which 34 panels reuse even if eight blocks split them,
 //        and with tiles full: rows 33 for up to 32, 129 for 64, 257 for 128 and 256
-//      - blocks of the head of 128 rows that live for 3 to 12 strips
+//      - blocks of the head of 128 rows that compute 3 to 12 column tiles
 //      - every line of plans.csv
-//      - two layers, a prompt in chunks, tokens that are fed back on the device: what one step leaves for the next
+//      - two layers, a prompt in chunks, tokens fed back on the device: state carried between steps
 static void check_edges(Kernels& kernels) {
     using T = rose::f16;
     Shape shape{1, 384, 6, 64, 2112, 1500, 300};
@@ -426,8 +426,8 @@ static void check_edges(Kernels& kernels) {
     check_model("edges, two layers", kernels, two, prompts, decode_plan(4), 16, {40, 5, 130, 17}, 2);
 }
 
-// What models beyond the plain block are made of: RMS norms, rotary positions over all of a head, part of it or none, shared heads of
-// keys and values, norms over heads, windows, gated MLPs, biases or none; sizes that are multiples of nothing.
+// Shapes of other model families: RMS norm, full, partial or no RoPE, GQA, QK norm, sliding windows, gated MLPs, with and without
+// biases; sizes that are not multiples of tiles.
 static std::vector<std::pair<std::string, Shape>> family_shapes() {
     Shape biased = gated_shape(1, 120, 6, 2, 20, 331, 1013, 300);
     biased.biases = true;
@@ -447,7 +447,7 @@ static std::vector<std::pair<std::string, Shape>> family_shapes() {
             {"heads of 12", small}, {"no turning", learned}, {"heads of 256", huge}};
 }
 
-// Decode attention of shared heads: every cluster, contexts short and long, windows; the rows between them bring other counts.
+// Checks decode attention with GQA: every cluster size, short and long contexts, windows; rows of other lengths in between.
 template <class T>
 static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = false) {
     const std::string type = std::string(TypeName<T>::value) + (fp8 ? " fp8" : "");
@@ -479,7 +479,7 @@ static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = fals
     }
 }
 
-// Attention of prompts with shared heads: by itself on the generic GEMMs, as every device runs it, and beside rows of one token.
+// Checks prefill attention with GQA: alone with the generic GEMMs, as on every device, and together with decode rows.
 template <class T>
 static void check_shared_prompts(Kernels& kernels, bool quick, bool hopper, bool fp8 = false) {
     const std::string type = std::string(TypeName<T>::value) + (fp8 ? " fp8" : "");
@@ -520,7 +520,7 @@ static void check_families(Kernels& kernels, bool quick, bool hopper) {
         Plan plan = for_shape(decode_plan(33), shape);
         check_stages(type + " " + name + ", tiles", kernels, c, plan);
         plan.fusedNorm = false;
-        check_stages(type + " " + name + ", tiles, normalised ahead", kernels, c, plan);
+        check_stages(type + " " + name + ", tiles, norm not fused", kernels, c, plan);
     }
     if constexpr (sizeof(T) == 2) check_shared_prompts<T>(kernels, quick, hopper);
     if (sizeof(T) == 4 || !hopper) return;
@@ -543,7 +543,7 @@ static void check_families(Kernels& kernels, bool quick, bool hopper) {
     }
 }
 
-// Whole models of the shape of a small one that is served, cut to a few layers: 576 wide, 9 heads that share 3.
+// Checks whole models in the shape of a small served one, cut to a few layers: width 576, 9 query heads, 3 KV heads.
 template <class T>
 static void check_whole_families(Kernels& kernels, bool hopper) {
     const std::string type = TypeName<T>::value;
@@ -565,7 +565,7 @@ static void check_whole_families(Kernels& kernels, bool hopper) {
     }
 }
 
-// Scales and words of a matrix of awkward sizes and values, packed in two parts, as the host works them out.
+// Checks int8 scales and packed words of a matrix with awkward sizes and values, packed in two parts, against the host.
 template <class T>
 static void check_byte_packing(Kernels& kernels) {
     if (!share.takes()) return;
@@ -628,9 +628,9 @@ static void check_byte_packing(Kernels& kernels) {
     }
 }
 
-// Models with weights of one byte, which are what the reference multiplies: every tile and cluster, rings longer than a matrix and
-// shorter, heads of all sizes, prompts, and the bits.
-static void check_bytes(Kernels& kernels, bool quick) {
+// Checks models with int8 weights, exact in the reference: every tile and cluster, rings longer and shorter than a matrix, all
+// head sizes, prompts, and bit identity.
+static void check_int8(Kernels& kernels, bool quick) {
     using T = rose::bf16;
     check_byte_packing<float>(kernels), check_byte_packing<rose::f16>(kernels), check_byte_packing<T>(kernels);
     for (auto [name, shape] : family_shapes()) {
@@ -641,7 +641,7 @@ static void check_bytes(Kernels& kernels, bool quick) {
         Plan plan = for_shape(decode_plan(33, shape.millions(), true), shape);
         check_stages("int8 " + name, kernels, c, plan);
         plan.fusedNorm = false;
-        check_stages("int8 " + name + ", normalised ahead", kernels, c, plan);
+        check_stages("int8 " + name + ", norm not fused", kernels, c, plan);
         if (quick) break;
     }
     Shape shape = gated_shape(1, 576, 9, 3, 64, quick ? 520 : 1536, 1500, 300);
@@ -676,8 +676,8 @@ static void check_bytes(Kernels& kernels, bool quick) {
     check_model("int8 model, 64 rows", kernels, whole, prefill, decode, 16, many, 2);
 }
 
-// Keys and values as fp8: heads of all sizes by the generic kernel, those that tiles are for by the fast ones, at every cluster and for
-// prompts, and whole models.
+// Checks the fp8 KV cache: all head sizes with the generic kernel, supported ones with the fast kernels at every cluster size and
+// for prompts, and whole models.
 template <class T>
 static void check_fp8(Kernels& kernels, bool quick, bool hopper) {
     const std::string type = std::string(TypeName<T>::value) + " fp8 ";
@@ -712,8 +712,8 @@ static void check_fp8(Kernels& kernels, bool quick, bool hopper) {
     }
 }
 
-// As check_edges, for weights of one byte: 34 panels are 4352 columns.
-static void check_byte_edges(Kernels& kernels) {
+// As check_edges, for int8 weights: 34 panels are 4352 columns.
+static void check_int8_edges(Kernels& kernels) {
     using T = rose::bf16;
     Shape shape = gated_shape(1, 640, 6, 2, 64, 4352, 1500, 300);
     shape.int8 = true;
@@ -791,13 +791,13 @@ int main(int argc, char** argv) {
     if (wanted("f32")) check_type<float>(kernels, quick, hopper);
     if (wanted("f16")) check_type<rose::f16>(kernels, quick, hopper);
     if (wanted("bf16")) check_type<rose::bf16>(kernels, quick, hopper);
-    if (wanted("int8") && hopper) check_bytes(kernels, quick);
+    if (wanted("int8") && hopper) check_int8(kernels, quick);
     if (wanted("fp8") && suffix.find("sm_80") == std::string::npos) {
         check_fp8<float>(kernels, quick, hopper);
         check_fp8<rose::f16>(kernels, quick, hopper);
         check_fp8<rose::bf16>(kernels, quick, hopper);
     }
-    if (!quick && wanted("edges") && hopper) check_edges(kernels), check_byte_edges(kernels);
+    if (!quick && wanted("edges") && hopper) check_edges(kernels), check_int8_edges(kernels);
     // A row of 17,001 logits comes to shared memory in two rounds.
     if (part == "edges" && share.takes()) check_sampler(kernels, {5, 1023, 1025, 17001}, KINDS, report);
     if (wanted("families")) {

@@ -1,6 +1,6 @@
 #pragma once
-// The sampler against the reference's rules in double precision on the host: every filter and penalty, many seeds. A draw that
-// falls within BOUNDARY of the edge between two tokens may go either way, since the device's exponentials are single precision.
+// Checks the sampling kernel against a double-precision host reference: every filter and penalty, many seeds. A random number
+// within BOUNDARY of the edge between two tokens may select either, since the device's exponentials are single precision.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,9 +16,9 @@ class ReferenceSampler {
 public:
     static constexpr double BOUNDARY = 2e-5;
 
-    // Whether `token` is what the reference may choose.
+    // Returns whether the reference may choose `token`.
     static bool allows(int token, std::vector<float> logits, const SampleRequest& r, const std::vector<int>& history) {
-        penalise(logits, r, history);
+        penalize(logits, r, history);
         const int best = static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
         if (r.temperature == 0) return token == best;
         std::vector<int> order;
@@ -63,7 +63,7 @@ private:
     static double uniform(uint64_t seed, uint64_t index) {
         return static_cast<double>(mix(mix(seed) + (index + 1) * 0x9E3779B97F4A7C15ull) >> 11) * 0x1p-53;
     }
-    static void penalise(std::vector<float>& logits, const SampleRequest& r, const std::vector<int>& history) {
+    static void penalize(std::vector<float>& logits, const SampleRequest& r, const std::vector<int>& history) {
         std::vector<bool> seen(logits.size());
         const int* tokens = history.data() + r.historyStart;
         for (int i = 0; i < r.historyLength && r.repetitionPenalty != 1; i++) {
@@ -82,7 +82,7 @@ private:
     }
 };
 
-// The report of a sample: tokens exactly, log-probabilities within single precision.
+// Checks a sample's report: tokens exactly, log-probabilities within single precision.
 inline std::string wrong_report(const SampleReport& seen, int token, const std::vector<float>& logits, int count) {
     const float largest = *std::max_element(logits.begin(), logits.end());
     double sum = 0;
@@ -106,8 +106,8 @@ inline std::string wrong_report(const SampleReport& seen, int token, const std::
 
 constexpr int KINDS = 6;
 
-// Logits as models and masks make them: scattered, all alike, with tokens ruled out, nearly alike, two heaps far apart, two likely
-// tokens of which the later is the likelier.
+// Returns random logits of a kind: spread, all equal, with masked tokens, nearly equal, two distant clusters, or two likely
+// tokens of which the later is likelier.
 inline std::vector<float> random_logits(int kind, int vocabulary, std::mt19937_64& random) {
     std::vector<float> logits(vocabulary);
     std::normal_distribution<float> normal(0, 3);
@@ -124,7 +124,7 @@ inline std::vector<float> random_logits(int kind, int vocabulary, std::mt19937_6
     return logits;
 }
 
-// Over these vocabularies, every setting with so many kinds of logits.
+// Checks every setting with `kinds` kinds of logits over these vocabularies.
 inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies, int kinds,
                           const std::function<void(bool, const std::string&, const std::string&)>& report) {
     struct Setting {
@@ -147,7 +147,7 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
                                 {"greedy with penalties", {0, 0, 0, 1, 0, 1.2f, 1, 1}},
                                 {"cold top-k", {0, .1f, 40, 1, 0, 1, 0, 0}}};
     constexpr int SETTINGS = 15;
-    auto kind_of = [](int sample) { return (sample % SETTINGS + sample / SETTINGS) % KINDS; };  // each setting meets every kind
+    auto kind_of = [](int sample) { return (sample % SETTINGS + sample / SETTINGS) % KINDS; };  // every setting with every kind
     std::mt19937_64 random(11);
     for (int vocabulary : vocabularies) {
         const int samples = SETTINGS * kinds + 1, stride = round_up(vocabulary, 128), tokens = 90;
@@ -169,7 +169,7 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
         DeviceArray<SampleRequest> deviceRequests(requests);
         DeviceArray<int> sampledBefore(std::vector<int>{history[0]});
         std::vector<int> deferred = history;
-        deferred[0] = ~0;  // one token of the history is still on the device
+        deferred[0] = ~0;  // one history token is still on the device
         DeviceArray<int> deviceHistory(deferred), step(std::vector<int>{3});
         auto seen = DeviceArray<unsigned>::uncleared(static_cast<size_t>(samples) * ((vocabulary + 31) / 32));
         std::vector<unsigned long long> first;
@@ -182,11 +182,11 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
                     static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(deviceHistory.get()),
                     seen.get(), copies.get(), static_cast<const int*>(step.get()), sampled.get(),
                     static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
-            const std::vector<unsigned long long> mail = tokenSlots.download();
+            const std::vector<unsigned long long> words = tokenSlots.download();
             const std::vector<int> chosen = sampled.download();
-            const std::vector<SampleReport> told = reports.download();
+            const std::vector<SampleReport> reported = reports.download();
             for (int s = 0; s < samples; s++) {
-                const int token = static_cast<int>(static_cast<uint32_t>(mail[s]));
+                const int token = static_cast<int>(static_cast<uint32_t>(words[s]));
                 const auto from = logits.begin() + static_cast<size_t>(s) * stride;
                 const std::vector<float> row(from, from + vocabulary);
                 const bool last = s == samples - 1;
@@ -194,22 +194,22 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
                                   : token == chosen[s] && ReferenceSampler::allows(token, row, requests[s], history);
                 const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", " +
                                          settings[s % SETTINGS].name + ", logits " + std::to_string(kind_of(s));
-                report(right && mail[s] >> 32 == 3, what, "token " + std::to_string(token));
+                report(right && words[s] >> 32 == 3, what, "token " + std::to_string(token));
                 if (right && !last && requests[s].logprobs >= 0) {
-                    const std::string wrong = wrong_report(told[s], token, row, requests[s].logprobs);
+                    const std::string wrong = wrong_report(reported[s], token, row, requests[s].logprobs);
                     report(wrong.empty(), what + ", report", wrong);
                 }
             }
-            if (first.empty()) first = mail;
-            report(mail == first, name + " beside sample", "the tokens differ");
+            if (first.empty()) first = words;
+            report(words == first, name + " next to sample", "the tokens differ");
         }
         report(std::memcmp(deviceLogits.download().data(), logits.data(), logits.size() * sizeof(float)) == 0,
                "logits after sampling", "they changed");
     }
 }
 
-// A penalty of every occurrence, in a completion so long that each thread has more tokens of it than a word has bits. All arithmetic
-// is exact: one occurrence counted twice makes another token the best.
+// Penalties over a completion so long that each thread has more tokens than a word has bits. All arithmetic is exact: an
+// occurrence counted twice changes the argmax.
 inline void check_long_completion(Kernels& kernels,
                                   const std::function<void(bool, const std::string&, const std::string&)>& report) {
     const int vocabulary = 1500, stride = round_up(vocabulary, 128), tokens = 36000, repeated = 7;

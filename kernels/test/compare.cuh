@@ -1,6 +1,6 @@
 #pragma once
 // Shared by the checks: comparisons that count failures, the reference forward pass over whole sequences, and a prepared step
-// whose past is already in a pool full of NaN.
+// whose past is in a KV pool otherwise filled with NaN.
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -36,7 +36,7 @@ constexpr double TOLERANCE = sizeof(T) == 4                 ? 2e-5
                              : std::is_same_v<T, rose::f16> ? 2e-3
                                                             : 1.5e-2;
 
-// A KV pool on the host, whatever type its elements are of.
+// A KV pool on the host, of any element type.
 template <class T>
 struct HostPool {
     bool fp8;
@@ -59,13 +59,13 @@ private:
     }
 };
 
-// What keys and values as fp8 are allowed to differ by: the rounding of T decides now and then which neighbour they become.
+// Tolerance of fp8 keys and values: rounding to T first may select the neighboring fp8 value.
 template <class T>
 constexpr double FP8_TOLERANCE = sizeof(T) == 4                 ? 1e-3
                                  : std::is_same_v<T, rose::f16> ? 1.2e-2
                                                                 : 4e-2;
 
-// The reference forward pass over whole sequences side by side; keeps the stages of the last layer.
+// The reference forward pass over concatenated sequences; keeps the intermediate results of the last layer.
 template <class T>
 struct Reference {
     int total = 0;
@@ -121,7 +121,7 @@ struct Reference {
         CHECK_CUDA(cudaGetLastError());
     }
 
-    // Rows `tokens` of one of the arrays.
+    // Returns the rows of `tokens` in an array.
     std::vector<float> rows(const DeviceArray<float>& array, const std::vector<int>& tokens) const {
         return pick(array, tokens).download();
     }
@@ -162,7 +162,7 @@ static std::vector<float> from_panels(const DeviceArray<T>& panels, int rows, in
     return plain;
 }
 
-// Drops the padding of heads (`size` of every `pad` columns) and of rows.
+// Removes the padding of heads (keeps `size` of every `pad` columns) and of rows.
 template <class U>
 static std::vector<float> unpad(const std::vector<U>& padded, int rows, int stride, int groups, int size, int pad) {
     std::vector<float> plain;
@@ -183,7 +183,7 @@ static std::vector<std::vector<int>> random_sequences(const std::vector<int>& le
     return sequences;
 }
 
-// Blocks for each sequence, scattered over the pool; block 0 stays free as the scratch of padding rows.
+// Returns the blocks of each sequence, scattered over the pool; block 0 stays free for padding rows.
 static std::vector<std::vector<int>> scatter_blocks(const std::vector<std::vector<int>>& sequences, int blockSize, int& blocks,
                                                     std::mt19937& random) {
     blocks = 1;
@@ -200,8 +200,8 @@ static std::vector<std::vector<int>> scatter_blocks(const std::vector<std::vecto
     return lists;
 }
 
-// A step over a one-layer model: row r has lengths[r] tokens, of which the last news[r] are new in this step. The past is in the
-// pool already, written from the reference; every other slot holds NaN.
+// A step over a one-layer model: row r has lengths[r] tokens, the last news[r] of them new. The pool has the past, written from
+// the reference; every other slot is NaN.
 template <class T>
 struct Case {
     const Model<T>& model;
@@ -210,7 +210,7 @@ struct Case {
     std::vector<std::vector<int>> sequences, lists;
     Reference<T> wanted;
     Batch batch;
-    std::vector<int> tokens, sampleTokens;  // of the step, as the reference counts them
+    std::vector<int> tokens, sampleTokens;  // of the step, as reference indices
     std::vector<float> qkv, logits;
     HostPool<T> pool;
 
@@ -232,7 +232,7 @@ struct Case {
         fillPool(lengths, news);
     }
 
-    // Where the pool keeps dimension 0 of a head's key or value.
+    // Pool index of dimension 0 of a head's key or value.
     size_t at(int slot, int head, int isValue) const {
         const Shape& s = model.shape;
         size_t heads = s.kvHeadCount();

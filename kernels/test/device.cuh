@@ -1,6 +1,6 @@
 #pragma once
-// The device as the harness uses it: checked calls, arrays, kernels loaded by name from files as the Java runtime loads them,
-// and seeded random data.
+// Device access for the harness: checked calls, arrays, kernels loaded by name from files as in the Java runtime, and seeded
+// random data.
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 #include <algorithm>
@@ -23,14 +23,14 @@
         }                                                                                                   \
     } while (0)
 
-// An array on the device, zeroed, with room behind it that must stay untouched.
+// A zeroed device array, followed by guard bytes that must stay untouched.
 template <class T>
 class DeviceArray {
 public:
     DeviceArray() = default;
     explicit DeviceArray(size_t count) : DeviceArray(uncleared(count)) { CHECK_CUDA(cudaMemset(data_, 0, count * sizeof(T))); }
 
-    // An array that kernels write before they read it. It is not zeroed, so initcheck reports a read that comes first.
+    // Returns an array that is not zeroed, so that initcheck reports reads before the first write.
     static DeviceArray uncleared(size_t count) {
         DeviceArray array;
         array.count_ = count;
@@ -89,7 +89,7 @@ struct Launch {
     bool afterPredecessor = true;  // programmatic dependent launch
 };
 
-// Every kernel of every compiled file in a directory, launched by name with plain arguments.
+// All kernels of the compiled files in a directory, launched by name with plain arguments.
 class Kernels {
 public:
     Kernels(const std::string& directory, const std::string& suffix) : directory_(directory), suffix_(suffix) {
@@ -105,10 +105,10 @@ public:
 
     cudaStream_t stream() const { return stream_; }
     int multiprocessors() const { return std::min(multiprocessors_, mostBlocks); }
-    size_t sharedBytes() const { return static_cast<size_t>(sharedBytes_); }  // most of a block
+    size_t sharedBytes() const { return static_cast<size_t>(sharedBytes_); }  // maximum per block
     static constexpr int NO_LIMIT = 1 << 30;
-    int mostBlocks = NO_LIMIT;  // of a persistent kernel: fewer of them have more to do each
-    bool programmatic = true;   // off: every edge is a full one, as it always is where the code cannot wait for its predecessor
+    int mostBlocks = NO_LIMIT;  // limit for persistent kernels: fewer blocks do more work each
+    bool programmatic = true;   // off: full edges, as always for code that cannot wait for its predecessor
 
     bool has(const std::string& name) const { return readable(path_of(name)); }
 
@@ -160,7 +160,7 @@ private:
         return file != nullptr;
     }
 
-    // Whether kernels of this file wait for their predecessor. PTX says so; machine code is made for chips that can.
+    // Returns whether kernels of this file wait for their predecessor: known from PTX; cubins are for chips that can.
     bool waits(const std::string& path) {
         auto known = waits_.find(path);
         if (known != waits_.end()) return known->second;
@@ -170,7 +170,7 @@ private:
         return waits_[path] = !ptx || text.find("griddepcontrol.wait") != std::string::npos;
     }
 
-    // Kernels of one file share its name as a prefix, but for those that run at load and for the tiles.
+    // Kernels have their file's name as a prefix, except load-time kernels and GEMM tiles.
     std::string path_of(const std::string& kernel) const {
         std::string file;
         for (const char* name : {"embed", "normalize", "rope", "attention_decode", "attention_prefill", "attention_decode_gqa",
@@ -215,7 +215,7 @@ private:
     int multiprocessors_, sharedBytes_;
 };
 
-// Near-normal random values by a counter, so that every element is a function of (seed, index).
+// Returns an approximately normal random value, a function of (seed, index).
 __device__ __forceinline__ float random_normal(uint64_t seed, uint64_t index) {
     uint64_t z = seed * 0xD1342543DE82EF95ull + (index + 1) * 0x9E3779B97F4A7C15ull;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -235,7 +235,7 @@ __global__ void fill_random_kernel(T* to, size_t count, float mean, float deviat
     }
 }
 
-// Integers up to 127, one of which is 127 or -127 in every row, times a power of two that differs from row to row.
+// Weights that int8 represents exactly: integers up to 127, with ±127 in every row, times a power of two per row.
 constexpr float INTEGER_DEVIATION = 40;
 
 template <class T>

@@ -1,10 +1,10 @@
 #pragma once
-// Models with rotary positions, RMS norms and a gated MLP in bf16: the times of their steps, and the best tiles for these.
+// Timing and tuning for models with RoPE, RMS norm and a gated MLP in bf16.
 #include <chrono>
 #include "loads.cuh"
 
-// LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY, of a model with rotary positions and a gated MLP; `:norms` behind it adds norms
-// over heads, `:int8` makes its weights those of one byte, `:fp8` its keys and values.
+// Parses LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY; the suffix `:norms` adds QK norm, `:int8` int8 weights, `:fp8` an
+// fp8 KV cache.
 inline Shape gated_shape(const char* text) {
     int n[7];
     if (std::sscanf(text, "%d:%d:%d:%d:%d:%d:%d", n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6) != 7) {
@@ -18,7 +18,7 @@ inline Shape gated_shape(const char* text) {
     return s;
 }
 
-// As the engine chooses it.
+// Returns the plan that the engine chooses.
 inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load) {
     Plan plan = load.decodes() ? decode_plan(load.rows, s.millions(), s.int8)
                                : prefill_plan(load.tokens(), load.rows, s.millions(), s.int8);
@@ -29,7 +29,7 @@ inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load)
     return plan;
 }
 
-// The step, and each of its kernels in a chain over all layers, with the time that copying its weights and KV would take.
+// Times the step and each kernel in a chain over all layers, next to the time to copy its weights and KV.
 inline void time_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load& load, const Plan& plan) {
     const Shape& s = runner.model().shape;
     const double kv = 2. * load.rows * load.context * s.kvWidth() * (s.fp8 ? 1 : 2);
@@ -68,9 +68,9 @@ inline void time_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load&
     std::fflush(stdout);
 }
 
-// Finds the tiles of a step of one load, one matrix after the other. A candidate is timed where it will run, in a few layers on
-// end that read more than L2 holds, so that what it leaves to its neighbours counts; the head is timed alone. A candidate that is
-// clearly slower is given up after two replays. The few best of each matrix are timed again with the others in place.
+// Tunes the tiles of a step for one load, matrix by matrix. A candidate is timed within a few consecutive layers that exceed L2,
+// so its effect on neighboring kernels is included; the head is timed alone. A clearly slower candidate is dropped after two
+// replays. The best few of each matrix are timed again with the other matrices' choices in place.
 class StepTuner {
 public:
     StepTuner(Kernels& kernels, Runner<rose::bf16>& runner, const Load& load, const Plan& start)
@@ -116,7 +116,7 @@ private:
     static constexpr int QUICK = 4, ACCURATE = 9;  // replays
     static constexpr size_t KEPT = 6;
 
-    // The median of some replays, or of two if the faster of them takes 5 % longer than `limit`.
+    // Returns the median of `replays`, or of two if the faster of them exceeds `limit` by 5 %.
     double micros(const std::function<void()>& work, int replays, double limit) {
         TimedGraph graph(kernels_, work);
         graph.micros(1);
@@ -218,7 +218,7 @@ private:
     std::vector<Slot> slots_;
 };
 
-// From the engine's own tiles to better ones, printed as cells of contract/plans.csv.
+// Tunes from the engine's tiles and prints cells of contract/plans.csv.
 inline void tune_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load& load, const Plan& start) {
     const auto begin = std::chrono::steady_clock::now();
     std::printf("TUNE %s @%d\n  from ", load.text().c_str(), load.context);

@@ -1,13 +1,13 @@
 #pragma once
-// What time.cu times: batches of rows over a filled KV pool, by replay of CUDA graphs.
+// Workloads for time.cu: batches of rows over a filled KV pool, replayed as CUDA graphs.
 #include <cstring>
 #include <functional>
 #include <random>
 #include "model.cuh"
 
-constexpr double COPY_BYTES_PER_MICRO = 4.3e6;  // read + written, the device's own copy
+constexpr double COPY_BYTES_PER_MICRO = 4.3e6;  // read + written, by device-to-device copy
 
-// Work captured as a graph, and replayed between two events.
+// A captured graph, replayed between two events.
 class TimedGraph {
 public:
     TimedGraph(Kernels& kernels, const std::function<void()>& work) : kernels_(kernels) {
@@ -26,7 +26,7 @@ public:
         cudaEventDestroy(to_);
     }
 
-    // Microseconds of one of `replays` in a row.
+    // Returns microseconds per replay, over `replays` in a row.
     double micros(int replays) {
         CHECK_CUDA(cudaEventRecord(from_, kernels_.stream()));
         for (int i = 0; i < replays; i++) CHECK_CUDA(cudaGraphLaunch(executable_, kernels_.stream()));
@@ -57,7 +57,7 @@ inline double median_micros(Kernels& kernels, const std::function<void()>& work,
     return median(micros);
 }
 
-// Rows of `context` tokens each, the last `news` of them new, over scattered blocks.
+// Returns rows of `context` tokens, the last `news` of them new, over scattered blocks.
 inline Batch make_batch(int rows, int context, int news) {
     std::mt19937 random(3);
     const int perRow = ceil_div(context, 16);
@@ -67,7 +67,7 @@ inline Batch make_batch(int rows, int context, int news) {
     Batch batch;
     for (int r = 0; r < rows; r++) {
         std::vector<int> ids(context), list(order.begin() + r * perRow, order.begin() + (r + 1) * perRow);
-        for (int& id : ids) id = static_cast<int>(random() % 49152);  // of every vocabulary timed here
+        for (int& id : ids) id = static_cast<int>(random() % 49152);  // valid in every vocabulary timed here
         batch.addRow(ids, context - news, context, list, 16);
     }
     return batch;
@@ -81,8 +81,7 @@ void fill_pool(Runner<E>& runner) {
     CHECK_CUDA(cudaDeviceSynchronize());
 }
 
-// The rows that a step is timed with: rows of one token at context 132, or at the one written behind an @, or, written ROWSxLENGTH, whole
-// prompts.
+// The rows of a timed step: decode rows at context 132 or at the one after `@`, or, as ROWSxLENGTH, whole prompts.
 struct Load {
     int rows, context, news;
 

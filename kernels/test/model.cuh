@@ -1,6 +1,6 @@
 #pragma once
 // A model with random weights on the device, in checkpoint layout for the reference and packed for the kernels, and the launches
-// of one step over it. What a runtime has to do is what this file does; README.md says the same in words.
+// of a step. It does what a runtime has to do; README.md describes it.
 #include "plan.cuh"
 
 template <class T>
@@ -21,7 +21,7 @@ struct TypeName<rose::bf16> {
     static constexpr int element = rose::BFLOAT16;
 };
 
-// One projection: the checkpoint's tensors and what the kernels read.
+// One projection: checkpoint tensors and packed weights.
 template <class T>
 struct Projection {
     int k, n, paddedK, paddedN;
@@ -29,65 +29,65 @@ struct Projection {
     DeviceArray<T> weights, bias;
     DeviceArray<T> panels;
     DeviceArray<float> foldedBias, columnSums;
-    DeviceArray<uint32_t> words;  // in place of panels, weights of one byte
+    DeviceArray<uint32_t> words;  // int8 weights, in place of panels
     DeviceArray<float> scales;
 };
 
-// `bias` is empty where the norm has none.
+// `bias` is empty if the norm has none.
 template <class T>
 struct Norm {
     DeviceArray<T> weight, bias;
-    DeviceArray<float> normWeights;  // padded, where they are not folded into the next matrix
+    DeviceArray<float> normWeights;  // padded, if not folded into the next matrix
 };
 
 struct Shape {
     int layers, width, heads, headSize, inner, vocabulary, positions;
     int activation = rose::GELU_TANH;
-    // Beyond the plain block, from here on.
-    int kvHeads = 0;  // 0: as many as heads of queries
+    // Features beyond GPT-2's block.
+    int kvHeads = 0;  // 0: as many as query heads
     bool rms = false;
     bool gated = false;
-    int rotarySize = 0;      // elements of a head that turn; 0: positions are learned
-    bool headNorms = false;  // queries and keys are normalised head by head
+    int rotarySize = 0;      // rotated elements per head; 0: learned positions
+    bool headNorms = false;  // QK norm
     bool biases = true;
     int window = INT_MAX;
-    bool int8 = false;   // weights of one byte; activations are of type T
-    bool fp8 = false;    // keys and values rest as fp8
+    bool int8 = false;  // int8 weights, activations of type T
+    bool fp8 = false;   // fp8 KV cache
 
     int kvHeadCount() const { return kvHeads == 0 ? heads : kvHeads; }
     bool plainAttention() const { return rotarySize == 0 && kvHeadCount() == heads && !headNorms; }
     int headPad() const { return round_up(headSize, 16); }
     int attention() const { return heads * headPad(); }
     int kvWidth() const { return kvHeadCount() * headPad(); }
-    int qkv() const { return (heads + 2 * kvHeadCount()) * headSize; }  // without padding
+    int qkv() const { return (heads + 2 * kvHeadCount()) * headSize; }  // unpadded
     int stride() const { return round_up(width, 128); }
     int paddedAttention() const { return round_up(attention(), 128); }
     int paddedInner() const { return round_up(inner, 128); }
-    // Weights of a layer's matrices, in whole millions.
+    // Weights in a layer's matrices, in whole millions.
     int millions() const {
         const double attention = static_cast<double>(width) * (qkv() + heads * headSize);
         return static_cast<int>((attention + static_cast<double>(width) * inner * (gated ? 3 : 2)) / 1e6);
     }
     float queryScale() const { return 1.4426950409f / sqrtf(static_cast<float>(headSize)); }
 
-    // Where element d of a head of queries or keys is packed: what turns together side by side.
+    // Packed index of element d of a query or key head: rotated pairs are adjacent.
     int packed(int d) const {
         const int half = rotarySize / 2;
         return d < half ? 2 * d : d < rotarySize ? 2 * (d - half) + 1 : d;
     }
 };
 
-// The shape that the published measurements are of: 124M parameters, heads of 64.
+// The shape of the published measurements: 124M parameters, head size 64.
 inline Shape measured_shape(int layers = 12) { return {layers, 768, 12, 64, 3072, 50257, 1024}; }
 
-// A block with RMS norms, rotary positions and a gated MLP, all of whose heads turn.
+// A block with RMS norm, full RoPE and a gated MLP.
 inline Shape gated_shape(int layers, int width, int heads, int kvHeads, int headSize, int inner, int vocabulary, int positions) {
     Shape s{layers, width, heads, headSize, inner, vocabulary, positions, rose::SILU};
     s.kvHeads = kvHeads, s.rms = s.gated = true, s.rotarySize = headSize, s.biases = false;
     return s;
 }
 
-// Cosines and sines, [position][headPad], in the places of a packed head's pairs; 1 and 0 where nothing turns.
+// Cosines and sines, [position][headPad], at the indices of a packed head's pairs; 1 and 0 for unrotated elements.
 inline std::vector<float> rope_table(const Shape& s) {
     std::vector<float> table(static_cast<size_t>(s.positions) * s.headPad());
     for (size_t i = 0; i < table.size(); i += 2) {
@@ -105,8 +105,8 @@ struct Model {
     struct Layer {
         Norm<T> norm1, norm2;
         Projection<T> qkv, attentionOut, mlpIn, mlpOut;
-        DeviceArray<T> queryNormWeight, keyNormWeight;  // of a head
-        DeviceArray<float> headNormWeights;             // the same, as rotate reads them
+        DeviceArray<T> queryNormWeight, keyNormWeight;  // per head element
+        DeviceArray<float> headNormWeights;             // the same, in rope's order
     };
     Shape shape;
     std::vector<Layer> layers;
@@ -153,8 +153,8 @@ struct Model {
     }
 
 private:
-    // What an axis is made of: heads of queries, keys and values on the n axis; heads on the k axis; gate and its partner on the n
-    // axis; or none of it. HEAD is stored [n][k] and has no bias of its own.
+    // Structure of a matrix: query, key and value heads on the n axis; heads on the k axis; gate and up on the n axis; or none.
+    // HEAD is stored [n][k] and has no bias.
     enum Kind { PLAIN, QKV, ATTENDED, GATED, HEAD };
 
     std::vector<float> packed_norm_weights(const std::vector<T>& queries, const std::vector<T>& keys) const {
@@ -167,7 +167,7 @@ private:
         return normWeights;
     }
 
-    // Which output a packed row is, or -1.
+    // Returns the output of each packed row, or -1.
     std::vector<int> order(Kind kind, int n, int paddedN) const {
         std::vector<int> rows(paddedN, -1);
         for (int i = 0; i < n; i++) {
@@ -199,7 +199,7 @@ private:
         }
         const std::vector<int> rows = order(kind, n, p.paddedN);
         p.foldedBias = DeviceArray<float>(packed_bias(p, rows));
-        // Matrices that are stored row by row are packed in two parts, as if they were two tensors.
+        // Row-major matrices are packed in two parts, as if they were two tensors.
         const int border = p.kMajor ? n : n / 3;
         pack(kernels, p, norm, kind, rows, 0, border);
         if (border < n) pack(kernels, p, norm, kind, rows, border, n);
@@ -211,8 +211,7 @@ private:
         return p;
     }
 
-    // A matrix stored row by row, or any other of as many elements. Where weights shall be of one byte it consists of integers up to 127
-    // times a power of two for each row, so that nothing is lost.
+    // Returns random weights; for int8, values that it represents exactly (see INTEGER_DEVIATION).
     DeviceArray<T> random_weights(int rows, int columns, uint64_t seed, float deviation) const {
         const size_t count = static_cast<size_t>(rows) * columns;
         if (!shape.int8) return random_array<T>(count, seed, 0, deviation);
@@ -254,7 +253,7 @@ private:
         return DeviceArray<float>(wide);
     }
 
-    // The outputs `from` … `to` - 1 of a matrix, which lie there as a tensor of their own.
+    // Packs outputs from … to - 1 of a matrix, as a separate tensor.
     void pack(Kernels& kernels, const Projection<T>& p, const Norm<T>* norm, Kind kind, std::vector<int> rows, int from, int to) {
         for (int& row : rows) row = row >= from && row < to ? row - from : -1;
         const DeviceArray<int> order(rows);
@@ -290,7 +289,7 @@ private:
     }
 };
 
-// One step's inputs, as io.roseinfer.backend.StepInputs holds them.
+// One step's inputs, as in io.roseinfer.backend.StepInputs.
 struct Batch {
     std::vector<int> tokenIds, positions, slots, rowStarts{0}, contextLengths, blockStarts{0}, blocks, sampleRows;
     int step = 0;
@@ -299,7 +298,7 @@ struct Batch {
     int rows() const { return static_cast<int>(contextLengths.size()); }
     int samples() const { return static_cast<int>(sampleRows.size()); }
 
-    // A row that brings ids[from … to) of its sequence, whose blocks are `list`.
+    // Adds a row with tokens ids[from … to) of a sequence whose block table is `list`.
     void addRow(const std::vector<int>& ids, int from, int to, const std::vector<int>& list, int blockSize) {
         for (int i = from; i < to; i++) {
             tokenIds.push_back(ids[i]);
@@ -313,7 +312,7 @@ struct Batch {
         if (to > from) sampleRows.push_back(rows() - 1);
     }
 
-    // A row that only fills up a graph's bucket: nothing is stored for it and nothing of it is used.
+    // Adds a padding row of a graph's bucket: it stores nothing, and its output is ignored.
     void addPadding() {
         tokenIds.push_back(0);
         positions.push_back(0);
@@ -325,7 +324,7 @@ struct Batch {
     }
 };
 
-// The device memory of a runner: step inputs, the KV pool and scratch, all allocated once.
+// A runner's device memory: step inputs, KV pool and scratch, allocated once.
 template <class T>
 class Runner {
 public:
@@ -364,7 +363,7 @@ public:
         inputs_.upload(packed);
     }
 
-    // The kernels of a step, in order; single kernels are also timed through these.
+    // The kernels of a step, in order; also used to time kernels one by one.
     void embed(const Plan& plan) {
         momentParts_ = 1;
         if (model_.shape.int8) {
@@ -385,7 +384,7 @@ public:
     }
     void qkv(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
-        const T* a = normalise(plan.fusedNorm, tokens_, false, model_.layers[layer].norm1);
+        const T* a = normalize(plan.fusedNorm, tokens_, false, model_.layers[layer].norm1);
         uint8_t* kv = pool.get() + layer * layerBytes_;
         if (s.plainAttention()) {
             gemm("qkv", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), kv, in(slots_),
@@ -418,7 +417,7 @@ public:
                 return 4ull * stages * 2 * 16 * head * bytes + (8 * head / 4 + 8) * 32;
             };
             size_t wanted = shared(keyBytes);
-            if (s.kvHeadCount() * rows_ * cluster <= 2 * kernels_.multiprocessors()) {  // few blocks shall not crowd
+            if (s.kvHeadCount() * rows_ * cluster <= 2 * kernels_.multiprocessors()) {  // keep few blocks from sharing SMs
                 wanted = std::max<size_t>({wanted, shared(2), cluster > 2 ? 0 : 77ull * 1024});
             }
             kernels_("attention_decode_gqa_" + std::to_string(head) + "_" + types(),
@@ -448,7 +447,7 @@ public:
         residual(plan, plan.attentionOut, l.attentionOut, attended.get(), &l.norm2);
     }
     void mlpIn(const Plan& plan, int layer) {
-        const T* a = normalise(plan.fusedNorm, tokens_, false, model_.layers[layer].norm2);
+        const T* a = normalize(plan.fusedNorm, tokens_, false, model_.layers[layer].norm2);
         gemm(model_.shape.gated ? "gated" : "activation", plan.mlpIn, model_.layers[layer].mlpIn, a, tokens_, plan.fusedNorm,
              hidden.get(), model_.shape.activation);
     }
@@ -458,7 +457,7 @@ public:
     }
     void head(const Plan& plan) {
         bool fused = plan.fusedHeadNorm && !model_.shape.rms && everyRowIsOneSample_ && !plan.head.generic();
-        const T* a = normalise(fused, samples_, true, model_.finalNorm);
+        const T* a = normalize(fused, samples_, true, model_.finalNorm);
         tiles_ = model_.head.paddedN / (plan.head.generic() ? 64 : 128);
         gemm("head", plan.head, model_.head, a, samples_, fused, best.get(), logits.get(), model_.shape.vocabulary,
              model_.head.paddedN, tiles_);
@@ -489,7 +488,7 @@ public:
 private:
     static std::string type() { return TypeName<T>::value; }
 
-    // The types of keys and activations, as kernels that read or write keys are named.
+    // Suffix of kernels that read or write the KV pool.
     std::string types() const { return (model_.shape.fp8 ? "fp8_" : "") + type(); }
 
     template <class U>
@@ -497,8 +496,8 @@ private:
         return pointer;
     }
 
-    // Where the next GEMM reads its activations: the residual stream itself, or the stream normalised by a kernel of its own.
-    const T* normalise(bool fused, int rows, bool samples, const Norm<T>& norm) {
+    // Returns the next GEMM's activations: the residual stream's panel copy, or the output of a norm kernel.
+    const T* normalize(bool fused, int rows, bool samples, const Norm<T>& norm) {
         if (fused) return xPanels.get();
         const Launch launch{dim3(ceil_div(rows, 8)), 256};
         const int* sampleRows = samples ? sampleRows_ : nullptr;
@@ -513,7 +512,7 @@ private:
         return normalized.get();
     }
 
-    // `next` is the norm of the GEMM that reads the stream next, null behind the last layer.
+    // `next` is the norm before the next GEMM, null after the last layer.
     void residual(const Plan& plan, const GemmPlan& choice, const Projection<T>& p, const T* activations, const Norm<T>* next) {
         T* copy = plan.fusedNorm ? xPanels.get() : nullptr;
         if (model_.shape.int8) {

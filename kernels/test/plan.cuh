@@ -1,26 +1,26 @@
 #pragma once
-// Which kernel does what in a step: the tile of each GEMM, the attention kernel, and whether GEMMs normalise by themselves. The
-// tiles come from contract/plans.csv, the table that the engine reads.
+// The kernels of a step: the tile of each GEMM, the attention kernel, and whether norms are fused into GEMMs. Tiles come from
+// contract/plans.csv, as in the engine.
 #include <algorithm>
 #include <climits>
 #include <sstream>
 #include "device.cuh"
 
-// The launch shape that a choice of tile leads to.
+// Launch shape of a tile.
 struct TileShape {
     int columns, threads, stages;
     size_t sharedBytes;
 };
 
-// A tile of the Hopper GEMM, or, with batch 0, the generic one.
+// A tile of the Hopper GEMM, or the generic GEMM if batch is 0.
 struct GemmPlan {
     int batch = 0;
     int cluster = 1;
     int maxStages = 12;
-    bool int8 = false;  // weights of one byte
+    bool int8 = false;  // int8 weights
 
     bool generic() const { return batch == 0; }
-    bool persistent(bool head) const { return head && batch == 128; }  // blocks go from strip to strip
+    bool persistent(bool head) const { return head && batch == 128; }  // blocks loop over column tiles
     std::string suffix() const { return generic() ? "generic" : "b" + std::to_string(batch); }
     std::string text() const {
         return generic() ? suffix() : suffix() + ":" + std::to_string(cluster) + ":" + std::to_string(maxStages);
@@ -30,7 +30,7 @@ struct GemmPlan {
         const int nGroups = head || batch >= 128 ? 2 : 1;
         const int kGroups = head || batch >= 128 ? 1 : 2;
         const int columns = 64 * nGroups;
-        const int share = ceil_div(panels, cluster);  // panels of one block
+        const int share = ceil_div(panels, cluster);  // panels per block
         const int stages = share <= maxStages ? std::max(share, 2) : std::max(2 * kGroups, maxStages / kGroups * kGroups);
         const size_t ring = static_cast<size_t>(stages) * (columns + (int8 ? 2 : 1) * batch) * 128;
         const size_t sums = static_cast<size_t>(kGroups) * batch * (columns + 4) * 4;
@@ -38,9 +38,9 @@ struct GemmPlan {
         return {columns, 128 * nGroups * kGroups + 64, stages, std::max(ring, sums) + received + 1024};
     }
 
-    // Whether a block has that much shared memory for any matrix, long along k or just as long as its blocks hold at a time.
+    // Returns whether the tile's shared memory fits for any k.
     bool fits(bool head) const {
-        const size_t most = 232448 - 3500;  // of a block, less what the kernels have statically
+        const size_t most = 232448 - 3500;  // per block, less static shared memory
         return tile(head, INT_MAX / 2).sharedBytes <= most && tile(head, maxStages * cluster).sharedBytes <= most;
     }
 };
@@ -50,11 +50,11 @@ struct Plan {
 
     GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
     bool fusedNorm = false;
-    bool fusedHeadNorm = false;  // where every row is one sample
+    bool fusedHeadNorm = false;  // if every row is sampled
     Attention attention = GENERIC;
     int attentionStages = 8;
     bool attentionRegs = false;       // attention_decode_regs
-    int attentionCluster = 1;         // of attention_decode_gqa: blocks that share a context
+    int attentionCluster = 1;         // attention_decode_gqa: blocks that split a context
     bool attentionInvariant = false;  // attention_decode_invariant for rows of one token, not attention_decode
 
     std::string decodeKernel() const {
@@ -62,7 +62,7 @@ struct Plan {
                : attentionRegs    ? "attention_decode_regs_"
                                   : "attention_decode_";
     }
-    // The same for weights of one byte.
+    // Returns the plan for int8 weights.
     Plan ofInt8() const {
         Plan p = *this;
         for (GemmPlan* tile : {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head}) tile->int8 = true;
@@ -74,10 +74,10 @@ struct Plan {
 
 inline Plan generic_plan() { return {}; }
 
-// A line of contract/plans.csv, which says what its columns mean.
+// A line of contract/plans.csv, which defines the columns.
 struct PlanLine {
     std::string plan;  // fastest, int8 or invariant
-    int lastMillion;   // of a layer's weights
+    int lastMillion;   // weights per layer
     int lastRow;
     Plan tiles;
 };
@@ -131,7 +131,7 @@ inline const std::vector<PlanLine>& plan_lines() {
     return lines;
 }
 
-// What a layer of the 124M shape holds, in whole millions of weights.
+// Weights in a layer of the 124M shape, in whole millions.
 constexpr int MEASURED_MILLIONS = 7;
 
 inline const Plan& find_plan(const std::string& plan, int rows, int millions) {
@@ -142,17 +142,16 @@ inline const Plan& find_plan(const std::string& plan, int rows, int millions) {
     std::exit(1);
 }
 
-// The choice for `rows` rows that bring one token each, of a model with so many million weights a layer; its GEMMs are the choice
-// for so many tokens of prompts, too.
+// Returns the plan for `rows` decode rows and `millions` of weights per layer; its GEMMs also serve that many prompt tokens.
 inline Plan decode_plan(int rows, int millions = MEASURED_MILLIONS, bool int8 = false) {
     return find_plan(int8 ? "int8" : "fastest", rows, millions);
 }
 
-// The choice that gives every row the same bits whatever its batch, for rows that bring one token each; they are attended to with
-// the bits of prefill, and the head always reads what `normalize` wrote.
+// Returns the batch-invariant plan for decode rows: attention bit-identical to prefill, and a head that reads the output of
+// `normalize`.
 inline Plan invariant_plan(int rows) { return find_plan("invariant", rows, MEASURED_MILLIONS); }
 
-// The choice for steps of prompts.
+// Returns the plan for prompts.
 inline Plan prefill_plan(int tokens, int samples, int millions = MEASURED_MILLIONS, bool int8 = false) {
     Plan p = decode_plan(tokens, millions, int8);
     const Plan sampling = decode_plan(samples, millions, int8);

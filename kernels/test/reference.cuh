@@ -1,6 +1,6 @@
 #pragma once
-// The model as its equations say it, one thread per output, float activations and checkpoint-layout weights: what every kernel is
-// held against. No tiles, no paging, no fusion; sums of norms in double.
+// Reference implementation: the model's equations, one thread per output, float activations, checkpoint-layout weights. No tiles,
+// no paging, no fusion; norms accumulate in double.
 #include "device.cuh"
 
 namespace reference {
@@ -50,7 +50,7 @@ __global__ void matmul(float* y, const float* x, const T* w, bool kMajor, const 
     y[m * n + column] = sum;
 }
 
-// y[m][i] = silu(x[m][i]) · x[m][inner + i], or with another activation.
+// y[m][i] = activation(x[m][i]) · x[m][inner + i].
 static __global__ void gate(float* y, const float* x, int inner, int kind) {
     for (int i = threadIdx.x; i < inner; i += blockDim.x) {
         float g = x[static_cast<size_t>(blockIdx.x) * 2 * inner + i];
@@ -62,8 +62,8 @@ static __global__ void gate(float* y, const float* x, int inner, int kind) {
     }
 }
 
-// Normalises (with gains) and turns the heads of queries and keys in place: element i of a head and element i + rotarySize / 2 by
-// position · 10000^(-2i / rotarySize). One block per (token, head), one thread.
+// QK norm and RoPE in place: rotates elements i and i + rotarySize / 2 of a head by position · 10000^(-2i / rotarySize). One
+// block per (token, head), one thread.
 template <class T>
 __global__ void norm_rope_heads(float* qkv, const int* positions, int stride, int heads, int headSize, int rotarySize,
                                 const T* queryNormWeight, const T* keyNormWeight, float epsilon) {
@@ -84,14 +84,14 @@ __global__ void norm_rope_heads(float* qkv, const int* positions, int stride, in
     }
 }
 
-// Rounds keys and values, which lie behind the `queries` columns of a row, as fp8 keeps them. One block per token.
+// Rounds keys and values, the columns after `queries` of a row, to fp8. One block per token.
 static __global__ void round_keys(float* qkv, int stride, int queries) {
     float* row = qkv + static_cast<size_t>(blockIdx.x) * stride;
     for (int i = queries + threadIdx.x; i < stride; i += blockDim.x) row[i] = static_cast<float>(__nv_fp8_e4m3(row[i]));
 }
 
-// Causal attention over qkv [tokens][(heads + 2 · kvHeads) · headSize] of rows that lie side by side, to the last `window` tokens; one
-// block per (token, head).
+// Causal attention over qkv [tokens][(heads + 2 · kvHeads) · headSize] of consecutive rows, limited to the last `window` tokens;
+// one block per (token, head).
 static __global__ void attention(float* out, const float* qkv, const int* rowOf, const int* rowStart, int heads, int kvHeads,
                                  int headSize, int window, float scale) {
     extern __shared__ float score[];

@@ -1,12 +1,12 @@
-// Times, by replay of CUDA graphs, medians: the whole decode step, each kernel in a chain of its own, the prefill of a batch.
+// Median times by replay of CUDA graphs: whole decode steps, each kernel in its own chain, prefill of a batch.
 //
 //      time DIRECTORY steps [ROWS …]                the step at these row counts, with each kernel's share
 //      time DIRECTORY prefill [ROWSxLENGTH …]       these prompts in one step
 //      time DIRECTORY sweep [ROWS …]                every tile of every GEMM in a chain of its own, best first
 //      time DIRECTORY tune [ROWS | ROWSxLENGTH …]   the best tiles in the whole step
-//      time DIRECTORY gated SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]        a model with a gated MLP in bf16: the step and its kernels
+//      time DIRECTORY gated SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]        the step and its kernels of a gated bf16 model
 //      time DIRECTORY gated-tune SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]   the best tiles in its step
-//      time DIRECTORY sampling [ROWS …]             the sampling kernel by what is asked of it
+//      time DIRECTORY sampling [ROWS …]             the sampling kernel by kind of request
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
 // than the L2 cache holds; a step reads 247 MB of weights, so nothing survives in L2 from the step before.
@@ -95,7 +95,7 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
                                                                                                               i++)
                                                                                                              runner.head(plan);
                                                                                                      }) / 4);
-    for (int stages : {4, 5, 6, 8, 9, 10, -4, -5, -6, -7, -8, -10}) {  // below zero: the held kernel
+    for (int stages : {4, 5, 6, 8, 9, 10, -4, -5, -6, -7, -8, -10}) {  // negative: attention_decode_regs
         Plan other = plan;
         other.attentionStages = std::abs(stages);
         other.attentionRegs = stages < 0;
@@ -200,7 +200,7 @@ static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
     }
 }
 
-// Coordinate descent over the tiles of a whole step: overlap with neighbours counts here, which chains do not see.
+// Coordinate descent over the tiles of a whole step, which includes overlap with neighboring kernels, unlike chains.
 static void tune(Kernels& kernels, const Model<T>& model, const Load& load, Plan best, int layers) {
     const int tokens = load.tokens();
     Runner<T> runner(kernels, model, tokens, load.rows, 16, load.blocks(), false);
@@ -250,8 +250,8 @@ static void tune(Kernels& kernels, const Model<T>& model, const Load& load, Plan
                 best.mlpIn.text().c_str(), best.mlpOut.text().c_str(), best.head.text().c_str());
 }
 
-// The sampling kernel alone over its own logits, normal with deviation 3 as a trained model's are, or nearly alike as those of random
-// weights; so the rows come from L2, as they do behind the head.
+// Times the sampling kernel alone over logits with deviation 3, as of a trained model, or nearly equal, as of random weights. The
+// rows come from L2, as after the head.
 static void time_sampling(Kernels& kernels, int rows) {
     struct Way {
         const char* name;

@@ -99,7 +99,7 @@ final class ForwardPass {
 
     private int momentParts;
 
-    /** @param places the steps in flight, by buffer */
+    /** @param pendingSteps the steps in flight, by buffer */
     ForwardPass(
             ModelShape shape,
             DeviceWeights weights,

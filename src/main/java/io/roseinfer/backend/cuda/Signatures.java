@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 record Signatures(List<Family> families) {
     private static final String FILE = "launches.txt";
 
-    private static final Pattern GROUP = Pattern.compile("([A-Z]+) = (.+)");
+    private static final Pattern GROUP = Pattern.compile("([A-Z_]+) = (.+)");
     private static final Pattern KERNEL = Pattern.compile("(\\w+)\\((.+)\\)(?: \\[([a-z0-9 ]+)])?");
     private static final Pattern ARGUMENT = Pattern.compile("(\\w+\\*|int|float|u64)\\??\\s+(\\w+)");
 

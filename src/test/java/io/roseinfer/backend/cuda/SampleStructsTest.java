@@ -102,7 +102,7 @@ class SampleStructsTest {
         Files.writeString(table, Files.readString(table).replace("minP, 20", "minP, 24"));
         Outcome compiled = compile("int main(void) { return 0; }\n");
         assertThat(compiled.code()).isNotZero();
-        assertThat(compiled.out()).contains("SampleRequest.minP does not lie where contract/structs.def says");
+        assertThat(compiled.out()).contains("SampleRequest.minP differs in offset or size from contract/structs.def");
     }
 
     @Test
