@@ -6,9 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.roseinfer.backend.cuda.TilePlan.DecodeAttention;
 import io.roseinfer.backend.cuda.TilePlans.Line;
 import io.roseinfer.backend.cuda.TileTable.Size;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -17,11 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The table of tile plans, compared with the limits of the kernels. */
+/** Checks the tile plans against the limits of the kernels. */
 class TileTableTest {
     private static final TileTable TABLE = TileTable.load();
 
-    /** Dynamic shared memory of a block on Hopper: 227 KB less what the kernels have statically. */
+    /** Dynamic shared memory of a block on Hopper: 227 KB less static shared memory. */
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
 
     private static Stream<List<Size>> plans() {
@@ -127,7 +124,7 @@ class TileTableTest {
                 .noneMatch(line -> line.decodeAttention().kernel() == DecodeAttention.Kernel.DECODE_INVARIANT);
     }
 
-    /** The kernels that compute each matrix, one or the other as the model is: their names begin so. */
+    /** Epilogues that compute each matrix, depending on the model. */
     private static final List<List<String>> EPILOGUES = List.of(
             List.of("qkv", "qkv_rope"),
             List.of("residual"),
@@ -135,7 +132,7 @@ class TileTableTest {
             List.of("residual"),
             List.of("head"));
 
-    /** Those that no model with weights of one byte has. */
+    /** Epilogues without int8 weights. */
     private static final Set<String> NOT_INT8 = Set.of("qkv", "activation");
 
     @ParameterizedTest
@@ -161,21 +158,5 @@ class TileTableTest {
                     .contains(line.decodeAttention().kernel().kernel + "_"
                             + type.activations().suffix());
         }
-    }
-
-    @Test
-    void the_readme_shows_the_table() throws IOException {
-        List<String> table = Contract.lines("plans.csv").stream()
-                .map(line -> "| " + line.replace(",", " | ") + " |")
-                .toList();
-        List<String> readme = Files.readAllLines(Path.of("kernels/README.md"));
-        int at = readme.indexOf(table.getFirst());
-        assertThat(at).as("line of the table's header in kernels/README.md").isPositive();
-        for (int line = 1; line < table.size(); line++) {
-            assertThat(readme.get(at + 1 + line))
-                    .as("line %d of kernels/README.md, of line %d of the plans", at + 2 + line, line)
-                    .isEqualTo(table.get(line));
-        }
-        assertThat(readme.get(at + 1 + table.size())).isEmpty();
     }
 }
