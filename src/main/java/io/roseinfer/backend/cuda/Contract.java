@@ -8,16 +8,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The files of {@code kernels/contract}, on which this package and the kernels have to agree. They are resources of every build,
- * with kernels and without. They travel in one jar with the kernels, so tests check them against both sides and nothing does at
- * run time.
+ * The files of {@code kernels/contract}, on which this package and the kernels must agree. They are resources of every build. Since
+ * they ship in one jar with the kernels, tests check them against both sides, not the runtime.
  */
 final class Contract {
     private static final String FOLDER = "/io/roseinfer/backend/cuda/contract/";
 
     private Contract() {}
 
-    /** The lines of a file that are neither blank nor comments. */
+    /** Returns the lines of a file that are neither blank nor comments. */
     static List<String> lines(String file) {
         try (InputStream in = Contract.class.getResourceAsStream(FOLDER + file)) {
             if (in == null) {

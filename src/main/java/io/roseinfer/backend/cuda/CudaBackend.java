@@ -43,20 +43,20 @@ public final class CudaBackend implements Backend {
     /**
      * Opens the device.
      *
-     * @param clock tells when a device no longer answers
-     * @throws BackendUnavailable if it cannot be used; the message says why and what to do
+     * @param clock detects a device that no longer answers
+     * @throws BackendUnavailable if it cannot be used; the message names cause and remedy
      */
     public static CudaBackend open(CudaOptions options, Clock clock) {
         KernelImages images = KernelImages.require();
         return new CudaBackend(options, clock, CudaSystem.find(), images);
     }
 
-    /** Whether an NVIDIA driver is installed, usable or not. */
+    /** Returns whether an NVIDIA driver is installed, usable or not. */
     public static boolean hasDriver() {
         return CudaLibrary.hasDriver();
     }
 
-    /** Why the first device cannot be used here, if it cannot: it is not available, or has no memory left to be set up with. */
+    /** Returns why the first device cannot be used: it is unavailable or out of memory; empty if it can. */
     public static Optional<RoseException> refusal() {
         return refusal(() -> open(CudaOptions.defaults(), Clock.system()));
     }
@@ -75,7 +75,7 @@ public final class CudaBackend implements Backend {
         return Kind.CUDA;
     }
 
-    /** Device and kernels in words, such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a kernels by nvcc 13.0}. */
+    /** Returns device and kernels in words, such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a kernels by nvcc 13.0}. */
     @Override
     public String description() {
         return device.description() + "; " + target.suffix() + " kernels by nvcc " + images.toolkit();
@@ -86,7 +86,7 @@ public final class CudaBackend implements Backend {
         return Optional.of(device.name());
     }
 
-    /** Versions in words, such as {@code driver for CUDA 13.0, runtime 13.0}. */
+    /** Returns the versions in words, such as {@code driver for CUDA 13.0, runtime 13.0}. */
     public String versions() {
         return "driver for CUDA " + system.driverVersion() + ", runtime " + system.runtimeVersion();
     }
@@ -96,7 +96,7 @@ public final class CudaBackend implements Backend {
         return WARM_UP_NANOS;
     }
 
-    /** Warnings about the models loaded so far. */
+    /** Returns warnings about the models loaded so far. */
     @Override
     public List<String> warnings() {
         return List.copyOf(warnings);

@@ -26,10 +26,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model on a GPU. Two steps may be in flight: the second reads tokens that the first leaves on the device, so the device does
- * not wait for the host between them.
+ * A model on a GPU. Two steps may be in flight: the second reads the tokens that the first leaves on the device, so the device does
+ * not wait for the host in between.
  *
- * <p>Every step chooses its tokens on the device. It is a graph if every row brings one token, or if it is one short prompt.
+ * <p>Sampling runs on the device. Decode steps and single short prompts are replayed as CUDA graphs.
  */
 final class CudaModelRunner implements ModelRunner {
     private static final int IN_FLIGHT = 2;
@@ -79,7 +79,7 @@ final class CudaModelRunner implements ModelRunner {
         rank.stream().synchronize();
     }
 
-    /** Runs the kernels of every size of prompt over an empty row: each is granted its shared memory when it is first launched. */
+    /** Runs the kernels of every prompt size over an empty row: the first launch raises a kernel's shared memory limit. */
     private void prepareKernels(StepInputs nothing) {
         PendingStep pending = rank.pendingSteps().getFirst();
         StepLayout layout = new StepLayout(1, 1, 1);
@@ -90,7 +90,7 @@ final class CudaModelRunner implements ModelRunner {
         }
     }
 
-    /** Runs a step of empty rows once, so that its kernels are loaded, and captures it for both turns. */
+    /** Runs a step of padding rows once, so that its kernels are loaded, and captures it for both buffers. */
     private void capture(GraphBuckets graphs, StepInputs nothing, StepLayout layout, Choice choice) {
         boolean decode = layout.tokens() == layout.rows();
         StepKernels chosen = kernels.of(layout.tokens(), layout.rows(), layout.samples(), decode ? layout.rows() : 0);
@@ -183,7 +183,7 @@ final class CudaModelRunner implements ModelRunner {
         }
     }
 
-    /** The graph that this step is a replay of, or null if there is none. */
+    /** Returns the graph that covers this step, or null if there is none. */
     private @Nullable Captured captured(PendingStep pending, StepInputs in) {
         if (isDecode(in)) {
             return decodeGraphs.find(in.rows(), pending.choice, pending.buffer);
@@ -196,7 +196,7 @@ final class CudaModelRunner implements ModelRunner {
         return in.tokens() == in.rows() && in.samples() == in.rows();
     }
 
-    /** A step as it is launched one kernel after the other. */
+    /** Returns the step for launches without a graph. */
     private Step step(PendingStep pending, StepInputs in) {
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
         StepKernels chosen = kernels.of(in.tokens(), in.rows(), in.samples(), decodeRows(in));
@@ -268,7 +268,7 @@ final class CudaModelRunner implements ModelRunner {
         return rank.memory().uses();
     }
 
-    /** The runner's share of the device; benchmarks launch its kernels one by one. */
+    /** Returns the runner's rank; benchmarks launch its kernels one by one. */
     CudaRank rank() {
         return rank;
     }
@@ -277,7 +277,7 @@ final class CudaModelRunner implements ModelRunner {
         return kernels;
     }
 
-    /** The logits of a sample of the step awaited last, in which somebody drew or asked for a report. For holding devices together. */
+    /** Returns the logits of a sample in the step awaited last, which ran the sampling kernel; for comparing devices. */
     float[] logits(int sample) {
         Check.that(submitted == awaited, "logits are read while a step is in flight");
         long unused = rank.context().enter();
@@ -292,10 +292,7 @@ final class CudaModelRunner implements ModelRunner {
         return logits;
     }
 
-    /**
-     * Fills a block with NaN once all steps submitted so far are done with it: whatever reads a slot that no token wrote then
-     * shows in its results.
-     */
+    /** Fills a block with NaN after all submitted steps, so that a read of an unwritten slot shows in the results. */
     void poison(int block) {
         Check.index(block, rank.kv().blocks(), "block");
         long unused = rank.context().enter();
@@ -309,7 +306,7 @@ final class CudaModelRunner implements ModelRunner {
         }
     }
 
-    /** Frees everything; does nothing the second time. A device that has failed is left to the end of the process. */
+    /** Frees everything; idempotent. A failed device is left to the end of the process. */
     @Override
     public void close() {
         if (closed) {

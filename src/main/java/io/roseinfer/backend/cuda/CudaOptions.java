@@ -5,19 +5,19 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
- * How to run on a GPU.
+ * Options of the CUDA backend.
  *
  * @param device index among the visible devices
- * @param precision one that {@link #has} accepts. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes bf16 for a float32
- *     one of a model with RMS norms; otherwise it takes fp16. {@link Precision#INT8} has activations, keys and values in bf16, and
- *     is for Hopper and for models with RMS norms and gated MLPs. Sums are in float always.
- * @param kvCacheDtype how keys and values are held. {@link KvPrecision#FP8} is for compute capability 9.0 and newer, and for models with
- *     rotary positions, norms over heads or shared heads of keys
- * @param graphs whether steps are replayed as graphs, captured at load: decode steps for a number of batch sizes, prompts that come
- *     alone for a number of lengths; results are the same
- * @param promptGraphTokens most tokens of a prompt that is replayed as a graph, 0 for none; each length captured takes time and
- *     device memory at load
- * @param batchInvariant whether a row's results are the same to the bit whatever else is in its step; costs speed
+ * @param precision a precision that {@link #has} accepts. {@link Precision#AUTO} is bf16 for bfloat16 checkpoints and for float32 ones
+ *     with RMS norm, else fp16. {@link Precision#INT8} has bf16 activations and KV cache; it is for Hopper, and for models with RMS norm
+ *     and gated MLP. Accumulation is always in float.
+ * @param kvCacheDtype precision of the KV cache. {@link KvPrecision#FP8} needs compute capability 9.0, and a model with RoPE, QK norm or
+ *     GQA
+ * @param graphs whether steps are replayed as CUDA graphs captured at load: decode steps by batch size, single prompts by length;
+ *     results are the same
+ * @param promptGraphTokens maximum tokens of a prompt replayed as a graph, 0 for none; each captured length takes time and device memory
+ *     at load
+ * @param batchInvariant whether results are bit-identical in any batch; slower
  */
 public record CudaOptions(
         int device,
@@ -26,7 +26,7 @@ public record CudaOptions(
         boolean graphs,
         int promptGraphTokens,
         boolean batchInvariant) {
-    /** From here on a prompt keeps the device busy for longer than its launches take. */
+    /** Longer prompts keep the device busy for longer than their launches take. */
     private static final int PROMPT_GRAPH_TOKENS = 512;
 
     public CudaOptions {
@@ -42,12 +42,12 @@ public record CudaOptions(
         }
     }
 
-    /** Whether matrices can be of this precision on a GPU. */
+    /** Returns whether weights can have this precision on a GPU. */
     public static boolean has(Precision precision) {
         return precision == Precision.AUTO || ElementType.of(precision).isPresent();
     }
 
-    /** The first device, with graphs. */
+    /** Returns options for the first device, with graphs. */
     public static CudaOptions defaults() {
         return new CudaOptions(0, Precision.AUTO, KvPrecision.AUTO, true, PROMPT_GRAPH_TOKENS, false);
     }

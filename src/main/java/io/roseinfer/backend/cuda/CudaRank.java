@@ -7,10 +7,7 @@ import io.roseinfer.backend.cuda.driver.DeviceContext;
 import io.roseinfer.backend.cuda.driver.Releases;
 import java.util.List;
 
-/**
- * One device and the part of a model on it: its {@link Shard}, the weights and KV pool of that part, and what launches its steps.
- * All of it is made by {@link RunnerLoader}.
- */
+/** One device with its {@link Shard} of a model: weights, KV pool and forward pass. Built by {@link RunnerLoader}. */
 record CudaRank(
         Device device,
         ModelShape shape,
@@ -25,7 +22,7 @@ record CudaRank(
     /**
      * Resources of the device: context, modules, memory, stream.
      *
-     * @param releases gives all of it back, once the stream is idle
+     * @param releases frees all of it, once the stream is idle
      */
     record Device(
             DeviceContext context,

@@ -12,12 +12,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/**
- * Every byte a runner holds on the device, by name. Allocations happen while a model is loaded; {@link #seal} ends that, and an
- * attempt afterwards is a bug of ours.
- */
+/** A runner's device memory, by name. Allocations happen only while a model is loaded, before {@link #seal}. */
 final class DeviceMemory {
-    /** Where the bytes come from: the driver, or a stand-in. */
+    /** Allocator: the driver, or a test's. */
     public interface Source {
         /** Fills in the address and returns the driver's code. */
         int allocate(long[] address, long bytes);
@@ -27,7 +24,7 @@ final class DeviceMemory {
         long freeBytes();
     }
 
-    /** The device whose context is current. */
+    /** Allocates on the device of the current context. */
     public static final Source DEVICE = new Source() {
         @Override
         public int allocate(long[] address, long bytes) {
@@ -53,7 +50,7 @@ final class DeviceMemory {
     private boolean sealed;
 
     /**
-     * @param device what messages call the device
+     * @param device name of the device in messages
      */
     public DeviceMemory(Source source, String device) {
         this.source = source;
@@ -61,9 +58,9 @@ final class DeviceMemory {
     }
 
     /**
-     * Allocates, aligned to 256 bytes. Allocations of one name are told as one.
+     * Allocates, aligned to 256 bytes. Reports add up allocations of one name.
      *
-     * @throws InsufficientMemory with what is held already
+     * @throws InsufficientMemory listing the current allocations
      */
     public long allocate(String name, long bytes) {
         Check.that(!sealed, "device memory is allocated after the model was loaded");
@@ -79,7 +76,7 @@ final class DeviceMemory {
         return address[0];
     }
 
-    /** Gives one allocation back, as loading does with what it needs for a while only. */
+    /** Frees one allocation, such as a temporary of loading. */
     public void free(long address) {
         Allocation allocation = allocations.stream()
                 .filter(a -> a.address() == address)
@@ -89,13 +86,13 @@ final class DeviceMemory {
         source.free(address);
     }
 
-    /** Something that is done with an allocation. */
+    /** Receives an allocation. */
     @FunctionalInterface
     public interface Visitor {
         void visit(long address, long bytes);
     }
 
-    /** Visits every allocation of these names. */
+    /** Visits every allocation with one of these names. */
     public void forEach(Visitor visitor, String... names) {
         List<String> wanted = List.of(names);
         allocations.stream()
@@ -103,17 +100,17 @@ final class DeviceMemory {
                 .forEach(allocation -> visitor.visit(allocation.address(), allocation.bytes()));
     }
 
-    /** No allocation from now on. */
+    /** Forbids further allocations. */
     public void seal() {
         sealed = true;
     }
 
-    /** Bytes the device has left. */
+    /** Returns the free bytes of the device. */
     public long freeBytes() {
         return source.freeBytes();
     }
 
-    /** The allocations held, largest first. */
+    /** Returns the allocations, largest first. */
     public List<MemoryUse> uses() {
         Map<String, Long> bytes = new LinkedHashMap<>();
         allocations.forEach(a -> bytes.merge(a.name(), a.bytes(), Long::sum));
@@ -123,7 +120,7 @@ final class DeviceMemory {
                 .toList();
     }
 
-    /** Frees everything; returns what could not be freed, by name. */
+    /** Frees everything; returns the names of allocations that could not be freed. */
     public List<String> close() {
         List<String> leaks = new ArrayList<>();
         for (Allocation allocation : allocations.reversed()) {
@@ -137,7 +134,7 @@ final class DeviceMemory {
         return leaks;
     }
 
-    /** A message that lists what needs how much, and what there is. */
+    /** Returns the error that lists needed and available memory. */
     private InsufficientMemory refused(String name, long bytes) {
         StringBuilder held = new StringBuilder();
         uses().stream()

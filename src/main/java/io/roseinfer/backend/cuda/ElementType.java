@@ -7,12 +7,12 @@ import io.roseinfer.tensor.DType;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** How weights and activations rest in device memory; the kernels know these by name and number. */
+/** Element types of weights and activations, with their names and numbers in the kernels. */
 enum ElementType {
     F16(2, 1),
     BF16(2, 2),
     F32(4, 0),
-    /** Weights alone, as integers with one scale per output: they are packed on the device, from a tensor of another type. */
+    /** Weights only, with a scale per output; quantized on the device. */
     INT8(1, -1);
 
     private final int bytes;
@@ -23,9 +23,9 @@ enum ElementType {
         this.number = number;
     }
 
-    /** The type in {@code numeric.cuh}; packed weights of one byte have none. */
+    /** Returns the type's number in {@code numeric.cuh}; int8 has none. */
     int number() {
-        Check.that(number >= 0, "bytes with scales are not how a tensor is stored");
+        Check.that(number >= 0, "no tensor is stored as int8 with scales");
         return number;
     }
 
@@ -33,7 +33,7 @@ enum ElementType {
         return bytes;
     }
 
-    /** The precision of matrices of this type. */
+    /** Returns the precision of matrices of this type. */
     Precision precision() {
         return switch (this) {
             case F32 -> Precision.FP32;
@@ -43,7 +43,7 @@ enum ElementType {
         };
     }
 
-    /** Suffix of kernel names. */
+    /** Returns the suffix of kernel names. */
     String suffix() {
         return switch (this) {
             case F32 -> "f32";
@@ -53,32 +53,29 @@ enum ElementType {
         };
     }
 
-    /** The type of the activations, keys and values of a model whose weights are of this type. */
+    /** Returns the type of activations for weights of this type. */
     ElementType activations() {
         return this == INT8 ? BF16 : this;
     }
 
-    /**
-     * Returns whether matrices have a scale per output, and the weights of the norm before them apart. In other matrices that norm is
-     * folded in.
-     */
+    /** Returns whether matrices have a scale per output; norm weights are folded into other matrices only. */
     boolean scalesOutputs() {
         return this == INT8;
     }
 
-    /** Returns the panels of activations that have the inputs of one panel of weights. */
+    /** Returns the activation panels per weight panel. */
     int activationPanels() {
         return activations().bytes / bytes;
     }
 
-    /** Elements of one row of a panel, which is 128 bytes wide. */
+    /** Returns the elements in a panel's row of 128 bytes. */
     int panelWidth() {
         return 128 / bytes;
     }
 
     /**
-     * The type of the weights for a precision asked for. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes it for a
-     * float32 one of a model with RMS norms, whose residual stream grows beyond the range of float16; otherwise it takes fp16.
+     * Returns the weight type for a precision. {@link Precision#AUTO} is bf16 for bfloat16 checkpoints and for float32 ones with RMS norm,
+     * whose residual stream exceeds the range of fp16; else fp16.
      */
     static ElementType of(Precision precision, DType checkpoint, boolean rmsNorms) {
         if (precision == Precision.AUTO) {
@@ -87,14 +84,14 @@ enum ElementType {
         return of(precision).orElseThrow(() -> unavailable(precision));
     }
 
-    /** Returns the type of matrices of a precision; empty if no kernels have it. */
+    /** Returns the weight type of a precision; empty if no kernels support it. */
     static Optional<ElementType> of(Precision precision) {
         return Arrays.stream(values())
                 .filter(type -> type.precision() == precision)
                 .findFirst();
     }
 
-    /** Returns the refusal of a precision that no matrix on a GPU can have. */
+    /** Returns the error for a precision without CUDA kernels. */
     static BadInput unavailable(Precision precision) {
         return precision.unavailable(
                 "cuda", Arrays.stream(values()).map(ElementType::precision).toList());

@@ -16,39 +16,39 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The launches of one step, in order: embedding, the blocks, the head and the choice of tokens. What each kernel wants is said in
- * its source; the layouts are {@link StepLayout} and {@link StepBuffers}.
+ * The launches of one step, in order: embedding, transformer blocks, LM head and sampling. Kernel sources describe the arguments;
+ * the layouts are {@link StepLayout} and {@link StepBuffers}.
  */
 final class ForwardPass {
     private static final float LOG2_E = 1.442695f;
 
-    /** How a step's tokens are chosen. */
+    /** The sampling mode of a step. */
     enum Choice {
-        /** Every sample greedily: logits never leave the head's kernel. */
+        /** Every sample is greedy: logits stay in the head's kernel. */
         GREEDY,
-        /** By the sampling kernel, from the logits: some are drawn, have penalties, or are to report log-probabilities. */
+        /** The sampling kernel runs over the logits: a sample is random, has penalties or reports log-probabilities. */
         DRAW
     }
 
-    /** The kernels of a step after the embedding, in launch order; all but the last run once per block. */
+    /** The parts of a step after the embedding, in launch order; all but the last run once per block. */
     enum Part {
         QKV,
         ATTENTION,
         ATTENTION_OUTPUT,
         MLP_INNER,
         MLP_OUTPUT,
-        /** The output head and the choice of tokens. */
+        /** LM head and sampling. */
         HEAD
     }
 
     private static final List<Part> SEQUENTIAL =
             List.of(Part.QKV, Part.ATTENTION, Part.ATTENTION_OUTPUT, Part.MLP_INNER, Part.MLP_OUTPUT);
 
-    /** Attention and MLP of the same residual stream: both are computed before either is added to it. */
+    /** Parallel residual: attention and MLP are both computed before either is added to the residual stream. */
     private static final List<Part> PARALLEL =
             List.of(Part.QKV, Part.ATTENTION, Part.MLP_INNER, Part.ATTENTION_OUTPUT, Part.MLP_OUTPUT);
 
-    /** The epilogues of a GEMM. */
+    /** The GEMM epilogues. */
     private enum Gemm {
         QKV("qkv"),
         QKV_ROPE("qkv_rope"),
@@ -65,9 +65,9 @@ final class ForwardPass {
     }
 
     /**
-     * A step as the launches depend on it; equal steps launch the same kernels over the same addresses.
+     * What the launches of a step depend on: equal steps launch the same kernels over the same addresses.
      *
-     * @param buffer 0 or 1, alternating: which inputs are read, and which arrays of sampled tokens are read and written
+     * @param buffer 0 or 1, alternating: index of the inputs and of the array that receives sampled tokens
      */
     record Step(StepLayout layout, StepKernels kernels, boolean oneSamplePerToken, Choice choice, int buffer) {}
 
@@ -78,21 +78,21 @@ final class ForwardPass {
     private final Launcher launcher;
     private final SampleKernel sampling;
     private final boolean plainAttention;
-    /** Whether matrices have scales, and norms are not folded into them. */
+    /** Whether weights are int8, with scales and without norm weights folded in. */
     private final boolean scaled;
 
     private final GqaAttention gqa;
     private final int multiprocessors;
     private final int blockSize;
-    /** Bytes of one layer's KV pool. */
+    /** Bytes of a layer's KV pool. */
     private final long layerBytes;
-    /** Where tokens are told to the host, by buffer. */
+    /** Addresses of the token slots, by buffer. */
     private final long[] tokenSlots;
-    /** Where their log-probabilities are, by buffer. */
+    /** Addresses of the log-probability slots, by buffer. */
     private final long[] logprobSlots;
 
     private final Map<String, Kernel> kernels = new HashMap<>();
-    /** Those that read or write keys and values as fp8. */
+    /** Kernels that read or write an fp8 KV cache. */
     private final Map<String, Kernel> fp8Kernels = new HashMap<>();
 
     private final Map<Gemm, Map<GemmPlan, Kernel>> gemms = new EnumMap<>(Gemm.class);
@@ -140,7 +140,7 @@ final class ForwardPass {
         }
     }
 
-    /** Launches one part of a step alone, of a block or of the head. */
+    /** Launches one part of a step, in a block or the head. */
     void launch(Part part, Step step, int block) {
         Layer layer = weights.layers().get(block);
         BlockSpec of = spec.block(block);
@@ -167,19 +167,19 @@ final class ForwardPass {
         }
     }
 
-    /** The gains by which the copy of the stream behind a block is multiplied; the head's norm, behind the last one, takes no copy. */
+    /** Returns the norm weights for the panel copy written after a block; 0 after the last, since the head's norm reads no copy. */
     private long normWeightsAfter(int block) {
         return block + 1 < spec.layers() ? weights.layers().get(block + 1).qkv().normWeights() : 0;
     }
 
-    /** The kernel for the type of the activations. */
+    /** Returns the kernel for the activations' type. */
     private Kernel typed(String kernel) {
         return kernels.computeIfAbsent(
                 kernel,
                 name -> launcher.modules().kernel(name + "_" + shape.type().suffix()));
     }
 
-    /** The kernel for the types of keys and activations, of those that read or write keys. */
+    /** Returns the kernel for the types of activations and KV cache. */
     private Kernel kvTyped(String kernel) {
         if (!shape.fp8KvCache()) {
             return typed(kernel);
@@ -289,7 +289,7 @@ final class ForwardPass {
         }
     }
 
-    /** Normalises heads of queries and keys, which their GEMM has left as they are, and turns them. */
+    /** Applies QK norm and RoPE to the raw output of the QKV GEMM. */
     private void normRope(Step step, Layer layer, BlockSpec of, long pool, float queryScale) {
         StepLayout in = step.layout();
         launcher.kernel(kvTyped("rope"))
@@ -339,7 +339,7 @@ final class ForwardPass {
         }
     }
 
-    /** Rows of one token, by the kernels of heads with keys and values of their own. */
+    /** Attends decode rows with the MHA kernels. */
     private void attendDecodeRows(Step step, long pool) {
         DecodeAttention decode = step.kernels().decodeAttention();
         attend(decode.kernel().kernel, shape.heads(), step.layout().rows(), decode.sharedBytes(), step, pool)
@@ -357,7 +357,7 @@ final class ForwardPass {
                 .launch();
     }
 
-    /** Rows of one token, by the kernels of heads that share keys and values. */
+    /** Attends decode rows with the GQA kernels. */
     private void attendDecodeRows(Step step, BlockSpec.Attention of, long pool) {
         int rows = step.layout().rows();
         int cluster = gqa.cluster(rows, shape.kvHeads(), multiprocessors);
@@ -406,7 +406,7 @@ final class ForwardPass {
                 .launch();
     }
 
-    /** The launch of a GEMM that reads the residual stream through a norm, but for what its epilogue wants. */
+    /** Begins the launch of a GEMM that reads the normalized residual stream; the caller adds the epilogue's arguments. */
     private Launcher fromStream(Gemm kind, GemmPlan plan, Projection matrix, Step step, Norm norm) {
         int tokens = step.layout().tokens();
         if (step.kernels().fusedNorm()) {
@@ -415,7 +415,7 @@ final class ForwardPass {
         return gemm(kind, plan, matrix, normalize(step, norm, matrix, tokens, false), tokens, false, 0);
     }
 
-    /** @param normWeights by which the copy of the stream is multiplied for a matrix of bytes that reads it; 0 are ones */
+    /** @param normWeights of the norm before the int8 matrix that reads the stream next; 0 for all ones */
     private void residual(Step step, GemmPlan plan, Projection matrix, long activations, long normWeights) {
         Launcher launch = gemm(
                         Gemm.RESIDUAL, plan, matrix, activations, step.layout().tokens(), false, 0)
@@ -484,7 +484,7 @@ final class ForwardPass {
                 .launch();
     }
 
-    /** Normalises for a matrix every token's row, or those that are sampled from; returns where the result is. */
+    /** Normalizes every token's row, or only sampled rows, as input of a matrix; returns the result's address. */
     private long normalize(Step step, Norm norm, Projection matrix, int rows, boolean samples) {
         boolean rms = norm.kind() == Norm.Kind.RMS;
         launcher.kernel(typed(rms ? "normalize_rms" : "normalize"))
@@ -506,7 +506,7 @@ final class ForwardPass {
         return buffers.normalized();
     }
 
-    /** A GEMM's launch, but for what its epilogue wants; {@code norm} says whether it normalises by itself. */
+    /** Begins a GEMM launch without the epilogue's arguments; {@code norm} says whether the norm is fused. */
     private Launcher gemm(
             Gemm kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm, float epsilon) {
         int panels = matrix.inputs() / shape.weights().panelWidth();
@@ -546,7 +546,7 @@ final class ForwardPass {
                 .real(epsilon);
     }
 
-    /** The nonlinearity in {@code numeric.cuh}. */
+    /** Returns the number of an activation function in {@code numeric.cuh}. */
     private static int number(Activation activation) {
         return switch (activation) {
             case GELU_TANH -> 0;

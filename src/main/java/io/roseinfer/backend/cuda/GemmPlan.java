@@ -1,11 +1,11 @@
 package io.roseinfer.backend.cuda;
 
 /**
- * Which kernel does a GEMM: a tile of the Hopper kernels, or, with batch 0, the generic kernel.
+ * The tile of a GEMM: of a Hopper kernel, or the generic kernel if batch is 0.
  *
- * @param batch rows of activations per tile: 8, 16, 32, 64, 128 or, but for the head, 256; half as many with weights of one byte
- * @param cluster blocks that share a tile and split the summed index: 1, 2, 4 or 8
- * @param maxStages most panels of weights and activations that a block holds at a time
+ * @param batch rows of activations per tile: 8, 16, 32, 64, 128 or, except for the head, 256; half the maximum with int8 weights
+ * @param cluster split-K: blocks that share a tile and split k: 1, 2, 4 or 8
+ * @param maxStages maximum weight and activation panels in a block's ring
  */
 record GemmPlan(int batch, int cluster, int maxStages) {
     static final GemmPlan GENERIC = new GemmPlan(0, 1, 0);
@@ -21,24 +21,24 @@ record GemmPlan(int batch, int cluster, int maxStages) {
         return batch == 0;
     }
 
-    /** Suffix of the kernel's name. */
+    /** Returns the suffix of the kernel's name. */
     public String suffix() {
         return generic() ? "generic" : "b" + batch;
     }
 
-    /** Outputs that one block makes per row. */
+    /** Returns the outputs per row of a block. */
     public int columns(boolean head) {
         return generic() ? GENERIC_COLUMNS : 64 * columnGroups(head);
     }
 
     /**
-     * Blocks side by side along the outputs: one for each stretch of columns, but of the head for 128 rows, whose blocks go from
-     * stretch to stretch, as many as run at once.
+     * Returns the grid's size along the outputs: one block per column tile, or for the persistent head of 128 rows as many as run at
+     * once.
      */
     public int across(boolean head, int rows, int outputs, int multiprocessors) {
-        int stretches = outputs / columns(head);
+        int columnTiles = outputs / columns(head);
         boolean persistent = head && batch == 128;
-        return persistent ? Math.min(stretches, Math.max(multiprocessors / Math.ceilDiv(rows, batch), 1)) : stretches;
+        return persistent ? Math.min(columnTiles, Math.max(multiprocessors / Math.ceilDiv(rows, batch), 1)) : columnTiles;
     }
 
     private int columnGroups(boolean head) {
@@ -46,9 +46,8 @@ record GemmPlan(int batch, int cluster, int maxStages) {
     }
 
     /**
-     * The launch shape for a matrix of so many panels. Shared memory holds the ring of stages, or later the sums; behind it what
-     * other blocks of the cluster send. Beside a panel of weights of one byte, which is twice as long, a stage has two panels of
-     * activations.
+     * Returns the launch shape for a matrix of {@code panels}. Shared memory has the ring of stages, later reused for accumulators, then
+     * partials received from the cluster. A stage with an int8 weight panel, which is twice as long, has two activation panels.
      */
     public Tile tile(boolean head, int panels, ElementType weights) {
         int panelGroups = head || batch >= 128 ? 1 : 2;

@@ -1,11 +1,10 @@
 package io.roseinfer.backend.cuda;
 
 /**
- * The launches of {@code attention_decode_gqa.cu} and {@code attention_prefill_gqa}: heads of keys and values that several heads of
- * queries share, and windows.
+ * Launch configuration of the GQA kernels: {@code attention_decode_gqa} and {@code attention_prefill_gqa}, which also support windows.
  *
- * @param headSize of a padded head
- * @param kvElementBytes bytes of an element of a key or a value: 2, or 1 for fp8
+ * @param headSize padded head size
+ * @param kvElementBytes bytes of a KV element: 2, or 1 for fp8
  */
 record GqaAttention(int headSize, int kvElementBytes) {
     public static final int THREADS = 128;
@@ -17,38 +16,38 @@ record GqaAttention(int headSize, int kvElementBytes) {
     private static final int PREFILL_STAGES = 3;
     private static final int PREFILL_TILE = 64;
 
-    /** Thread blocks that each multiprocessor should get before clusters stop growing; one where they send each other much. */
+    /** Thread blocks per SM at which clusters stop growing; one if the exchange is expensive. */
     private static final int BLOCKS_PER_MULTIPROCESSOR = 2;
 
-    /** Cluster times head size above which exchanging partial sums costs more than a second block on a multiprocessor gains. */
+    /** Cluster times head size above which exchanging partials costs more than a second block per SM saves. */
     private static final int CHEAP_EXCHANGE = 256;
 
-    /** Shared memory of which a multiprocessor with 228 KiB has enough for two thread blocks. */
+    /** Shared memory request that leaves room for two blocks on an SM of 228 KiB. */
     private static final int NO_THIRD_BLOCK = 77 * 1024;
 
-    /** Whether there are such kernels for a model. */
+    /** Returns whether the kernels support a model. */
     static boolean supports(ModelShape shape) {
         return shape.type() != ElementType.F32
                 && (shape.headPad() == 64 || shape.headPad() == 128)
                 && shape.heads() / shape.kvHeads() <= MAX_GROUP;
     }
 
-    /** The kernel of rows of one token, but for the element types. */
+    /** Returns the kernel for decode rows, without element types. */
     public String kernel() {
         return "attention_decode_gqa_" + headSize;
     }
 
-    /** The kernel of other rows. */
+    /** Returns the kernel for other rows, without element types. */
     public String prefillKernel() {
         return "attention_prefill_gqa_" + headSize;
     }
 
-    /** Shared memory of a thread block of {@link #prefillKernel}: tiles of keys and values, aligned to a row. */
+    /** Returns the shared memory of a block of {@link #prefillKernel}: K and V tiles, aligned to a row. */
     public int prefillSharedBytes() {
         return PREFILL_STAGES * 2 * PREFILL_TILE * headSize * kvElementBytes + 256;
     }
 
-    /** Thread blocks that share the context of a row's head: the more, the fewer there are otherwise. */
+    /** Returns the cluster size that splits a context: larger, the fewer blocks the step has. */
     public int cluster(int rows, int kvHeads, int multiprocessors) {
         int cluster = MAX_CLUSTER;
         while (cluster > 1
@@ -63,9 +62,8 @@ record GqaAttention(int headSize, int kvElementBytes) {
     }
 
     /**
-     * Shared memory of a thread block of {@link #kernel}: rings of KV blocks, and behind them what the thread blocks of a cluster send
-     * each other. A step that has few thread blocks asks for more: blocks that take little would crowd on the multiprocessors where
-     * the GEMM before has ended first, and leave the bandwidth of the others idle.
+     * Returns the shared memory of a block of {@link #kernel}: KV rings, then partials received from the cluster. A step with few
+     * blocks asks for more: small blocks would crowd on the SMs where the previous GEMM ends first and leave others' bandwidth idle.
      */
     public int sharedBytes(int rows, int kvHeads, int multiprocessors) {
         int cluster = cluster(rows, kvHeads, multiprocessors);

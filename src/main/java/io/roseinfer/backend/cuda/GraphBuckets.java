@@ -11,9 +11,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Steps of one kind captured as graphs, one per size, choice of tokens and turn: decode steps by their rows, prompts of one row by
- * their tokens. A smaller step fills its bucket up with empty rows, or with tokens of no row. Each graph keeps the step that it was
- * captured with, and a replay packs its inputs by that step's layout, so the addresses that are baked into the graph hold.
+ * CUDA graphs captured per size, sampling mode and buffer: decode steps by rows, single prompts by tokens. Smaller steps are padded
+ * with empty rows, or with tokens outside of any row. A replay packs its inputs in the layout of the captured step, whose addresses
+ * are fixed in the graph.
  */
 final class GraphBuckets {
     private static final int BUFFERS = 2;
@@ -29,15 +29,14 @@ final class GraphBuckets {
         this.graphs = new Captured[sizes.length * Choice.values().length * BUFFERS];
     }
 
-    /** Graphs of decode steps, of up to so many rows; none for 0. */
+    /** Returns buckets for decode steps of up to {@code maxRows}; none for 0. */
     static GraphBuckets ofBatches(int maxRows) {
         return new GraphBuckets(sizes(1, maxRows, GraphBuckets::rowsToNext));
     }
 
     /**
-     * Graphs of prompts, of 2 and up to so many tokens; none for less. A bucket has the kernels of all prompts in it, so they have the same bits with a
-     * graph and without, and hardly more tiles: its sizes are multiples of what GEMM tiles are high, and the ends of the ranges
-     * that the kernels are chosen by.
+     * Returns buckets for prompts of 2 to {@code maxTokens} tokens. All prompts of a bucket have the bucket's kernels, so results are
+     * bit-identical with and without a graph: sizes are multiples of tile heights, and the ends of the plans' ranges.
      */
     static GraphBuckets ofPrompts(int maxTokens, TilePlans plans) {
         IntStream ends = plans.rangeEnds().filter(end -> end > 1 && end < maxTokens);
@@ -47,14 +46,14 @@ final class GraphBuckets {
                 IntStream.concat(ends, multiples).sorted().distinct().toArray());
     }
 
-    /** Sizes from the first on, the largest always among them. */
+    /** Returns sizes from {@code first} on, always including {@code largest}. */
     private static int[] sizes(int first, int largest, IntUnaryOperator toNext) {
         IntStream smaller = IntStream.iterate(first, size -> size < largest, size -> size + toNext.applyAsInt(size));
         return IntStream.concat(smaller, IntStream.of(largest).filter(size -> size > 0))
                 .toArray();
     }
 
-    /** Close together where a row more or less counts. */
+    /** Returns the distance to the next size: small if few rows. */
     private static int rowsToNext(int rows) {
         if (rows < 8) {
             return rows < 2 ? 1 : rows < 4 ? 2 : 4;
@@ -62,7 +61,7 @@ final class GraphBuckets {
         return rows < 64 ? 8 : rows < 1024 ? 32 : 128;
     }
 
-    /** The height of most tiles that so many tokens are computed in. */
+    /** Returns the usual tile height for {@code tokens}. */
     private static int tokensToNext(int tokens) {
         return tokens < 32 ? 8 : tokens < 96 ? 16 : tokens < 256 ? 32 : 64;
     }
@@ -71,7 +70,7 @@ final class GraphBuckets {
         return sizes.clone();
     }
 
-    /** The smallest bucket that holds so many rows or tokens; 0 if there is none. */
+    /** Returns the smallest bucket for {@code size} rows or tokens, or 0. */
     int bucket(int size) {
         int index = indexOf(size);
         return index < sizes.length ? sizes[index] : 0;
@@ -92,14 +91,14 @@ final class GraphBuckets {
     void capture(Step step, CudaStream stream, ForwardPass forward) {
         StepLayout layout = step.layout();
         int size = layout.tokens();
-        Check.that(bucket(size) == size, "a graph of a size that is no bucket");
+        Check.that(bucket(size) == size, "no bucket has the size of this graph");
         String rows = step.choice() == Choice.DRAW ? " drawn rows" : " rows";
         String name = "graph of " + layout.rows() + rows + (size > layout.rows() ? ", " + size + " tokens" : "");
         StepGraph graph = StepGraph.capture(stream, name, () -> forward.run(step));
         graphs[graphIndex(indexOf(size), step.choice(), step.buffer())] = new Captured(step, graph);
     }
 
-    /** The graph of so many rows or tokens, or null if there is none. */
+    /** Returns the graph for {@code size} rows or tokens, or null. */
     @Nullable
     Captured find(int size, Choice choice, int buffer) {
         int index = indexOf(size);

@@ -4,9 +4,9 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 
-/** How many rows one launch can take: attention has a row of its grid for each, and one more for every 64 tokens of prompts. */
+/** Limits of a launch: the attention grid has one y index per row and one per 64 prompt tokens. */
 final class GridLimits {
-    /** Most blocks along a grid's second axis, on every device. */
+    /** Maximum grid size along y, on every device. */
     private static final int MAX_GRID_Y = 65_535;
 
     private static final int TILE = 64;
@@ -14,9 +14,9 @@ final class GridLimits {
     private GridLimits() {}
 
     /**
-     * Refuses limits that allow a step too large to be launched.
+     * Requires that the largest step can be launched.
      *
-     * @throws BadInput with what to lower
+     * @throws BadInput naming the options to lower
      */
     public static void require(RunnerLimits limits, String device) {
         long blocks = (long) limits.maxTokens() / TILE + limits.maxRows();

@@ -13,13 +13,13 @@ import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerPointer;
 
 /**
- * Page-locked host memory, which the device copies from and to by itself, and can write to at the address the host sees. What is
- * only copied from may lie in ordinary memory where the driver locks no more: each copy then goes through the driver's own buffer.
+ * Page-locked host memory for asynchronous copies and device writes at the host's address. Upload buffers fall back to pageable memory
+ * if the driver locks no more; copies then go through the driver's staging buffer.
  */
 final class HostMemory {
     private static final int ALIGNMENT = 4096;
 
-    /** Where page-locked bytes come from: the driver, or a stand-in. */
+    /** Allocator of page-locked memory: the driver, or a test's. */
     interface Source {
         /** Fills in the address and returns the driver's code. */
         int allocate(long[] address, long bytes);
@@ -27,7 +27,7 @@ final class HostMemory {
         void free(MemorySegment memory);
     }
 
-    /** The driver of the current context. */
+    /** Allocates from the driver in the current context. */
     public static final Source DRIVER = new Source() {
         @Override
         public int allocate(long[] address, long bytes) {
@@ -67,7 +67,7 @@ final class HostMemory {
         return lockedAt(address[0], bytes);
     }
 
-    /** Allocates zeroed memory to copy to the device from, aligned to a page: page-locked if the driver has some. */
+    /** Allocates zeroed memory for uploads, aligned to a page: page-locked if possible. */
     public MemorySegment allocateForUploads(String name, long bytes) {
         long[] address = new long[1];
         int code = source.allocate(address, bytes);
@@ -94,7 +94,7 @@ final class HostMemory {
                 + DriverStatus.describe(code);
     }
 
-    /** Warnings for the user: one for each kind of memory that is slower than it could be. */
+    /** Returns warnings for the user: one for each kind of memory that is not page-locked. */
     public List<String> warnings() {
         return List.copyOf(warnings);
     }

@@ -10,11 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Writes a step that was checked into the one piece of memory that goes up, as {@link StepLayout} lays it out: its arrays as they
- * are, and the parameters of what is sampled.
+ * Packs a checked step into the upload buffer in the layout of {@link StepLayout}: its arrays, and the sampling parameters.
  *
- * <p>A layout of more rows than the step is filled up with rows that store nothing and read nothing: one token in slot -1 and a
- * context of no tokens; whatever they sample is looked at by nobody.
+ * <p>If the layout has more rows than the step, adds padding rows: one token in slot -1 and an empty context. Their samples are
+ * ignored.
  */
 final class InputPacker {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -29,7 +28,7 @@ final class InputPacker {
         this.pages = pages;
     }
 
-    /** Returns how many bytes were written. */
+    /** Packs a step and returns the bytes written. */
     long pack(StepInputs in, StepLayout layout, int number, MemorySegment to) {
         to.set(INT, layout.step(), number);
         tokens(in, layout, to);
@@ -39,7 +38,7 @@ final class InputPacker {
         return layout.bytes(blocks, samples(in, layout, blocks, to));
     }
 
-    /** Returns how many tokens of requests were written for their penalties. */
+    /** Packs sampling parameters and returns the number of history tokens written for penalties. */
     private int samples(StepInputs in, StepLayout layout, int blocks, MemorySegment to) {
         long history = layout.history(blocks);
         int historyTokens = 0;
@@ -67,7 +66,7 @@ final class InputPacker {
         return historyTokens;
     }
 
-    /** A row's tokens up to the one that is sampled from, which may still be on the device. */
+    /** Writes a row's tokens; the last one may still be on the device. */
     private void tokensOf(StepInputs in, int row, TokenHistory history, MemorySegment to, long at) {
         int last = in.contextLength(row) - 1;
         for (int i = 0; i < last; i++) {

@@ -25,12 +25,12 @@ final class Kernel {
         return name;
     }
 
-    /** The action that an error message names when a launch fails. */
+    /** Returns the action named in error messages of failed launches. */
     String launching() {
         return launching;
     }
 
-    /** Refuses a launch whose arguments are of other {@link Signature#kinds} than the kernel's. */
+    /** Throws if a launch has other {@link Signature#kinds} than the kernel. */
     void requireArguments(long given) {
         if (given != kinds) {
             throw signature.misuse(given);
@@ -41,7 +41,7 @@ final class Kernel {
         return function;
     }
 
-    /** Makes sure that a launch may use this much dynamic shared memory; returns the driver's code. */
+    /** Raises the dynamic shared memory limit to {@code bytes} if needed; returns the driver's code. */
     int prepare(int bytes) {
         if (bytes <= sharedBytes) {
             return DriverStatus.SUCCESS;

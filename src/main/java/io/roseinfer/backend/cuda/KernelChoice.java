@@ -5,24 +5,24 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Chooses the kernels of a step from what the model, the device and the step are.
+ * Chooses the kernels of a step by model, device and step.
  *
- * <p>The kernels differ from each other in the order they add in. Where results must not depend on the batch, every step runs
- * those of one order: on Hopper {@link StepKernels#invariant}, elsewhere the generic GEMMs and one attention kernel.
+ * <p>Kernels differ in their order of additions. Batch invariance needs kernels of one order in every step: on Hopper
+ * {@link StepKernels#invariant}, elsewhere the generic GEMMs and one attention kernel.
  *
  * @param plans the tiles on Hopper
- * @param blockSize tokens of a KV block as the kernels see it
- * @param hopper whether the device runs the kernels of sm_90a
- * @param batchInvariant whether a row's bits may not depend on what else is in its step
+ * @param blockSize tokens per KV page
+ * @param hopper whether the device runs the sm_90a kernels
+ * @param batchInvariant whether results must be bit-identical in any batch
  */
 record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean hopper, boolean batchInvariant) {
     private static final int HEAD_SIZE = 64;
     private static final int BLOCK_SIZE = 16;
 
     /**
-     * The kernels for a step.
+     * Returns the kernels of a step.
      *
-     * @param decodeRows rows that bring one token
+     * @param decodeRows rows of one token
      */
     public StepKernels of(int tokens, int rows, int samples, int decodeRows) {
         if (shape.type() == ElementType.F32 || !hopper) {
@@ -33,14 +33,14 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
         return hasSpecialAttention() ? chosen : chosen.with(gqaAttention(rows, decodeRows));
     }
 
-    /** Returns whether the GEMMs of every step apply the norms of a block themselves, so that no kernel writes normalized tokens. */
+    /** Returns whether every step fuses the norms of blocks into GEMMs, so that no kernel writes normalized tokens. */
     public boolean fusesNorms() {
         return hopper && shape.type() != ElementType.F32 && shape.fusesNorm();
     }
 
     /**
-     * The kernels of prompts for every row, if they know the model's heads: they give a token the same bits in every step, and are
-     * faster than the generic kernel for rows of one token too, since that walks each context key by key.
+     * Returns the attention of other devices and f32: a prefill kernel for all rows if it supports the heads. It is batch-invariant, and
+     * faster than the generic kernel even for decode rows.
      */
     private Attention attentionAnywhere() {
         if (hasSpecialAttention()) {
@@ -71,7 +71,7 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
         return StepKernels.prefill(plans, tokens, Math.max(samples, 1), decodeKernel && decodeRows > 0);
     }
 
-    /** Whether the attention kernels for one shape of model are for this one: they know one size of heads, each with its own keys. */
+    /** Returns whether the MHA attention kernels support the model. */
     private boolean hasSpecialAttention() {
         return shape.type() != ElementType.F32
                 && shape.headPad() == HEAD_SIZE
@@ -80,7 +80,7 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
                 && !shape.hasWindows();
     }
 
-    /** All kernels that steps of one prompt have, up to so many tokens. */
+    /** Returns all kernels of single-prompt steps up to {@code maxTokens}. */
     public Set<StepKernels> ofPrompts(int maxTokens) {
         Set<StepKernels> all = new LinkedHashSet<>();
         for (int tokens = 2; tokens <= maxTokens; tokens++) {

@@ -20,14 +20,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The compiled kernels this build carries, as resources beside a manifest that says with which toolkit they were made and what
- * each file hashes to. A build without nvcc carries none. Every file there is as PTX, which any newer device and driver take and
- * compile at start; the largest targets come as machine code (cubin) too, which loads at once but on its own chip only.
+ * The compiled kernels of this build: resources with a manifest of toolkit version and hashes. A build without nvcc has none. Every
+ * file is available as PTX, which newer devices and drivers compile at start; Hopper's also as cubin, which loads at once.
  *
  * @param toolkit version of nvcc, such as {@code 13.0}
  * @param sourceHash SHA-256 over the sources
  * @param files name and SHA-256 of each file
- * @param arguments of each kernel as it was compiled, in the words of PTX: {@code u64 u32 f32}, by {@code target.kernel}
+ * @param arguments PTX types of each compiled kernel, {@code u64 u32 f32}, by {@code target.kernel}
  */
 public record KernelImages(String toolkit, String sourceHash, List<File> files, Map<String, String> arguments) {
     private static final String FOLDER = "/io/roseinfer/backend/cuda/kernels/";
@@ -35,7 +34,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
     private static final String PTX = ".ptx";
     private static final String CUBIN = ".cubin";
 
-    /** One file of PTX or machine code, called {@code module.target.ptx} or {@code module.target.cubin}. */
+    /** A PTX or cubin file, named {@code module.target.ptx} or {@code module.target.cubin}. */
     public record File(String name, String sha256) {
         String module() {
             return name.substring(0, name.indexOf('.'));
@@ -55,7 +54,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
         arguments = Map.copyOf(arguments);
     }
 
-    /** The kernels of this build; empty if it was made without nvcc. */
+    /** Returns the kernels of this build; empty if it was made without nvcc. */
     public static Optional<KernelImages> find() {
         try (InputStream manifest = KernelImages.class.getResourceAsStream(FOLDER + "manifest.properties")) {
             if (manifest == null) {
@@ -70,7 +69,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
         }
     }
 
-    /** The images in words, such as {@code PTX for sm_80, sm_90, sm_90a, machine code for sm_90a, made by nvcc 13.0}. */
+    /** Returns the images in words, such as {@code PTX for sm_80, sm_90, sm_90a, machine code for sm_90a, made by nvcc 13.0}. */
     public String description() {
         String compiled = targets(true);
         return "PTX for " + targets(false) + (compiled.isEmpty() ? "" : ", machine code for " + compiled)
@@ -86,7 +85,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
                 .collect(Collectors.joining(", "));
     }
 
-    /** The kernels of this build, or the error for a caller that needs them. */
+    /** Returns the kernels of this build, or throws if there are none. */
     public static KernelImages require() {
         return find().orElseThrow(() -> new BackendUnavailable(
                 "device cuda: this build carries no kernels, because it was made without nvcc",
@@ -112,12 +111,12 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
                 arguments);
     }
 
-    /** The arguments of a kernel of {@link #kernels} as it was compiled for a target, such as {@code u64 u32 f32}. */
+    /** Returns the PTX types of a compiled kernel's arguments, such as {@code u64 u32 f32}. */
     String arguments(KernelTarget target, String kernel) {
         return Objects.requireNonNull(arguments.get(target.suffix() + "." + kernel));
     }
 
-    /** The names of a target's kernels. */
+    /** Returns the names of a target's kernels. */
     public Set<String> kernels(KernelTarget target) {
         String prefix = target.suffix() + ".";
         return arguments.keySet().stream()
@@ -126,14 +125,14 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    /** The PTX of one target, a file to a module. */
+    /** Returns the PTX files of a target, one per module. */
     List<File> of(KernelTarget target) {
         return files.stream()
                 .filter(file -> !file.compiled() && file.target().equals(target.suffix()))
                 .toList();
     }
 
-    /** The files that a module may be loaded from, best first: its machine code, if there is some, then the PTX itself. */
+    /** Returns the files that a module may be loaded from, best first: cubin if present, then PTX. */
     List<File> forms(File ptx) {
         return files.stream()
                 .filter(file ->
@@ -142,7 +141,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
                 .toList();
     }
 
-    /** Reads one file and holds it against its hash. The driver takes PTX as a C string, so a zero byte follows. */
+    /** Reads a file, verifies its hash and appends a zero byte, since the driver takes PTX as a C string. */
     static byte[] read(File file) {
         try (InputStream in = KernelImages.class.getResourceAsStream(FOLDER + file.name())) {
             byte[] image = in == null ? new byte[0] : in.readAllBytes();

@@ -15,7 +15,7 @@ import org.bytedeco.cuda.cudart.CUfunc_st;
 import org.bytedeco.cuda.cudart.CUmod_st;
 import org.bytedeco.javacpp.BytePointer;
 
-/** The kernels of one target, as machine code or compiled by the driver for the device at hand; kernels are found by name. */
+/** The loaded kernels of one target, by name: from cubins, or PTX compiled by the driver. */
 final class KernelModules {
     private final KernelTarget target;
     private final List<CUmod_st> modules = new ArrayList<>();
@@ -28,11 +28,11 @@ final class KernelModules {
     }
 
     /**
-     * Loads the files of a target that a model of this type needs. Machine code the driver does not take is no error: it then
-     * compiles the PTX, which takes seconds for the largest file.
+     * Loads the files that a model of this type needs. If the driver rejects a cubin, it compiles the PTX, which takes seconds for the
+     * largest file.
      *
-     * @throws BackendUnavailable if the driver refuses one: the message names both versions
-     * @throws InsufficientMemory if the device has no room for one
+     * @throws BackendUnavailable if the driver rejects a file; the message names both versions
+     * @throws InsufficientMemory if the device has too little memory
      */
     public static KernelModules load(KernelImages images, CudaSystem system, KernelTarget target, ElementType type) {
         KernelModules loaded = new KernelModules(target, Signatures.load());
@@ -55,7 +55,7 @@ final class KernelModules {
         }
     }
 
-    /** Loads the first of a module's forms that the driver takes; returns what it said of the last it was given. */
+    /** Loads the first form of a module that the driver accepts; returns the driver's last code. */
     private int add(List<KernelImages.File> forms) {
         int code = DriverStatus.SUCCESS;
         for (KernelImages.File form : forms) {
@@ -71,7 +71,7 @@ final class KernelModules {
         return code;
     }
 
-    /** The tensor-core GEMMs come in a file per type of weights, such as {@code gemm_bf16}; every other file serves all. */
+    /** Returns whether a model needs a file: Hopper GEMMs have a file per weight type, such as {@code gemm_bf16}. */
     private static boolean needed(String module, ElementType weights) {
         return Arrays.stream(ElementType.values())
                 .noneMatch(other -> other != weights && module.equals("gemm_" + other.suffix()));
@@ -84,12 +84,12 @@ final class KernelModules {
                 code);
     }
 
-    /** The target that the kernels were compiled for. */
+    /** Returns the target of the kernels. */
     public KernelTarget target() {
         return target;
     }
 
-    /** The kernel of this name. */
+    /** Returns the kernel of this name. */
     public Kernel kernel(String name) {
         Kernel kernel = kernels.get(name);
         if (kernel == null) {
@@ -99,8 +99,8 @@ final class KernelModules {
     }
 
     /**
-     * Brings a kernel onto the device, if a loaded module has it: left to the driver, that happens at its first launch, where it
-     * would delay a step and take memory while others are served.
+     * Loads a kernel onto the device, if a module has it. By default the driver does that at the first launch, which would delay a step
+     * and take memory while requests are served.
      */
     private void load(String name) {
         CUfunc_st function = new CUfunc_st();

@@ -9,19 +9,16 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A compilation target of the kernels: a device runs the most specific target it can. The order of the constants is theirs, most
- * specific first.
- */
+/** Compilation targets of the kernels, most specific first; a device runs the first that it supports. */
 enum KernelTarget {
-    /** Hopper's own instructions, which no other chip has. */
+    /** Hopper-only instructions. */
     SM_90A(90, 90, true),
     /** Compute capability 9.0 and up. */
     SM_90(90, Integer.MAX_VALUE, true),
     /** Compute capability 8.0 and up. */
     SM_80(80, Integer.MAX_VALUE, false);
 
-    /** A system property that makes a device run another target than its best, so that tests on one card reach all kernels. */
+    /** System property that overrides the target, so that tests on one GPU reach all kernels. */
     static final String PROPERTY = "roseinfer.cuda.target";
 
     private final int least;
@@ -34,21 +31,20 @@ enum KernelTarget {
         this.overlaps = overlaps;
     }
 
-    /** As files are called by it: {@code sm_90a}. */
+    /** Returns the target's part of file names: {@code sm_90a}. */
     String suffix() {
         return name().toLowerCase(Locale.ROOT);
     }
 
     /**
-     * Whether a kernel may be launched while its predecessor still runs: its code must wait for what the predecessor leaves, and
-     * the instruction for that came with compute capability 9.0. A device that honours such a launch of other code gives wrong
-     * results.
+     * Returns whether kernels may use programmatic dependent launch. Their code must have the wait instruction of compute capability
+     * 9.0; otherwise a device that supports such launches gives wrong results.
      */
     boolean overlaps() {
         return overlaps;
     }
 
-    /** Whether this is the target of the kernels for Hopper's tensor cores. */
+    /** Returns whether this target has the Hopper kernels. */
     boolean isHopper() {
         return this == SM_90A;
     }
@@ -59,9 +55,9 @@ enum KernelTarget {
     }
 
     /**
-     * The target that a device runs: its best, or the one {@link #PROPERTY} names.
+     * Returns the target that a device runs: its best, or the one in {@link #PROPERTY}.
      *
-     * @throws BackendUnavailable if it can run none, or not that one
+     * @throws BackendUnavailable if it supports none, or not the requested one
      */
     static KernelTarget of(CudaDevice device) {
         return choose(device, System.getProperty(PROPERTY));
@@ -76,30 +72,30 @@ enum KernelTarget {
     }
 
     /**
-     * Refuses weights that the target has no kernels for.
+     * Requires that the target has kernels for the weights.
      *
-     * @throws BackendUnavailable if they are of one byte and the target is not Hopper's
+     * @throws BackendUnavailable for int8 weights on other targets than Hopper's
      */
     void requireWeights(ElementType weights, CudaDevice device) {
         if (weights == ElementType.INT8 && !isHopper()) {
             throw new BackendUnavailable(
                     "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
-                            + ", and int8 weights have kernels for sm_90a alone (H100, H200)",
+                            + ", and int8 weights need sm_90a (Hopper)",
                     Remedy.of("use another %s", "dtype"),
                     Remedy.USE_CPU);
         }
     }
 
     /**
-     * Refuses a type of keys and values that the target has no kernels for.
+     * Requires that the target has kernels for the KV cache.
      *
-     * @throws BackendUnavailable if they are to be fp8, which came to chips with compute capability 9.0
+     * @throws BackendUnavailable for fp8 below compute capability 9.0
      */
     void requireKvCacheDtype(KvPrecision kvCacheDtype, CudaDevice device) {
         if (kvCacheDtype == KvPrecision.FP8 && this == SM_80) {
             throw new BackendUnavailable(
                     "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
-                            + ", and fp8 keys and values need compute capability 9.0 (H100 and newer)",
+                            + ", and an fp8 KV cache needs compute capability 9.0 (H100 and newer)",
                     Remedy.of("use %s auto", "kv_cache_dtype"));
         }
     }

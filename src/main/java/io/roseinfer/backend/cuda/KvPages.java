@@ -6,35 +6,35 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The KV blocks as the kernels see them: pages of 16 tokens wherever a block of the pool is a multiple of that. Such a block is a
- * run of pages, one behind the other in memory, so every multiple of 16 runs the same attention kernels, which are fast over 16, and
- * adds in the same order. Attention that is not paged, whose blocks are as long as the context, differs in nothing else either.
+ * KV blocks as the kernels see them: pages of 16 tokens if the block size is a multiple of 16. Such a block is a run of consecutive
+ * pages, so every multiple of 16 uses the same fast attention kernels with the same order of additions. That includes contiguous
+ * attention, whose blocks are as long as the context.
  *
- * @param tokens tokens of a page
- * @param perBlock pages of a block
+ * @param tokens tokens per page
+ * @param perBlock pages per block
  */
 record KvPages(int tokens, int perBlock) {
-    /** Tokens of the pages that the kernels are fast over. */
+    /** Page size of the fast kernels. */
     static final int TOKENS = 16;
 
     static KvPages of(int blockSize) {
         return blockSize % TOKENS == 0 ? new KvPages(TOKENS, blockSize / TOKENS) : new KvPages(blockSize, 1);
     }
 
-    /** A pool of blocks, as one of pages: the same bytes. */
+    /** Returns a pool's geometry in pages; the same bytes. */
     KvGeometry of(KvGeometry blocks) {
         return new KvGeometry(tokens, blocks.blocks() * perBlock, blocks.bytesPerBlock() / perBlock);
     }
 
-    /** Most pages that a row of so many tokens has. */
+    /** Returns the maximum pages of a row of {@code rowTokens}. */
     int most(int rowTokens) {
         return Math.ceilDiv(rowTokens, tokens);
     }
 
     /**
-     * Writes the pages of each row, and where each row's begin.
+     * Writes each row's pages and their start indices.
      *
-     * @return how many pages all rows have
+     * @return the number of pages of all rows
      */
     int copy(StepInputs in, MemorySegment to, long startsAt, long pagesAt) {
         if (perBlock == 1) {

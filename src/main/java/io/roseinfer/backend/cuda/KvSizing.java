@@ -6,12 +6,12 @@ import io.roseinfer.backend.cuda.driver.DriverStatus;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 
-/** How many KV blocks a runner gets. */
+/** Sizes the KV pool of a runner. */
 final class KvSizing {
-    /** Share of the free memory that is left alone: graphs and the driver need some of it. */
+    /** Share of free memory left to graphs and the driver. */
     private static final double RESERVED = 0.08;
 
-    /** Tokens of a context that a pool must hold if nobody says how large it is to be: with fewer a model is of little use. */
+    /** Minimum tokens of a pool of default size: with fewer a model is of little use. */
     private static final int MIN_TOKENS = 2048;
 
     private static final Remedy LESS_SCRATCH = Remedy.of(
@@ -29,12 +29,12 @@ final class KvSizing {
     private KvSizing() {}
 
     /**
-     * The blocks asked for; or else twice what every row's whole context needs, so that prefixes outlive their requests, as far as
-     * the memory goes, which may be less than one context.
+     * Returns the requested blocks, or by default twice what every row's full context needs, so that cached prefixes outlive their
+     * requests, limited by memory.
      *
-     * @param free device memory that is free once the weights are on the device
-     * @param scratch bytes of it that a step works in
-     * @throws InsufficientMemory if too little is left; the message names the flags that leave more
+     * @param free device memory after the weights
+     * @param scratch bytes of a step's buffers
+     * @throws InsufficientMemory if too little is left; the message names the flags to change
      */
     public static KvGeometry geometry(ModelShape shape, RunnerLimits limits, long free, long scratch, String device) {
         long bytes = shape.spec().layers() * shape.layerBlockBytes(limits.blockSize());

@@ -16,19 +16,18 @@ import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerPointer;
 
 /**
- * Launches kernels into a stream: {@code kernel(k).grid(x, y).block(t).address(a).integer(n).launch()}. One launch is described
- * at a time, in memory that is used again, so launching allocates nothing. Number, order and kinds of the arguments must be those
- * that {@link Signature} declares.
+ * Launches kernels in a stream: {@code kernel(k).grid(x, y).block(t).address(a).integer(n).launch()}. Builds one launch at a time in
+ * reused memory, so it allocates nothing. Number, order and kinds of arguments must match {@link Signature}.
  */
 final class Launcher {
     private final KernelModules modules;
     private final CudaStream stream;
     private final Arena arena;
-    /** Argument values, eight bytes each, and the array of pointers to them that the driver is given. */
+    /** Argument values of eight bytes each, then the array of pointers to them for the driver. */
     private final MemorySegment values;
 
     private final PointerPointer<Pointer> pointers;
-    /** To start when the predecessor allows, then the size of a cluster; a launch has none, the first, or both. */
+    /** Programmatic stream serialization, then cluster dimension; a launch has none, the first, or both. */
     private final CUlaunchAttribute attributes = new CUlaunchAttribute(2);
 
     private final CUlaunchAttributeValue clusterSize;
@@ -36,7 +35,7 @@ final class Launcher {
 
     private Kernel kernel;
     private int arguments;
-    /** Kinds of the arguments so far, encoded as in {@link Signature#kinds}. */
+    /** Kinds of the arguments so far, as in {@link Signature#kinds}. */
     private long kinds;
 
     private int gridX;
@@ -74,12 +73,12 @@ final class Launcher {
         return modules;
     }
 
-    /** Begins a launch of one block of one thread, which may start when its predecessor lets it, if its code can wait for it. */
+    /** Begins a launch of one thread, with programmatic dependent launch if the target supports it. */
     public Launcher kernel(String name) {
         return kernel(modules.kernel(name));
     }
 
-    /** Begins a launch of a kernel of {@link #modules()}, likewise. */
+    /** Begins a launch of a kernel of {@link #modules()}, with the same defaults. */
     public Launcher kernel(Kernel chosen) {
         kernel = chosen;
         arguments = 0;
@@ -114,7 +113,7 @@ final class Launcher {
         return this;
     }
 
-    /** The kernel, which has no cluster, starts only when everything before it has ended. */
+    /** Launches with an ordinary edge, after everything before has ended; not for clusters. */
     public Launcher afterAll() {
         overlap = false;
         return this;

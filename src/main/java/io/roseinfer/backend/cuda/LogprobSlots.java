@@ -5,10 +5,7 @@ import io.roseinfer.backend.cuda.SampleStructs.Report;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * Memory of the host that the device writes log-probabilities to: the struct {@link Report}, one per sample. A
- * report is there once the sample's word is in the {@link TokenSlots}.
- */
+/** Host-mapped log-probabilities: one {@link Report} per sample, complete once the sample's token slot is written. */
 final class LogprobSlots {
     private final MemorySegment memory;
 

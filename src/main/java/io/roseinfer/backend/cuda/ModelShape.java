@@ -14,16 +14,16 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * A model's sizes as the kernels lay them out: heads padded to a multiple of 16, everything a GEMM touches to a multiple of 128.
+ * A model's sizes in the kernels' layout: heads padded to a multiple of 16, GEMM dimensions to a multiple of 128.
  *
  * @param type of activations
- * @param weights the type of the matrices, which is another one only for {@link ElementType#INT8}
- * @param kvCacheDtype how keys and values are held: as the activations are, or narrower
- * @param shard the part of the model that the sizes are of
- * @param headPad padded size of a head
+ * @param weights type of the matrices; differs from {@code type} only for {@link ElementType#INT8}
+ * @param kvCacheDtype precision of the KV cache
+ * @param shard the part of the model
+ * @param headPad padded head size
  */
 record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPrecision kvCacheDtype, Shard shard, int headPad) {
-    /** What rows and columns of a matrix are padded to. */
+    /** Padding of matrix rows and columns. */
     static final int TILE = 128;
 
     private static final int MAX_HEAD_SIZE = 256;
@@ -39,20 +39,19 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
             Trait.GATED_MLP,
             Trait.PARALLEL_RESIDUAL);
 
-    /** What the kernels compute behind the first matrix of an MLP; they take what they do not know for ReLU. */
+    /** Activations of an MLP without a gate; the kernels treat others as ReLU. */
     private static final Set<Activation> PLAIN = EnumSet.of(Activation.GELU_TANH, Activation.GELU_ERF, Activation.RELU);
 
-    /** The same where a gate multiplies it. */
+    /** Activations of a gated MLP. */
     private static final Set<Activation> GATED =
             EnumSet.of(Activation.GELU_TANH, Activation.GELU_ERF, Activation.RELU, Activation.SILU);
 
     /**
-     * The sizes of a model.
+     * Returns the sizes of a model.
      *
-     * @param weights the type of its matrices
-     * @throws BadModel if it has what the kernels cannot run: a trait that they do not know, heads that are too large, another
-     *     activation, weights, keys or values of one byte in a block that their kernels are not for, or heads or inner columns that
-     *     the devices cannot share evenly
+     * @param weights type of its matrices
+     * @throws BadModel if the kernels do not support it: an unknown feature, too large heads, another activation, int8 weights or an fp8
+     *     KV cache in an unsupported block, or heads or inner columns that do not divide among the devices
      */
     public static ModelShape of(ModelSpec spec, ElementType weights, KvPrecision kvCacheDtype, Shard shard) {
         Trait.require(spec, SUPPORTED, "cuda");
@@ -73,7 +72,7 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
             requireInt8(spec);
         }
         requireShares(spec, shard, spec.attention().heads(), "heads");
-        requireShares(spec, shard, spec.attention().kvHeads(), "heads of keys and values");
+        requireShares(spec, shard, spec.attention().kvHeads(), "KV heads");
         requireShares(spec, shard, spec.mlp().inner(), "inner columns");
         ModelShape shape = new ModelShape(
                 spec,
@@ -84,14 +83,14 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
                 roundUp(spec.attention().headSize(), 16));
         if (shape.fp8KvCache() && shape.plainAttention()) {
             throw new BadModel(
-                    spec.name() + " has learned positions and a head of keys for each of queries; fp8 keys and"
-                            + " values have kernels for other models alone",
+                    spec.name() + " has learned positions and no shared KV heads; there are no fp8 KV-cache kernels"
+                            + " for such models",
                     Remedy.of("use %s auto", "kv_cache_dtype"));
         }
         return shape;
     }
 
-    /** The kernels for weights of one byte scale behind RMS norms and have no other epilogues than those of such models. */
+    /** Requires what the int8 kernels support: RMS norm, RoPE or no positions, and a gated MLP. */
     private static void requireInt8(ModelSpec spec) {
         String other = "";
         if (!normsAre(spec, Kind.RMS)) {
@@ -124,46 +123,43 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
         return Math.multiplyExact(Math.ceilDiv(value, multiple), multiple);
     }
 
-    /** Attention heads of this part. */
+    /** Returns the query heads of this shard. */
     public int heads() {
         return shard.share(spec.attention().heads());
     }
 
-    /** Heads of keys and values of this part. */
+    /** Returns the KV heads of this shard. */
     public int kvHeads() {
         return shard.share(spec.attention().kvHeads());
     }
 
-    /** All padded heads side by side. */
+    /** Returns the width of all padded query heads. */
     public int attention() {
         return heads() * headPad;
     }
 
-    /** All padded heads of keys side by side, or of values. */
+    /** Returns the width of all padded key heads, or value heads. */
     public int kvWidth() {
         return kvHeads() * headPad;
     }
 
-    /**
-     * Whether queries, keys and values go from their GEMM to where attention reads them as they are: as many heads of each, which
-     * neither turn nor are normalised.
-     */
+    /** Returns whether attention reads the QKV output unchanged: MHA without RoPE and QK norm. */
     public boolean plainAttention() {
         return spec.learnsPositions() && kvHeads() == heads() && !headNorms();
     }
 
-    /** Whether heads of queries and keys are normalised one by one, in any block. */
+    /** Returns whether any block has QK norm. */
     public boolean headNorms() {
         return anyBlock(block -> block.attention().headNorms());
     }
 
-    /** Whether any block sees less than the whole context. */
+    /** Returns whether any block has a sliding window. */
     public boolean hasWindows() {
         int context = spec.contextLength();
         return anyBlock(block -> block.attention().window() < context);
     }
 
-    /** How many elements of a head turn in a block. */
+    /** Returns how many elements of a head are rotated in a block. */
     public static int rotarySize(BlockSpec block) {
         return block.positions() instanceof Rope rope ? rope.rotarySize() : 0;
     }
@@ -172,7 +168,7 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
         return normsAre(spec, kind);
     }
 
-    /** Whether every norm over the residual stream is of a kind. */
+    /** Returns whether all norms over the residual stream are of a kind. */
     private static boolean normsAre(ModelSpec spec, Kind kind) {
         return spec.head().norm().kind() == kind
                 && !anyBlock(spec, block -> block.norm().kind() != kind);
@@ -182,7 +178,7 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
         return anyBlock(spec, property);
     }
 
-    /** Asked for every step, so nothing is allocated. */
+    /** Returns whether any block has a property. Runs in every step, so it allocates nothing. */
     private static boolean anyBlock(ModelSpec spec, Predicate<BlockSpec> property) {
         for (int i = 0; i < spec.layers(); i++) {
             if (property.test(spec.block(i))) {
@@ -193,8 +189,8 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
     }
 
     /**
-     * Whether the GEMMs of a block can normalise what they read by themselves. They then read the residual stream rounded to the
-     * model's type; the stream of models with RMS norms has entries beyond the range of float16.
+     * Returns whether the GEMMs of a block can fuse the norm. They then read the residual stream in the model's type; with RMS norm the
+     * stream exceeds the range of fp16.
      */
     public boolean fusesNorm() {
         if (plainAttention() && !spec.mlp().gated()) {
@@ -203,19 +199,19 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
         return !plainAttention() && spec.mlp().gated() && normsAre(Kind.RMS) && type == ElementType.BF16;
     }
 
-    /** Whether the head's GEMM can. */
+    /** Returns whether the LM head can fuse its norm. */
     public boolean fusesHeadNorm() {
         return fusesNorm() && normsAre(Kind.LAYER);
     }
 
-    /** Weights in the matrices of a layer, those of this part, without padding. */
+    /** Returns the weights in a layer's matrices in this shard, unpadded. */
     public long layerWeights() {
         long heads = 2L * heads() + 2L * kvHeads(); // queries and attention's output, keys and values
         long inner = (spec.mlp().gated() ? 3L : 2L) * shard.share(spec.mlp().inner());
         return spec.width() * (heads * spec.attention().headSize() + inner);
     }
 
-    /** Columns of the residual stream in memory. */
+    /** Returns the padded columns of the residual stream. */
     public int stride() {
         return roundUp(spec.width(), TILE);
     }
@@ -232,17 +228,17 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
         return roundUp(spec.vocabularySize(), TILE);
     }
 
-    /** Whether keys and values are held as fp8. */
+    /** Returns whether the KV cache is fp8. */
     public boolean fp8KvCache() {
         return kvCacheDtype == KvPrecision.FP8;
     }
 
-    /** Bytes of an element of a key or a value. */
+    /** Returns the bytes of a KV element. */
     public int kvElementBytes() {
         return fp8KvCache() ? 1 : type.bytes();
     }
 
-    /** Bytes that one KV block takes in one layer. */
+    /** Returns the bytes of a KV block in one layer. */
     public long layerBlockBytes(int blockSize) {
         return 2L * kvWidth() * blockSize * kvElementBytes();
     }

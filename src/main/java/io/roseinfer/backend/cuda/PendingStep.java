@@ -9,17 +9,14 @@ import java.util.function.IntSupplier;
 import org.bytedeco.cuda.cudart.CUevent_st;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One of the two places for a step in flight: what goes up, what comes back, and the event behind its last launch where nothing
- * comes back by itself.
- */
+/** One of two in-flight step buffers: inputs, result slots, and the end event of steps without samples. */
 final class PendingStep {
     final int buffer;
     final MemorySegment staging;
     final TokenSlots tokenSlots;
     final LogprobSlots logprobSlots;
     final CUevent_st end;
-    /** Asks the driver whether the event is over. */
+    /** Queries the end event. */
     final IntSupplier ended;
 
     @Nullable
@@ -30,7 +27,7 @@ final class PendingStep {
 
     Choice choice = Choice.GREEDY;
     int number;
-    /** Tokens that the device tells, those of a bucket's empty rows included. */
+    /** Tokens that the device writes, including those of padding rows. */
     int expectedTokens;
 
     PendingStep(int buffer, MemorySegment staging, TokenSlots tokenSlots, LogprobSlots logprobSlots, CUevent_st end) {
@@ -42,7 +39,7 @@ final class PendingStep {
         this.ended = () -> Driver.query(end);
     }
 
-    /** Whether the device tells the tokens, and so the step's end; else there is an event behind the step. */
+    /** Returns whether token slots signal the end of the step; else its end event does. */
     boolean completesByTokens() {
         return expectedTokens > 0;
     }

@@ -3,16 +3,13 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.model.BlockSpec.Attention;
 import java.util.Arrays;
 
-/**
- * In which order the rows of a packed matrix lie. An order has, for every packed row, the output of the matrix that it is, or
- * {@link #PADDING}.
- */
+/** Row orders of packed matrices: for every packed row the matrix's output, or {@link #PADDING}. */
 final class RowOrder {
     public static final int PADDING = -1;
 
     private RowOrder() {}
 
-    /** Outputs as they come, padded to a whole tile. */
+    /** Returns the outputs in order, padded to a whole tile. */
     public static int[] plain(int outputs) {
         int[] order = padding(outputs);
         for (int i = 0; i < outputs; i++) {
@@ -22,25 +19,25 @@ final class RowOrder {
     }
 
     /**
-     * Queries, keys and values, every head padded. Elements of a head that turn together, i and i + rotarySize / 2, are neighbours
-     * in queries and keys, so that a kernel has both at once; scores do not change when both are reordered alike.
+     * Returns the order of QKV, every head padded. In queries and keys, rotated pairs, i and i + rotarySize / 2, are adjacent, so that a
+     * thread has both; scores do not change, since both are reordered alike.
      *
-     * @param headPad padded size of a head
-     * @param rotarySize how many elements of a head turn; 0 leaves heads as they are
+     * @param headPad padded head size
+     * @param rotarySize rotated elements per head; 0 keeps the order
      */
     public static int[] heads(Attention attention, int headPad, int rotarySize) {
         int heads = attention.heads() + 2 * attention.kvHeads();
         int[] order = padding(heads * headPad);
         for (int head = 0; head < heads; head++) {
-            int turning = head < attention.heads() + attention.kvHeads() ? rotarySize : 0;
+            int rotated = head < attention.heads() + attention.kvHeads() ? rotarySize : 0;
             for (int i = 0; i < attention.headSize(); i++) {
-                order[head * headPad + packedIndex(i, turning)] = head * attention.headSize() + i;
+                order[head * headPad + packedIndex(i, rotated)] = head * attention.headSize() + i;
             }
         }
         return order;
     }
 
-    /** Where an element of a head is packed, of whose elements so many turn. */
+    /** Returns the packed index of an element of a head with {@code rotarySize} rotated elements. */
     public static int packedIndex(int element, int rotarySize) {
         int half = rotarySize / 2;
         if (element >= rotarySize) {
@@ -49,7 +46,7 @@ final class RowOrder {
         return element < half ? 2 * element : 2 * (element - half) + 1;
     }
 
-    /** The two halves of a gated MLP's first matrix, first the gate and then what it is for, row by row in turns. */
+    /** Returns the order of a gated MLP's first matrix: gate and up projection interleaved by row. */
     public static int[] gated(int inner) {
         int[] order = padding(2 * inner);
         for (int i = 0; i < inner; i++) {
@@ -60,10 +57,10 @@ final class RowOrder {
     }
 
     /**
-     * The same for some of the outputs, in another numbering.
+     * Returns an order restricted to some outputs, renumbered.
      *
      * @param from the first of them; all others become padding
-     * @param numbers what each of them is called
+     * @param numbers the new number of each
      */
     public static int[] part(int[] order, int from, int[] numbers) {
         return Arrays.stream(order)

@@ -20,9 +20,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Builds a runner: loads the kernels, uploads the weights, gives what is left to the KV pool, captures the graphs. */
+/** Builds a runner: loads kernels, uploads weights, gives the remaining memory to the KV pool and captures graphs. */
 final class RunnerLoader {
-    /** The device a model goes to, and what runs on it. */
+    /** The target device and its kernels. */
     record Target(CudaSystem system, CudaDevice device, KernelImages images) {}
 
     private final Weights weights;
@@ -75,7 +75,7 @@ final class RunnerLoader {
         this.host = releases.add(new HostMemory(HostMemory.DRIVER), HostMemory::close);
     }
 
-    /** Loads, or leaves the device as it was; the calling thread keeps the context that it has. */
+    /** Loads a model, or leaves the device unchanged on failure; preserves the calling thread's context. */
     static CudaModelRunner load(
             ModelSpec spec, Weights weights, RunnerLimits limits, CudaOptions options, Clock clock, Target target) {
         long context = DeviceContext.current();
@@ -141,7 +141,7 @@ final class RunnerLoader {
         stream.fill(address, 0, bytes);
     }
 
-    /** Gives back what was acquired, unless the device is lost with it; {@code cause} is why. */
+    /** Releases what was acquired, unless the device is lost; {@code cause} is the failure. */
     private void release(Throwable cause) {
         if (stream.drain()) {
             close(releases, cause);

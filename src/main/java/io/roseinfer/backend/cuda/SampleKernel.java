@@ -1,17 +1,16 @@
 package io.roseinfer.backend.cuda;
 
 /**
- * Which sampling kernel serves a vocabulary, and its dynamic shared memory: where a row of logits fits in there, it is read once
- * from device memory.
+ * The sampling kernel of a vocabulary. If a row of logits fits in shared memory, it is read once from device memory.
  *
  * @param inSharedMemory whether the row is kept in shared memory
- * @param sharedBytes of a block
+ * @param sharedBytes dynamic shared memory of a block
  */
 record SampleKernel(boolean inSharedMemory, int sharedBytes) {
     /** Histogram and list of {@code ranking.cuh}. */
     private static final int RANKING_BYTES = 20 * 1024;
 
-    /** Bytes of shared memory that a block may have on Hopper, less the kernel's static shared memory. */
+    /** Maximum dynamic shared memory of a block on Hopper. */
     private static final int MAX_SHARED_BYTES = 232_448 - 2048;
 
     public static SampleKernel of(int vocabulary, boolean hopper) {

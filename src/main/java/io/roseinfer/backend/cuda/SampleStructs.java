@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * The structs of {@code kernels/contract/structs.h}: what the host writes for the sampling kernel, and what it reads of it. Offsets
- * are in bytes. A test compares them with {@code structs.def}, against which the kernels' compiler checks the structs.
+ * The structs of {@code kernels/contract/structs.h}, exchanged with the sampling kernel; offsets in bytes. A test compares them with
+ * {@code structs.def}, against which the kernels' compiler checks the C structs.
  */
 final class SampleStructs {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -70,7 +70,7 @@ final class SampleStructs {
             to.set(INT, at + LOGPROBS, params.logprobs());
         }
 
-        /** Writes where the tokens of a request begin, and how many there are. */
+        /** Writes the start and length of a request's tokens. */
         static void writeHistory(MemorySegment to, long at, int start, int length, int promptLength) {
             to.set(INT, at + HISTORY_START, start);
             to.set(INT, at + HISTORY_LENGTH, length);
@@ -97,7 +97,7 @@ final class SampleStructs {
         private Report() {}
     }
 
-    /** All structs. A method, since a constant here and those of the nested classes would each wait for the other. */
+    /** Returns all structs; a constant would be a cyclic class initialization. */
     static List<StructLayout> all() {
         return List.of(Request.LAYOUT, Report.LAYOUT);
     }

@@ -4,17 +4,17 @@ import java.util.List;
 
 /** The arguments of a kernel, as {@code kernels/contract/launches.txt} declares them. */
 record Signature(String kernel, List<Argument> arguments) {
-    /** The most arguments that {@link #kinds} has room for. */
+    /** Maximum arguments encoded in {@link #kinds}. */
     static final int MAX_ARGUMENTS = 31;
 
-    /** How an argument travels. */
+    /** The kind of an argument. */
     enum Kind {
         ADDRESS(8, "u64"),
         INTEGER(4, "u32"),
         REAL(4, "f32");
 
         final int bytes;
-        /** Its type in PTX. */
+        /** PTX type. */
         final String ptx;
 
         Kind(int bytes, String ptx) {
@@ -22,13 +22,13 @@ record Signature(String kernel, List<Argument> arguments) {
             this.ptx = ptx;
         }
 
-        /** The kind of a type of {@code launches.txt}: every pointer is an address, and so is a number of 64 bits. */
+        /** Returns the kind of a type in {@code launches.txt}: pointers and 64-bit numbers are addresses. */
         static Kind of(String type) {
             return type.equals("int") ? INTEGER : type.equals("float") ? REAL : ADDRESS;
         }
     }
 
-    /** An argument: its type as declared, and its name. */
+    /** An argument with its declared type. */
     record Argument(String type, String name) {
         Kind kind() {
             return Kind.of(type);
@@ -39,7 +39,7 @@ record Signature(String kernel, List<Argument> arguments) {
         arguments = List.copyOf(arguments);
     }
 
-    /** The kinds of all arguments in one number, as {@link #append} puts it together. */
+    /** Returns the kinds of all arguments in one number, encoded by {@link #append}. */
     long kinds() {
         long kinds = NO_ARGUMENTS;
         for (Argument argument : arguments) {
@@ -48,10 +48,10 @@ record Signature(String kernel, List<Argument> arguments) {
         return kinds;
     }
 
-    /** The {@link #kinds} of a launch that has no argument yet. */
+    /** The {@link #kinds} without arguments. */
     static final long NO_ARGUMENTS = 1;
 
-    /** One more argument behind those of {@code kinds}: two bits each, behind a bit that tells how many there are. */
+    /** Appends an argument to {@code kinds}: two bits each, after a leading 1 that marks the length. */
     static long append(long kinds, Kind kind) {
         return kinds << 2 | kind.ordinal();
     }
@@ -61,14 +61,14 @@ record Signature(String kernel, List<Argument> arguments) {
                 + arguments.get(argument).kind().bytes + " bytes";
     }
 
-    /** An argument in words, such as {@code embed_f16, argument 9 (width)}; counted from 1. */
+    /** Returns an argument in words, such as {@code embed_f16, argument 9 (width)}; counted from 1. */
     private String place(int argument) {
         String name =
                 argument < arguments.size() ? " (" + arguments.get(argument).name() + ")" : "";
         return kernel + ", argument " + (argument + 1) + name;
     }
 
-    /** The error message for a launch whose {@link #kinds} are not this kernel's: a bug of the caller. */
+    /** Returns the error for a launch with other {@link #kinds} than this kernel's, a bug of the caller. */
     IllegalStateException misuse(long kinds) {
         int count = (63 - Long.numberOfLeadingZeros(kinds)) / 2;
         for (int i = 0; i < Math.min(count, arguments.size()); i++) {

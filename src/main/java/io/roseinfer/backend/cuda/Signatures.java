@@ -11,9 +11,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The declared arguments of all kernels: {@code kernels/contract/launches.txt}, which says how it is written.
+ * The declared arguments of all kernels, parsed from {@code kernels/contract/launches.txt}, which describes its format.
  *
- * @param families each of which declares a kernel in all its types and tiles
+ * @param families one per declared kernel, for all its types and tiles
  */
 record Signatures(List<Family> families) {
     private static final String FILE = "launches.txt";
@@ -22,14 +22,14 @@ record Signatures(List<Family> families) {
     private static final Pattern KERNEL = Pattern.compile("(\\w+)\\((.+)\\)(?: \\[([a-z0-9 ]+)])?");
     private static final Pattern ARGUMENT = Pattern.compile("(\\w+\\*|int|float|u64)\\??\\s+(\\w+)");
 
-    /** The kernels that one line declares. */
+    /** The kernels declared by one line. */
     record Family(Pattern kernels, List<Argument> arguments) {}
 
     Signatures {
         families = List.copyOf(families);
     }
 
-    /** The signatures of this build. */
+    /** Returns the signatures of this build. */
     static Signatures load() {
         return parse(Contract.lines(FILE));
     }
@@ -51,7 +51,7 @@ record Signatures(List<Family> families) {
         return new Signatures(families);
     }
 
-    /** The names of a family: {@code T} in its own stands for the types, {@code B} for the batch of a tile. */
+    /** Returns the pattern of a family's names: {@code T} stands for the types, {@code B} for a tile's batch. */
     private static Pattern names(String family, Optional<String> types) {
         String any = types.map(list -> "(" + list.replace(' ', '|') + ")").orElse("T");
         return Pattern.compile(("_" + family + "_")
@@ -75,7 +75,7 @@ record Signatures(List<Family> families) {
         return arguments;
     }
 
-    /** The arguments of a kernel, which has to be declared. */
+    /** Returns the arguments of a kernel, which must be declared. */
     Signature of(String kernel) {
         for (Family family : families) {
             if (family.kernels().matcher(kernel).matches()) {

@@ -3,20 +3,20 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.StepInputs;
 
 /**
- * The time that a step may take before its device is given up: a minute, and the time that a device ten times slower than the slowest
- * kernels would take for its work. So a long prompt is not mistaken for a device that hangs.
+ * The time limit of a step before its device counts as hung: a minute, plus ten times what the slowest kernels need for its work. So
+ * a long prompt is not mistaken for a hang.
  *
- * @param attentionHeads heads of all layers
- * @param weights of all layers
+ * @param attentionHeads query heads over all layers
+ * @param weights over all layers
  */
 record StepBudget(long attentionHeads, long weights, int multiprocessors) {
-    /** For steps of any size. */
+    /** Added for steps of any size. */
     static final long MIN_NANOS = 60_000_000_000L;
 
-    /** The generic attention kernel issues at most 58 million a second on a multiprocessor. */
+    /** Query-key pairs per second and SM; a tenth of what the generic attention kernel computes (at most 58 million). */
     private static final double KEYS_PER_SECOND = 5e6;
 
-    /** The generic GEMM in fp32 does about ten times as many on a multiprocessor. */
+    /** Operations per second and SM; about a tenth of the generic fp32 GEMM's. */
     private static final double OPERATIONS_PER_SECOND = 1e10;
 
     private static final double NANOS_PER_SECOND = 1e9;

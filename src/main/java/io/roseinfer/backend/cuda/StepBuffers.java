@@ -5,17 +5,17 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * The device memory a step works in, by address. Inputs and sampled tokens alternate between two arrays from step to step: the
- * inputs of a step go up while the one before runs, and a step may read the tokens of the one before while it leaves its own.
+ * Addresses of a step's device memory. Inputs and sampled tokens are double-buffered: inputs are uploaded while the previous step
+ * runs, and a step reads the previous step's tokens while it writes its own.
  */
 final class StepBuffers {
-    /** Bytes of a buffer that the model's kernels never touch: an address that a launch can name. */
+    /** Bytes of a buffer that the model's kernels never touch, so that launches have a valid address. */
     private static final long UNUSED = 16;
 
-    /** Columns whose moments a block of a GEMM sums up, at least: those of {@code AddResidual}'s narrowest tile. */
+    /** Columns of {@code AddResidual}'s narrowest tile, which writes one part of the moments. */
     private static final int MOMENT_COLUMNS = 64;
 
-    /** The allocations, by the name under which reports add them up. */
+    /** The allocations, with the names under which reports add them up. */
     private enum Buffer {
         EVEN_INPUTS("step inputs"),
         ODD_INPUTS("step inputs"),
@@ -42,7 +42,7 @@ final class StepBuffers {
         }
     }
 
-    /** Sizes of all buffers of a step: summed first, to learn what is left for the KV pool, and then allocated as listed. */
+    /** Buffer sizes of a step: summed first, to size the KV pool, then allocated. */
     static final class Plan {
         private final Map<Buffer, Long> sizes = new EnumMap<>(Buffer.class);
         private final int panelRows;
@@ -57,12 +57,12 @@ final class StepBuffers {
             sizes.put(buffer, bytes);
         }
 
-        /** Bytes of everything but the KV pool. */
+        /** Returns the bytes of everything except the KV pool. */
         long bytes() {
             return sizes.values().stream().mapToLong(Long::longValue).sum();
         }
 
-        /** Allocates everything, and a KV pool. */
+        /** Allocates all buffers and a KV pool. */
         StepBuffers allocate(DeviceMemory memory, long poolBytes) {
             Map<Buffer, Long> all = new EnumMap<>(sizes);
             all.put(Buffer.POOL, poolBytes);
@@ -89,9 +89,9 @@ final class StepBuffers {
     /**
      * Plans the buffers of a runner.
      *
-     * @param fusedNorms whether GEMMs normalize what they read: they need a copy of the residual stream and its moments, and only
+     * @param fusedNorms whether norms are fused into GEMMs, which need a panel copy of the residual stream and its moments; then only
      *     sampled rows are normalized by a kernel
-     * @param inputBytes bytes of a step's inputs
+     * @param inputBytes maximum bytes of a step's inputs
      */
     static Plan plan(
             ModelShape shape, RunnerLimits limits, SampleKernel sampling, boolean fusedNorms, long inputBytes) {
@@ -115,24 +115,24 @@ final class StepBuffers {
         plan.add(Buffer.BEST, 8L * rows * (shape.paddedVocabulary() / 64));
         plan.add(Buffer.LOGITS, 4L * rows * shape.paddedVocabulary());
         plan.add(Buffer.SEEN, 4L * rows * Math.ceilDiv(shape.spec().vocabularySize(), 32));
-        // Where the sampling kernel penalises a row that it does not hold.
+        // For penalties, unless the sampling kernel keeps the row in shared memory.
         plan.add(Buffer.LOGIT_COPIES, sampling.inSharedMemory() ? UNUSED : 4L * rows * shape.paddedVocabulary());
         plan.add(Buffer.EVEN_SAMPLED, 4L * rows);
         plan.add(Buffer.ODD_SAMPLED, 4L * rows);
         return plan;
     }
 
-    /** Rows that every activation buffer has room for, but {@link #normalized}. */
+    /** Returns the row capacity of activation buffers other than {@link #normalized}. */
     int panelRows() {
         return panelRows;
     }
 
-    /** Rows that {@link #normalized} has room for. */
+    /** Returns the row capacity of {@link #normalized}. */
     int normalizedRows() {
         return normalizedRows;
     }
 
-    /** Inputs of steps with even numbers and of those with odd ones. */
+    /** Returns the step inputs, by buffer. */
     long[] inputs() {
         return inputs;
     }
@@ -161,7 +161,7 @@ final class StepBuffers {
         return at(Buffer.QUERIES);
     }
 
-    /** Queries and keys whose heads are yet to be normalised. */
+    /** Returns queries and keys before QK norm. */
     long rawHeads() {
         return at(Buffer.RAW_HEADS);
     }
@@ -190,7 +190,7 @@ final class StepBuffers {
         return at(Buffer.LOGIT_COPIES);
     }
 
-    /** Tokens sampled by steps with even numbers and by those with odd ones. */
+    /** Returns the sampled tokens, by buffer. */
     long[] sampled() {
         return sampled;
     }

@@ -5,18 +5,17 @@ import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
- * Where each array of a step's inputs lies in the one piece that goes up: offsets in bytes, fixed by three numbers, so that a
- * graph captured for them finds its arrays where they were. What varies in length comes last: the block lists, and the tokens
- * of requests whose penalties look at them, which the kernel finds by an index counted from the block lists.
+ * Byte offsets of a step's input arrays in the upload buffer, fixed by three numbers so that a captured graph finds them. Arrays of
+ * variable length come last: block tables, then the history tokens of requests with penalties, indexed from the block tables.
  */
 record StepLayout(int tokens, int rows, int samples) {
-    /** Bytes of one sample's parameters on the device. */
+    /** Bytes of a sample's parameters. */
     static final int REQUEST_BYTES = SampleStructs.Request.BYTES;
 
     /**
-     * Bytes of the largest step's inputs: each row with a whole context of pages, and with penalties that look at all of it.
+     * Returns the bytes of the largest step's inputs: each row with a full context, and penalties over all of it.
      *
-     * @throws BadInput if the kernels cannot count so far
+     * @throws BadInput if that overflows the kernels' int indices
      */
     static long maxBytes(RunnerLimits limits, int contextLength) {
         int rows = limits.maxRows();
@@ -33,7 +32,7 @@ record StepLayout(int tokens, int rows, int samples) {
         return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows).bytes((int) pages, (int) history);
     }
 
-    /** The step's number, which the tokens come back with. */
+    /** Offset of the step number, which the token slots repeat. */
     long step() {
         return 0;
     }
@@ -78,12 +77,12 @@ record StepLayout(int tokens, int rows, int samples) {
         return blocks() + 4L * blocks;
     }
 
-    /** Where in {@link #history} the first token is, as the sampling kernel counts. */
+    /** Returns the index of the first {@link #history} token, counted from the block tables. */
     int historyIndex(int blocks) {
         return blocks;
     }
 
-    /** Bytes of all arrays. */
+    /** Returns the bytes of all arrays. */
     long bytes(int blocks, int historyTokens) {
         return history(blocks) + 4L * historyTokens;
     }

@@ -6,15 +6,15 @@ import io.roseinfer.base.Clock;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 
-/** Waits for a step of the device without a pause, and asks the driver now and then whether the device still works. */
+/** Busy-waits for a step, querying the driver now and then for failures. */
 final class StepWait {
-    /** Takes the driver's codes: throws at any but success. */
+    /** Throws for any driver code but success. */
     @FunctionalInterface
     interface CodeCheck {
         void check(int code, String what);
     }
 
-    /** Looks at the tokenSlots between two questions to the driver. */
+    /** Polls of a token slot between two driver queries. */
     private static final int SPINS_PER_QUERY = 1 << 14;
 
     private final Clock clock;
@@ -23,8 +23,8 @@ final class StepWait {
     private final CodeCheck check;
 
     /**
-     * @param budget the longest a step may take
-     * @param stream asks the driver whether the stream is idle
+     * @param budget time limit of a step
+     * @param stream queries the driver whether the stream is idle
      */
     StepWait(Clock clock, StepBudget budget, IntSupplier stream, CodeCheck check) {
         this.clock = clock;
@@ -34,8 +34,8 @@ final class StepWait {
     }
 
     /**
-     * Waits for every word of a step, those of empty rows too: with the last of them the step has read its inputs, and its place
-     * may be used again. A stream that is idle while a word is missing will never bring it.
+     * Waits for every token of a step, including those of padding rows: with the last one the step has read its inputs, and its buffer
+     * may be reused. If the stream is idle while a token is missing, the token will never arrive.
      */
     void forTokens(TokenSlots tokenSlots, int expectedTokens, int step, StepInputs inputs) {
         long start = clock.nanos();
@@ -54,7 +54,7 @@ final class StepWait {
     /**
      * Waits for an event.
      *
-     * @param event asks the driver whether it is over
+     * @param event queries the driver whether it has completed
      */
     void forEvent(IntSupplier event, int step, StepInputs inputs) {
         long start = clock.nanos();
@@ -63,7 +63,7 @@ final class StepWait {
         }
     }
 
-    /** Waits for the stream to become idle, at most a minute: a device that has let a step's time pass may never be. */
+    /** Waits up to a minute for the stream to become idle, which a hung device never does. */
     boolean isIdleSoon() {
         long start = clock.nanos();
         while (stream.getAsInt() == DriverStatus.NOT_READY) {
@@ -75,7 +75,7 @@ final class StepWait {
         return true;
     }
 
-    /** Whether the driver's answer says that the work is done; throws if the device has failed or been silent for too long. */
+    /** Returns whether the driver reports completion; throws if the device has failed or exceeded the step's budget. */
     private boolean isDone(int step, StepInputs inputs, long startNanos, int code) {
         if (code != DriverStatus.NOT_READY) {
             check.check(code, "waiting for step " + step);

@@ -2,11 +2,7 @@ package io.roseinfer.backend.cuda;
 
 import java.util.List;
 
-/**
- * The tile of each matrix of a step and the attention kernel of rows that bring one token: one line of {@link TilePlans}.
- *
- * @param decodeAttention attention of rows of one token
- */
+/** A line of {@link TilePlans}: the GEMM tile of each matrix in a step, and the attention kernel of decode rows. */
 record TilePlan(
         GemmPlan qkv,
         DecodeAttention decodeAttention,
@@ -14,7 +10,7 @@ record TilePlan(
         GemmPlan mlpInner,
         GemmPlan mlpOutput,
         GemmPlan head) {
-    /** The generic GEMMs on every matrix, and no attention kernel for rows of one token. */
+    /** Generic GEMMs for every matrix, without a decode attention kernel. */
     static final TilePlan GENERIC = new TilePlan(
             GemmPlan.GENERIC,
             new DecodeAttention(DecodeAttention.Kernel.DECODE, 0),
@@ -24,22 +20,24 @@ record TilePlan(
             GemmPlan.GENERIC);
 
     /**
-     * How rows of one token are attended to.
+     * Attention of decode rows.
      *
-     * @param stages KV blocks that a thread block has in flight, in shared memory
+     * @param stages KV blocks in flight per thread block, in shared memory
      */
     public record DecodeAttention(Kernel kernel, int stages) {
         private static final int KV_BLOCK_BYTES = 4096;
 
-        /** The kernels for rows of one token; {@code name} less the element type. */
+        /** The MHA kernels for decode rows. */
         public enum Kernel {
             DECODE("attention_decode", 128, 4, 56),
-            /** The decode kernel with two more KV blocks in flight, in registers. */
+            /** {@link #DECODE} with two more KV blocks in flight, in registers. */
             DECODE_REGS("attention_decode_regs", 64, 4, 56),
-            /** Gives the bits of the prefill kernel. */
+            /** Bit-identical to the prefill kernel. */
             DECODE_INVARIANT("attention_decode_invariant", 128, 8, 32);
 
+            /** Kernel name without the element type. */
             public final String kernel;
+
             public final int threads;
             final int minStages;
             final int maxStages;
@@ -57,12 +55,12 @@ record TilePlan(
         }
     }
 
-    /** The same with the head and the attention of another line. */
+    /** Returns this plan with the head and the attention of other plans. */
     TilePlan sampling(TilePlan head, TilePlan attention) {
         return new TilePlan(qkv, attention.decodeAttention, attentionOutput, mlpInner, mlpOutput, head.head);
     }
 
-    /** The tiles of all matrices, in the order of a step. */
+    /** Returns the tiles of all matrices, in step order. */
     public List<GemmPlan> matrices() {
         return List.of(qkv, attentionOutput, mlpInner, mlpOutput, head);
     }

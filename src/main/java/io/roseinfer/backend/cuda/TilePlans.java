@@ -5,10 +5,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The tile plans of a model: the lines of {@link TileTable} for layers of its size.
+ * The tile plans of a model: the lines of {@link TileTable} for its layer size.
  *
- * @param fastest by rows of one token each, or the tokens of prompts; ascending, from 1 on, without a gap
- * @param invariant likewise; every line sums in the same order
+ * @param fastest by decode rows or prompt tokens; ascending from 1 without gaps
+ * @param invariant also by rows; all lines share one order of additions
  */
 record TilePlans(List<Line> fastest, List<Line> invariant) {
     /** A line of the table. */
@@ -19,12 +19,12 @@ record TilePlans(List<Line> fastest, List<Line> invariant) {
         invariant = List.copyOf(invariant);
     }
 
-    /** The fastest plan for so many rows of one token, or so many tokens of prompts. */
+    /** Returns the fastest plan for {@code rows} decode rows or prompt tokens. */
     TilePlan fastest(int rows) {
         return find(fastest, rows);
     }
 
-    /** The plan for so many rows that gives a row the same bits whatever their number. */
+    /** Returns the batch-invariant plan for {@code rows}. */
     TilePlan invariant(int rows) {
         return find(invariant, rows);
     }
@@ -38,7 +38,7 @@ record TilePlans(List<Line> fastest, List<Line> invariant) {
         throw new AssertionError("the last line has no end");
     }
 
-    /** The last rows of each line of either plan, but for those without an end. */
+    /** Returns the last row of every bounded line. */
     public IntStream rangeEnds() {
         return Stream.of(fastest, invariant)
                 .flatMap(List::stream)

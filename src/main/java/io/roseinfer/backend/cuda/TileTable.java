@@ -9,22 +9,22 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The table of tile plans, {@code kernels/contract/plans.csv}, which the harness of the kernels reads too; the file defines its
- * columns. Ranges ascend from their first value on, without a gap.
+ * The tile plans of {@code kernels/contract/plans.csv}, which defines its columns and is also read by the kernels' harness. Ranges
+ * ascend without gaps.
  *
- * @param fastest by size of layer
- * @param int8 the fastest for weights of one byte
- * @param invariant plans that give a row the same bits in every step
+ * @param fastest by layer size
+ * @param int8 the fastest for int8 weights
+ * @param invariant batch-invariant plans
  */
 record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
     private static final String FILE = "plans.csv";
     private static final long MILLION = 1_000_000;
 
     /**
-     * The lines for layers of a size.
+     * The lines for a range of layer sizes.
      *
-     * @param firstMillion whole millions of weights in a layer's matrices
-     * @param lastMillion the most of them
+     * @param firstMillion minimum weights in a layer's matrices, in whole millions
+     * @param lastMillion maximum weights, in whole millions
      */
     record Size(int firstMillion, int lastMillion, List<Line> lines) {}
 
@@ -34,7 +34,7 @@ record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
         invariant = List.copyOf(invariant);
     }
 
-    /** The table of this build. */
+    /** Returns the table of this build. */
     static TileTable load() {
         Map<String, Map<String, List<Line>>> plans = new LinkedHashMap<>();
         Contract.lines(FILE).stream()
@@ -86,9 +86,9 @@ record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
     }
 
     /**
-     * The plans of a model.
+     * Returns the plans of a model.
      *
-     * @param layerWeights weights in the matrices of one of its layers, those of one device
+     * @param layerWeights weights in a layer's matrices on one device
      * @param weights their type
      */
     TilePlans of(long layerWeights, ElementType weights) {

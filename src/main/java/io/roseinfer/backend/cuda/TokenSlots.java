@@ -5,8 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Memory of the host that the device writes tokens to: one word per sample, the step's number above the token, written in one
- * store. So the host needs to wait for nothing but the words themselves.
+ * Host-mapped result slots, one per sample. Step number and token arrive in one 64-bit store, so polling a slot suffices.
  */
 final class TokenSlots {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
@@ -21,7 +20,7 @@ final class TokenSlots {
         return words.address();
     }
 
-    /** Whether the sample's token of this step is there. */
+    /** Returns whether the sample's token of this step has arrived. */
     boolean has(int sample, int step) {
         return (int) ((long) WORD.getAcquire(words, 8L * sample) >>> 32) == step;
     }

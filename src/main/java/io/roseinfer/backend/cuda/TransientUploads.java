@@ -11,14 +11,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the kernels of {@code load.cu} read, on the device until they are done with it: checkpoint tensors as they are stored, and numbers. */
+/** Temporary device copies for the kernels of {@code load.cu}: checkpoint tensors as stored, and numbers. */
 final class TransientUploads {
     private static final String USE = "checkpoint tensors on their way";
 
     /**
      * A checkpoint tensor on the device.
      *
-     * @param columns of a matrix; of anything else, its elements
+     * @param columns of a matrix, or the elements of anything else
      */
     record Source(long address, ElementType type, int columns) {}
 
@@ -32,7 +32,7 @@ final class TransientUploads {
         this.stream = stream;
     }
 
-    /** A tensor; once, however many matrices are made of it. */
+    /** Uploads a tensor once, even if several matrices are made from it. */
     Source tensor(StoredTensor stored) {
         Source known = tensors.get(stored);
         if (known != null) {
@@ -62,7 +62,7 @@ final class TransientUploads {
         }
     }
 
-    /** Copies numbers to where they stay. */
+    /** Copies numbers to a permanent address. */
     void floats(float[] values, long target) {
         try (Arena passing = Arena.ofConfined()) {
             copy(passing.allocateFrom(ValueLayout.JAVA_FLOAT, values), target);
@@ -81,7 +81,7 @@ final class TransientUploads {
         stream.synchronize();
     }
 
-    /** Frees everything once the kernels that read it are done. */
+    /** Frees everything after the kernels that read it. */
     void release() {
         stream.synchronize();
         held.forEach(memory::free);

@@ -22,22 +22,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/**
- * Brings a checkpoint to the device: tensors go up as they are, and the kernels of {@code load.cu} convert, fold, pad and pack
- * them there.
- */
+/** Uploads a checkpoint: tensors are copied as stored, and the kernels of {@code load.cu} convert, fold, pad and pack them. */
 final class WeightUpload {
     private static final int THREADS = 256;
     private static final int WARP = 32;
     private static final int BYTES_PER_THREAD = 4;
 
     /**
-     * Where a matrix goes.
+     * How a matrix is packed.
      *
      * @param name of its allocation
-     * @param order of its rows, as {@link RowOrder} makes it
-     * @param headSize of the heads that its inputs are made of; 1 if they are not
-     * @param headPad what each of those is padded to
+     * @param order of its rows, from {@link RowOrder}
+     * @param headSize head size if its inputs consist of heads, else 1
+     * @param headPad padded head size
      */
     private record Packing(String name, int[] order, int headSize, int headPad) {
         Packing(String name, int[] order) {
@@ -49,14 +46,14 @@ final class WeightUpload {
         }
     }
 
-    /** The norm in front of a matrix. */
+    /** The norm before a matrix. */
     private record Before(Weights.Norm norm, Kind kind) {
         Optional<Vector> bias() {
             return kind == Kind.LAYER ? norm.bias() : Optional.empty();
         }
     }
 
-    /** A matrix that is looked up by row, and the scales of its rows if they are bytes, else 0. */
+    /** A lookup table, with the scales of its rows if it is int8, else 0. */
     private record Table(long rows, long scales) {}
 
     private final Weights weights;
@@ -122,7 +119,7 @@ final class WeightUpload {
     }
 
     private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
-        Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "heads are normalised by root mean square alone");
+        Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "QK norm is an RMS norm");
         long normWeights = norms.map(each -> normWeights(each, ModelShape.rotarySize(of))).orElse(0L);
         long table = of.positions() instanceof Rope rope ? ropeTables.computeIfAbsent(rope, this::ropeTable) : 0;
         return new Heads(normWeights, table);
@@ -139,7 +136,7 @@ final class WeightUpload {
         return keep("biases and column sums", packed);
     }
 
-    /** Cosine and sine of each pair of a packed head, in its places; 1 and 0 of elements that do not turn. */
+    /** Uploads cosine and sine of each packed pair; unrotated elements have 1 and 0. */
     private long ropeTable(Rope rope) {
         int pairs = rope.rotarySize() / 2;
         float[] table = RopeTable.rows(rope, 0, spec.contextLength());
@@ -195,7 +192,7 @@ final class WeightUpload {
         return packed;
     }
 
-    /** The gains of a norm over rows that are padded to so many columns. */
+    /** Uploads the weights of a norm, padded to {@code columns}. */
     private long normWeights(Weights.Norm norm, int columns) {
         return keep("norm weights", Arrays.copyOf(norm.gain().read(), columns));
     }
@@ -210,20 +207,20 @@ final class WeightUpload {
         return packed;
     }
 
-    /** Packs the outputs of a matrix that are stored in one tensor; {@code rows} is their order. */
+    /** Packs the outputs of a matrix in one tensor; {@code rows} is the address of their order. */
     private interface Packer {
         void pack(Source tensor, long rows);
     }
 
-    /** Packs a matrix with the norm before it folded in. */
+    /** Returns a packer that folds in the norm before the matrix. */
     private Packer folded(Matrix matrix, Optional<Before> norm, Packing packing, Projection packed) {
-        long gain = norm.map(each -> uploads.floats(each.norm().gain().read())).orElse(0L);
+        long normWeight = norm.map(each -> uploads.floats(each.norm().gain().read())).orElse(0L);
         long normBias = norm.flatMap(Before::bias)
                 .map(each -> uploads.floats(each.read()))
                 .orElse(0L);
         return (tensor, rows) -> {
             stored("pack_" + shape.type().suffix(), (long) packed.outputs() * packed.inputs(), matrix, tensor)
-                    .address(gain)
+                    .address(normWeight)
                     .address(rows)
                     .integer(packing.headSize())
                     .integer(packing.headPad())
@@ -242,7 +239,7 @@ final class WeightUpload {
         };
     }
 
-    /** Packs a matrix as integers with a scale per output. */
+    /** Returns a packer for int8 with a scale per output. */
     private Packer scaled(Matrix matrix, Packing packing, Projection packed) {
         long inverses = uploads.floats(new float[packed.outputs()]);
         return (tensor, rows) -> {
@@ -268,7 +265,7 @@ final class WeightUpload {
                 .launch();
     }
 
-    /** The launch of a kernel that begins with a matrix as it is stored. */
+    /** Begins the launch of a kernel whose first arguments are a stored matrix. */
     private Launcher stored(String kernel, long elements, Matrix matrix, Source tensor) {
         return launch(kernel, elements)
                 .address(tensor.address())
@@ -303,7 +300,7 @@ final class WeightUpload {
         return table;
     }
 
-    /** A matrix that is looked up by row, in the type of the activations. */
+    /** Uploads a lookup table in the activations' type. */
     private long table(Matrix rows, String name) {
         Source source = stored(rows);
         long elements = (long) rows.outputs() * rows.inputs();

@@ -1,26 +1,25 @@
 /**
- * Models on an NVIDIA GPU: own kernels, compiled when roseinfer is built to PTX and to Hopper's machine code, launched through
- * the driver's own interface. Needed at run time are the driver's {@code libcuda.so.1} and {@code libcudart.so.13}, nothing else.
+ * Models on an NVIDIA GPU: custom kernels, compiled by the build to PTX and to Hopper cubins, launched through the driver API. At run
+ * time only {@code libcuda.so.1} and {@code libcudart.so.13} are needed.
  *
  * <p>A {@code RunnerLoader} uploads a model's weights; a {@code CudaModelRunner} packs a step's inputs, runs the forward pass, by
  * launches or by a captured graph, and waits for its tokens. {@code StepKernels} chooses the kernels and tiles of a step's shape,
- * and a {@code Launcher} hands their arguments to the driver. {@code KernelTarget} selects the compiled images for a device.
- * Below, {@code driver} has the driver's calls and {@code nvtx} a profiler's ranges.
+ * and a {@code Launcher} passes their arguments to the driver. {@code KernelTarget} selects the compiled images for a device.
+ * Subpackages: {@code driver} for driver calls, {@code nvtx} for profiler ranges.
  *
- * <p>The files of {@code kernels/contract} state once what Java and the kernels have to agree on. Tests of {@code TileTable},
- * {@code SampleStructs} and {@code Signatures} check them against both sides; a {@code Launcher} refuses a launch that passes
- * other arguments than declared.
+ * <p>The files of {@code kernels/contract} declare what Java and the kernels must agree on. Tests of {@code TileTable},
+ * {@code SampleStructs} and {@code Signatures} check them against both sides; a {@code Launcher} rejects launches with other
+ * arguments than declared.
  *
- * <p>Device memory is allocated while a model is loaded and never afterwards; kernels are brought onto the device then, too. One
- * thread uses a runner; steps go through one stream, and the inputs of the next go up through another meanwhile.
+ * <p>Device memory is allocated and kernels are loaded only while a model is loaded. One thread uses a runner. Steps run in one
+ * stream; the next step's inputs are uploaded in another.
  *
- * <p>Everything that belongs to one device is in a {@link io.roseinfer.backend.cuda.CudaRank}, which knows its
- * {@code Shard} of the model; today there is one, and it has all of the model.
+ * <p>A {@link io.roseinfer.backend.cuda.CudaRank} has everything of one device, with its {@code Shard} of the model; today there is
+ * one rank with the whole model.
  *
- * <p>A step's driver calls are Java's: many in one native call measured no faster.
+ * <p>Java makes a step's driver calls one by one: batching them in a native call was no faster.
  *
- * <p>Why not the runtime interface, or a library of kernels: the driver's interface needs no toolkit on the machine, takes PTX as
- * it is, and has every launch attribute; kernels of our own are the point.
+ * <p>Why the driver API: it needs no toolkit on the machine, loads PTX directly, and has every launch attribute.
  */
 @NullMarked
 package io.roseinfer.backend.cuda;

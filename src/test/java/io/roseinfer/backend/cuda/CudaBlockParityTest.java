@@ -156,7 +156,7 @@ class CudaBlockParityTest {
                 "int8 weights have kernels for Hopper alone");
         assumeTrue(
                 kvCacheDtype != KvPrecision.FP8 || !backend.description().contains("; sm_80 kernels"),
-                "fp8 keys need compute capability 9.0");
+                "an fp8 KV cache needs compute capability 9.0");
         return backend;
     }
 

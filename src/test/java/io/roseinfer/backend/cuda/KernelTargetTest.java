@@ -81,19 +81,19 @@ class KernelTargetTest {
             assertThatThrownBy(() -> other.requireWeights(ElementType.INT8, device(8, 0)))
                     .isInstanceOf(BackendUnavailable.class)
                     .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for " + other.suffix()
-                            + ", and int8 weights have kernels for sm_90a alone (H100, H200); use another dtype, or"
+                            + ", and int8 weights need sm_90a (Hopper); use another dtype, or"
                             + " use device cpu");
         }
     }
 
     @Test
-    void keys_of_one_byte_are_refused_where_no_instruction_reads_them() {
+    void fp8_kv_cache_needs_compute_capability_9_0() {
         KernelTarget.SM_90A.requireKvCacheDtype(KvPrecision.FP8, device(9, 0));
         KernelTarget.SM_90.requireKvCacheDtype(KvPrecision.FP8, device(10, 0));
         KernelTarget.SM_80.requireKvCacheDtype(KvPrecision.AUTO, device(8, 0));
         assertThatThrownBy(() -> KernelTarget.SM_80.requireKvCacheDtype(KvPrecision.FP8, device(8, 0)))
                 .isInstanceOf(BackendUnavailable.class)
-                .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for sm_80, and fp8 keys and values need compute"
+                .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for sm_80, and an fp8 KV cache needs compute"
                         + " capability 9.0 (H100 and newer); use kv_cache_dtype auto");
     }
 

@@ -691,12 +691,12 @@ class StepShapesTest {
     }
 
     @Test
-    void keys_of_one_byte_are_refused_for_a_model_whose_kernels_do_not_read_them() {
+    void fp8_kv_cache_is_rejected_without_kernels_for_the_model() {
         assertThatThrownBy(() -> ModelShape.of(
                         Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.FP8, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
-                .hasMessage("gpt2 has learned positions and a head of keys for each of queries; fp8 keys and values"
-                        + " have kernels for other models alone; use kv_cache_dtype auto");
+                .hasMessage("gpt2 has learned positions and no shared KV heads; there are no fp8 KV-cache kernels for"
+                        + " such models; use kv_cache_dtype auto");
     }
 
     @ParameterizedTest

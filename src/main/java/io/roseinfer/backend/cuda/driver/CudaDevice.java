@@ -3,17 +3,17 @@ package io.roseinfer.backend.cuda.driver;
 import java.util.Locale;
 
 /**
- * A GPU as the driver describes it.
+ * A GPU as reported by the driver.
  *
- * @param index its number among the visible ones
- * @param major compute capability, before the point
- * @param minor compute capability, behind the point
+ * @param index among the visible devices
+ * @param major compute capability, major version
+ * @param minor compute capability, minor version
  * @param multiprocessors streaming multiprocessors
- * @param memoryBytes all of its memory
+ * @param memoryBytes total memory
  */
 public record CudaDevice(int index, String name, int major, int minor, int multiprocessors, long memoryBytes) {
 
-    /** The device in words, such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB}. */
+    /** Returns the device in words, such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB}. */
     public String description() {
         return String.format(
                 Locale.ROOT,

@@ -7,20 +7,20 @@ import java.lang.foreign.SymbolLookup;
 import java.util.Optional;
 
 /**
- * The gate in front of the native libraries. They are loaded once; if that fails, the first cause is what everybody is told, not
- * the {@code NoClassDefFoundError} that every later attempt would die of.
+ * Loads the native libraries once. If that fails, every attempt reports the first cause rather than a later
+ * {@code NoClassDefFoundError}.
  */
 public final class CudaLibrary {
     private static final String PRESETS = "org.bytedeco.cuda.global.cudart";
 
-    /** Most bytes that the process may have in memory when JavaCPP allocates; 0 is no limit. */
+    /** Property for JavaCPP's limit on the process's physical memory; 0 is no limit. */
     private static final String MEMORY_LIMIT = "org.bytedeco.javacpp.maxPhysicalBytes";
 
     private static final String DRIVER = "libcuda.so.1";
 
     private static final CudaLibrary INSTANCE = new CudaLibrary(CudaLibrary::loadPresets);
 
-    /** Loads the libraries, or throws why not. */
+    /** Loads the libraries or throws. */
     @FunctionalInterface
     interface Loading {
         void load() throws ClassNotFoundException;
@@ -31,8 +31,8 @@ public final class CudaLibrary {
     private Optional<BackendUnavailable> refusal = Optional.empty();
 
     /**
-     * Loads the presets. JavaCPP, below them, refuses to allocate while the process has more than four times its heap in memory,
-     * unless a property of its says otherwise when it is loaded. Weights and KV blocks lie outside of the heap.
+     * Loads the presets. By default JavaCPP refuses to allocate if the process uses more than four times its heap; weights and KV blocks
+     * are outside of the heap, so its limit is removed first.
      */
     static void loadPresets() throws ClassNotFoundException {
         if (System.getProperty(MEMORY_LIMIT) == null) {
@@ -45,16 +45,16 @@ public final class CudaLibrary {
         this.loading = loading;
     }
 
-    /** The process's own libraries. */
+    /** Returns the process-wide instance. */
     static CudaLibrary instance() {
         return INSTANCE;
     }
 
     /**
-     * Whether the driver's own library can be loaded, which it can on every system that a driver was installed on, unless the JVM is told to
-     * allow no native access ({@code --illegal-native-access=deny}): then no driver can be used.
+     * Returns whether the driver's library can be loaded: on every system with a driver, unless the JVM denies native access
+     * ({@code --illegal-native-access=deny}).
      */
-    @SuppressWarnings("restricted") // native access is what this package is for
+    @SuppressWarnings("restricted") // native access
     public static boolean hasDriver() {
         try {
             SymbolLookup unused = SymbolLookup.libraryLookup(DRIVER, Arena.global());
@@ -67,7 +67,7 @@ public final class CudaLibrary {
     /**
      * Returns once the libraries are loaded.
      *
-     * @throws BackendUnavailable the same at every call, if they cannot be
+     * @throws BackendUnavailable the same at every call, if they cannot be loaded
      */
     synchronized void require() {
         if (!attempted) {
@@ -83,7 +83,7 @@ public final class CudaLibrary {
         }
     }
 
-    /** The missing library, as the loader's innermost cause names it, and where to get it. */
+    /** Returns an error that names the missing library, from the innermost cause, and its remedy. */
     static BackendUnavailable explain(Throwable failure) {
         Throwable cause = failure;
         StringBuilder all = new StringBuilder();

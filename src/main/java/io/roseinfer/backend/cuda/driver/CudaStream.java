@@ -6,10 +6,9 @@ import org.bytedeco.cuda.cudart.CUevent_st;
 import org.bytedeco.cuda.cudart.CUstream_st;
 
 /**
- * A runner's compute stream: copies, launches and graphs in order. A second stream uploads the inputs of a step while the step before
- * still runs. The first failure is final: every later use answers with the same one
- * and asks nothing more of the driver. After most failures the device is well and all that a runner holds can be given back; a
- * context that has faulted stays broken until the process ends.
+ * A runner's compute stream: copies, launches and graphs in order. A second stream uploads a step's inputs while the previous step
+ * runs. The first failure is final: every later use throws the same one without calling the driver. After most failures the device
+ * still works and memory can be freed; a faulted context stays broken until the process ends.
  */
 public final class CudaStream {
     private final CUstream_st handle;
@@ -40,22 +39,22 @@ public final class CudaStream {
         return failure == DriverStatus.SUCCESS;
     }
 
-    /** Whether nothing can be given back any more. */
+    /** Returns whether the context is broken, so that nothing can be freed. */
     public boolean isLost() {
         return DriverStatus.breaksContext(failure);
     }
 
-    /** Whether the first failure was that the device had no memory left. */
+    /** Returns whether the first failure was out of memory. */
     public boolean isOutOfMemory() {
         return failure == DriverStatus.OUT_OF_MEMORY;
     }
 
-    /** Whether the first failure was that a step took longer than it may, so that the device may hang. */
+    /** Returns whether the first failure was a step timeout, so that the device may hang. */
     public boolean isLate() {
         return failure == DriverStatus.STEP_TIMEOUT;
     }
 
-    /** Throws if a call failed, now or before. */
+    /** Throws if this or an earlier call failed. */
     public void check(int code, String what) {
         if (usable() && code != DriverStatus.SUCCESS) {
             failure = code;
@@ -86,8 +85,8 @@ public final class CudaStream {
     }
 
     /**
-     * Copies on the upload stream; work queued on the compute stream after this call waits for the copy. No work that is queued there
-     * already may still read the target.
+     * Copies on the upload stream; later work on the compute stream waits for the copy. Work already queued there must not read the
+     * target.
      */
     public void upload(long target, MemorySegment source, long bytes) {
         requireUsable();
@@ -116,7 +115,7 @@ public final class CudaStream {
         check(Driver.synchronize(handle), "waiting for the device");
     }
 
-    /** Waits until the device is idle, whatever failed before; returns whether what it holds can be given back. */
+    /** Waits until the device is idle, regardless of earlier failures; returns whether its memory can be freed. */
     public boolean drain() {
         if (!isLost()) {
             int code = Driver.synchronize(handle);

@@ -5,10 +5,10 @@ import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.List;
 
 /**
- * What CUDA there is on this machine.
+ * The CUDA installation of this machine.
  *
- * @param driverVersion newest CUDA the driver runs, as {@code 13.0}
- * @param runtimeVersion version of the runtime library, likewise
+ * @param driverVersion newest CUDA version of the driver, such as {@code 13.0}
+ * @param runtimeVersion version of the runtime library, such as {@code 13.0}
  * @param devices the visible devices, at least one
  */
 public record CudaSystem(String driverVersion, String runtimeVersion, List<CudaDevice> devices) {
@@ -19,9 +19,9 @@ public record CudaSystem(String driverVersion, String runtimeVersion, List<CudaD
     }
 
     /**
-     * Loads the driver and asks it.
+     * Loads the driver and queries it.
      *
-     * @throws BackendUnavailable if there is no driver, no device, or the driver is too old; the message says which
+     * @throws BackendUnavailable if there is no driver, no device, or the driver is too old
      */
     public static CudaSystem find() {
         CudaLibrary.instance().require();
@@ -45,7 +45,7 @@ public record CudaSystem(String driverVersion, String runtimeVersion, List<CudaD
         }
     }
 
-    /** The device of this index. */
+    /** Returns the device of this index. */
     public CudaDevice device(int index) {
         if (index < 0 || index >= devices.size()) {
             throw new BackendUnavailable("device cuda:" + index + " does not exist; visible are 0 to "
@@ -54,7 +54,7 @@ public record CudaSystem(String driverVersion, String runtimeVersion, List<CudaD
         return devices.get(index);
     }
 
-    /** CUDA counts 1000 · major + 10 · minor. */
+    /** Formats a CUDA version, 1000 · major + 10 · minor. */
     static String versionText(int version) {
         return version / 1000 + "." + version % 1000 / 10;
     }

@@ -3,15 +3,14 @@ package io.roseinfer.backend.cuda.driver;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device's context, which a thread must have before it asks anything of the device. The driver ties it to the thread of the
- * operating system, where other libraries of the process change it too: so it is looked up whenever it is needed, and what a thread
- * of the caller's had before is put back.
+ * A device's context, which must be current on a thread before it uses the device. The driver binds it to the OS thread, where other
+ * libraries change it too. So it is checked on every use, and a caller's previous context is restored.
  */
 public final class DeviceContext {
     /** No context. */
     private static final long NONE = 0;
 
-    /** Which context the calling thread has, by address: the driver, or a stand-in. */
+    /** Access to the calling thread's context: the driver, or a test's. */
     interface Binding {
         long current();
 
@@ -22,7 +21,7 @@ public final class DeviceContext {
     private final int device;
     private final long handle;
     private final Binding binding;
-    /** A thread that had no context and was left with this one. */
+    /** A thread without a context that keeps this one. */
     private @Nullable Thread given;
 
     DeviceContext(int device, long handle, Binding binding) {
@@ -48,18 +47,18 @@ public final class DeviceContext {
         return new Driver.ContextBinding().current();
     }
 
-    /** Gives the calling thread back a context, or none. */
+    /** Restores the calling thread's context. */
     public static void restore(long context) {
         restore(context, new Driver.ContextBinding());
     }
 
     private static void restore(long context, Binding binding) {
         if (binding.current() != context) {
-            int ignored = binding.bind(context); // One that its owner has destroyed cannot be put back.
+            int ignored = binding.bind(context); // a destroyed context cannot be restored
         }
     }
 
-    /** Makes the context the calling thread's; returns the one it had, for {@link #leave}. */
+    /** Makes this context current; returns the previous one, for {@link #leave}. */
     public long enter() {
         long before = binding.current();
         if (before != handle) {
@@ -71,7 +70,7 @@ public final class DeviceContext {
         return before;
     }
 
-    /** Gives the thread its context back. A platform thread that had none keeps this one, so that its next step finds it. */
+    /** Restores the previous context. A platform thread that had none keeps this one for its next step. */
     public void leave(long before) {
         if (before == handle) {
             return;
@@ -83,7 +82,7 @@ public final class DeviceContext {
         }
     }
 
-    /** Gives the thread its context back when nothing of this one will be used again: none if it had this one from a step. */
+    /** Restores the previous context before this one is released: none if the thread kept this one from a step. */
     public void leaveForGood(long before) {
         restore(before == handle && Thread.currentThread().equals(given) ? NONE : before, binding);
     }

@@ -19,11 +19,11 @@ import org.bytedeco.javacpp.PointerPointer;
 import org.bytedeco.javacpp.SizeTPointer;
 
 /**
- * The calls roseinfer makes of the driver, and the only class that makes them; {@link CudaLibrary#require} comes first.
+ * All driver calls of roseinfer; {@link CudaLibrary#require} comes first.
  *
- * <p>All of them exist since CUDA 12.4, so a 13.0 driver has them: a call to a symbol that the library lacks would end the process
- * with no exception. What sets a device up answers a failure with {@code BackendUnavailable} or {@code InsufficientMemory}; what a
- * running model needs returns the driver's code, for {@link CudaStream} to make sense of.
+ * <p>They exist since CUDA 12.4, so a 13.0 driver has them; calling a missing symbol would end the process without an exception.
+ * Setup calls throw {@code BackendUnavailable} or {@code InsufficientMemory}; calls of a running model return the driver's code for
+ * {@link CudaStream}.
  */
 public final class Driver {
     private static final int NAME_BYTES = 256;
@@ -104,7 +104,7 @@ public final class Driver {
         cuDevicePrimaryCtxRelease(handle(index));
     }
 
-    /** The calling thread's context; an object serves one thread at a time, and allocates nothing for the context it bound last. */
+    /** Binds contexts to the calling thread; for one thread at a time. Allocates nothing to rebind the last context. */
     static final class ContextBinding implements DeviceContext.Binding {
         private final CUctx_st seen = new CUctx_st();
         private CUctx_st bound = new CUctx_st();
@@ -124,7 +124,7 @@ public final class Driver {
         }
     }
 
-    /** Free device memory in bytes. */
+    /** Returns the free device memory in bytes. */
     public static long freeBytes() {
         try (SizeTPointer free = new SizeTPointer(1);
                 SizeTPointer total = new SizeTPointer(1)) {
@@ -141,7 +141,7 @@ public final class Driver {
         return cuMemFree(address);
     }
 
-    /** Page-locked memory that the device reads and writes at the same address. */
+    /** Allocates page-locked memory that the device accesses at the same address. */
     public static int allocateHost(PointerPointer<Pointer> address, long bytes) {
         return cuMemHostAlloc(address, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
     }
@@ -174,12 +174,12 @@ public final class Driver {
         return cuModuleGetFunction(function, module, name);
     }
 
-    /** Brings a kernel onto the device, which the driver by default does when it is first launched. */
+    /** Loads a kernel onto the device, which the driver by default does at its first launch. */
     public static int load(CUfunc_st function) {
         return cuFuncLoad(function);
     }
 
-    /** Lets a kernel use this much dynamic shared memory, and prefers shared memory to cache. */
+    /** Sets a kernel's dynamic shared memory limit, and prefers shared memory over L1. */
     public static int allowShared(CUfunc_st function, int bytes) {
         int code = cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100);
         return code != DriverStatus.SUCCESS || bytes == 0

@@ -7,7 +7,7 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.util.Map;
 import java.util.Set;
 
-/** The driver's result codes in words: their names, and what a person can do about those that keep a device from being used. */
+/** Result codes of the driver, with names and remedies. */
 public final class DriverStatus {
     public static final int SUCCESS = 0;
     public static final int OUT_OF_MEMORY = 2;
@@ -15,18 +15,18 @@ public final class DriverStatus {
     public static final int NOT_FOUND = 500;
     public static final int NOT_READY = 600;
 
-    /** A step has ended and a word of its tokenSlots never came: not a code of the driver's. */
+    /** A step has ended without writing a token slot; not a driver code. */
     public static final int NO_TOKENS = -1;
 
-    /** A step has not ended within its time: not a code of the driver's either, whose context may be well. */
+    /** A step has exceeded its time limit; not a driver code, and the context may still work. */
     public static final int STEP_TIMEOUT = -2;
 
-    /** The remedy for a device without free memory. */
+    /** Remedy for a device without free memory. */
     public static final Remedy LESS_MEMORY = Remedy.of(
             "use a smaller %s, %s or a narrower %s, or end what else holds the device's memory (nvidia-smi)",
             "kv_blocks", "max_batch_size", "dtype");
 
-    /** After these a context answers nothing else any more. */
+    /** Codes after which a context is unusable. */
     private static final Set<Integer> BREAK_CONTEXT =
             Set.of(4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999);
 
@@ -113,7 +113,7 @@ public final class DriverStatus {
 
     private DriverStatus() {}
 
-    /** An error in words, such as {@code illegal address (CUDA error 700)}. */
+    /** Returns an error in words, such as {@code illegal address (CUDA error 700)}. */
     public static String describe(int code) {
         Meaning meaning = MEANINGS.get(code);
         if (meaning != null && code < 0) {
@@ -122,22 +122,22 @@ public final class DriverStatus {
         return meaning == null ? "CUDA error " + code : meaning.name() + " (CUDA error " + code + ")";
     }
 
-    /** Whether the context that answered so is broken until the process ends, and nothing of it can be given back. */
+    /** Returns whether the code means a context that is broken until the process ends. */
     static boolean breaksContext(int code) {
         return BREAK_CONTEXT.contains(code);
     }
 
-    /** Why loading fails: there is no memory left, or the device cannot be used. */
+    /** Returns the error of a failed load: out of memory, or an unusable device. */
     public static RoseException refusal(String what, int code) {
         return code == OUT_OF_MEMORY ? outOfMemory("device cuda", what) : unavailable(what, code);
     }
 
-    /** An error that says what the device had no memory for, and what to do. */
+    /** Returns the error for an allocation that failed, with a remedy. */
     public static InsufficientMemory outOfMemory(String device, String what) {
         return new InsufficientMemory(device + ": " + what + ": " + describe(OUT_OF_MEMORY), LESS_MEMORY);
     }
 
-    /** Why the device cannot be used and what to do. */
+    /** Returns the error for an unusable device, with a remedy. */
     public static BackendUnavailable unavailable(String what, int code) {
         Meaning meaning = MEANINGS.get(code);
         String problem = "device cuda: " + what + ": " + describe(code);

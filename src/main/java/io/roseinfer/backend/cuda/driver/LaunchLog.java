@@ -1,11 +1,10 @@
 package io.roseinfer.backend.cuda.driver;
 
 /**
- * The launches of the last moments, for the message of a device that failed: the driver tells of a fault only later, and not
- * which kernel it was. Recording allocates nothing.
+ * The most recent launches, for error messages: the driver reports a fault late and without the kernel. Recording allocates nothing.
  */
 public final class LaunchLog {
-    /** Launches that are remembered. */
+    /** Number of launches kept. */
     static final int SIZE = 64;
 
     private final String[] kernels = new String[SIZE];
@@ -22,7 +21,7 @@ public final class LaunchLog {
         launches++;
     }
 
-    /** The launches, newest first, equal neighbours counted: {@code gemm_head_f16_b64<<<2x393, 320, 75776>>>}. */
+    /** Returns the launches, newest first, with equal neighbors counted: {@code gemm_head_f16_b64<<<2x393, 320, 75776>>>}. */
     @Override
     public String toString() {
         StringBuilder all = new StringBuilder();

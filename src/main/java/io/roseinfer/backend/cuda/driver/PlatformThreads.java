@@ -5,13 +5,13 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 
 /**
- * Runs what must not change its thread of the operating system half-way, because the driver's current context belongs to that
- * thread: loading and closing a model wait for files and locks, where a virtual thread may be moved to another.
+ * Runs work that must stay on one OS thread, which owns the driver's current context: loading and closing a model block on files and
+ * locks, where a virtual thread may change its carrier.
  */
 public final class PlatformThreads {
     private PlatformThreads() {}
 
-    /** Runs it here, or on a platform thread of its own if the caller is a virtual one; an interrupt does not cut it short. */
+    /** Runs the work, on a new platform thread if the caller is a virtual thread; an interrupt does not stop it. */
     public static <T> T call(Supplier<T> work) {
         if (!Thread.currentThread().isVirtual()) {
             return work.get();
@@ -40,7 +40,7 @@ public final class PlatformThreads {
         }
     }
 
-    /** The supplier's exception, unchecked: a supplier cannot throw any other. */
+    /** Returns the supplier's exception, which is unchecked. */
     private static RuntimeException unchecked(ExecutionException failed) {
         if (failed.getCause() instanceof Error error) {
             throw error;

@@ -5,20 +5,17 @@ import java.util.Deque;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a runner has to give back, in the order it was acquired: all of it when it closes, or as far as it got when it fails to
- * load.
- */
+/** A stack of a runner's resources: all are released when it closes, or those acquired so far when it fails to load. */
 public final class Releases {
     private final Deque<Runnable> releases = new ArrayDeque<>();
 
-    /** Notes how something is given back that was just acquired; returns it. */
+    /** Registers how to release a resource; returns the resource. */
     public <T> T add(T acquired, Consumer<? super T> release) {
         releases.push(() -> release.accept(acquired));
         return acquired;
     }
 
-    /** Gives everything back, newest first. One that throws keeps none of the others; the first failure comes out at the end. */
+    /** Releases everything, newest first, even after failures; throws the first failure at the end. */
     public void close() {
         RuntimeException failure = null;
         while (!releases.isEmpty()) {

@@ -3,7 +3,7 @@ package io.roseinfer.backend.cuda.driver;
 import org.bytedeco.cuda.cudart.CUgraphExec_st;
 import org.bytedeco.cuda.cudart.CUgraph_st;
 
-/** A sequence of launches that the driver replays as one. It is valid for the addresses and sizes it was captured with. */
+/** A CUDA graph of a step, valid for the addresses and sizes at capture. */
 public final class StepGraph {
     private final CUgraphExec_st executable;
     private final String name;
@@ -15,7 +15,7 @@ public final class StepGraph {
         this.replaying = "replaying " + name;
     }
 
-    /** Captures what {@code launches} puts into the stream; nothing of it runs. */
+    /** Captures the work that {@code launches} adds to the stream, without running it. */
     public static StepGraph capture(CudaStream stream, String name, Runnable launches) {
         CUgraph_st graph = record(stream, launches);
         try {

@@ -1,13 +1,13 @@
 /**
- * The NVIDIA driver as the rest of {@code cuda} sees it: its calls and result codes, the devices it has, contexts, streams and graphs.
- * {@link io.roseinfer.backend.cuda.driver.Driver} is the one class that calls the presets, and it is reached only through
+ * The CUDA driver API for {@code cuda}: calls and result codes, devices, contexts, streams and graphs. Only
+ * {@link io.roseinfer.backend.cuda.driver.Driver} calls the presets, and only after
  * {@link io.roseinfer.backend.cuda.driver.CudaLibrary}, so that a machine without a driver never loads them.
  *
- * <p>A context belongs to a thread of the operating system: a thread makes it its own for a step
- * ({@link io.roseinfer.backend.cuda.driver.DeviceContext}), and a virtual one loads and closes a model through
+ * <p>A context belongs to an OS thread: a thread makes it current for a step
+ * ({@link io.roseinfer.backend.cuda.driver.DeviceContext}), and virtual threads load and close models through
  * {@link io.roseinfer.backend.cuda.driver.PlatformThreads}.
  *
- * <p>Nothing here knows of kernels or models.
+ * <p>This package is independent of kernels and models.
  */
 @NullMarked
 package io.roseinfer.backend.cuda.driver;

@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Whether the JNI library of {@code native/} is in use. The jar carries it if there was a C compiler when the jar was made; it is
- * copied to the temporary folder and loaded from there, once. Without it the JDK's foreign functions do the same work.
+ * The JNI library of {@code native/}. The jar has it if it was built with a C compiler; it is copied to the temporary folder and loaded
+ * from there once. Without it the JDK's foreign functions do the same.
  */
 public final class NativeLibrary {
     private static final NativeLibrary INSTANCE = load(resource(), Path.of(System.getProperty("java.io.tmpdir")));
@@ -21,19 +21,19 @@ public final class NativeLibrary {
         this.refusal = refusal;
     }
 
-    /** The process's own. */
+    /** Returns the process-wide instance. */
     public static NativeLibrary instance() {
         return INSTANCE;
     }
 
-    /** Where the library for this machine is in the jar. */
+    /** Returns the resource of the library for this machine. */
     static String resource() {
         String processor = System.getProperty("os.arch").equals("aarch64") ? "arm64" : "x86_64";
         String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
         return "/io/roseinfer/native/" + system + "-" + processor + "/libroseinfer.so";
     }
 
-    /** Loads the library of this resource by way of a file in {@code folder}, which is gone again afterwards. */
+    /** Loads the library by way of a temporary file in {@code folder}. */
     @SuppressWarnings("restricted") // native by nature
     static NativeLibrary load(String resource, Path folder) {
         try (InputStream library = NativeLibrary.class.getResourceAsStream(resource)) {
@@ -46,7 +46,7 @@ public final class NativeLibrary {
                 Files.copy(library, file, StandardCopyOption.REPLACE_EXISTING);
                 System.load(file.toAbsolutePath().toString());
             } finally {
-                Files.deleteIfExists(file); // Linux keeps what is mapped.
+                Files.deleteIfExists(file); // Linux keeps the mapping.
             }
             return new NativeLibrary(Optional.empty());
         } catch (IOException | UnsatisfiedLinkError e) {
@@ -57,17 +57,17 @@ public final class NativeLibrary {
         }
     }
 
-    /** Whether {@link NativeCalls} can be called. */
+    /** Returns whether {@link NativeCalls} can be called. */
     public boolean loaded() {
         return refusal.isEmpty();
     }
 
-    /** Whether profiler ranges go through NVTX's header. */
+    /** Returns whether profiler ranges go through NVTX's header. */
     boolean hasNvtx() {
         return loaded() && NativeCalls.hasNvtx();
     }
 
-    /** By which way profilers' ranges go, and why. */
+    /** Describes how profiler ranges are emitted, and why. */
     public String description() {
         if (!loaded()) {
             return "by Java, without the native library: " + refusal.orElseThrow();

@@ -17,12 +17,11 @@ import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 
 /**
- * The program's side of NVTX 3 in Java, for builds whose JNI library lacks NVTX's header. NVTX is no library: a profiler names one of
- * its own in the environment, the program loads it and shows it a table of empty slots, and the profiler puts its functions into
- * those it wants to hear of.
+ * The application side of NVTX 3 in Java, for builds without NVTX's header. A profiler names its library in the environment; the
+ * application loads it and passes a table of empty slots, and the profiler fills in the functions that it implements.
  *
- * <p>The layouts are those of {@code nvtxTypes.h}: a module's table is an array of pointers to slots, of which the first, number
- * zero, is unused; two export tables lead to it.
+ * <p>Layouts are those of {@code nvtxTypes.h}: a module's table is an array of pointers to slots, slot zero unused, reached through two
+ * export tables.
  */
 @SuppressWarnings({"restricted", "UnusedMethod"
 }) // native by nature; the profiler calls some methods through their names
@@ -31,7 +30,7 @@ final class Nvtx {
     private static final int CALLBACKS = 1;
     private static final int VERSION_INFO = 3;
 
-    /** Slots of each module, by the module's number: none, core, CUDA, OpenCL, CUDA runtime, core 2, synchronisation. */
+    /** Slots per module number: none, core, CUDA, OpenCL, CUDA runtime, core 2, synchronization. */
     private static final int[] MODULE_SLOTS = {0, 16, 9, 15, 7, 16, 7};
 
     private static final int CORE = 1;
@@ -39,7 +38,7 @@ final class Nvtx {
     private static final int RANGE_POP = 11;
 
     private final Linker linker = Linker.nativeLinker();
-    /** A profiler keeps what it was shown until the process ends. */
+    /** A profiler keeps the tables until the process ends. */
     private final Arena arena = Arena.global();
 
     private final MemorySegment[] tables = new MemorySegment[MODULE_SLOTS.length];
@@ -57,7 +56,7 @@ final class Nvtx {
         versionInfo.set(ADDRESS, 16, upcall("profilerVersion", FunctionDescriptor.ofVoid(JAVA_INT)));
     }
 
-    /** Pointers to empty slots; one more pointer, null, ends them. */
+    /** Returns pointers to empty slots, null-terminated. */
     private MemorySegment table(int slots) {
         MemorySegment functions = arena.allocate(8L * slots, 8);
         MemorySegment table = arena.allocate(8L * (slots + 1), 8);
@@ -77,7 +76,7 @@ final class Nvtx {
         }
     }
 
-    /** Called by the profiler: where the tables are. */
+    /** Called by the profiler; returns an export table. */
     private MemorySegment exportTable(int id) {
         return switch (id) {
             case CALLBACKS -> callbacks;
@@ -86,7 +85,7 @@ final class Nvtx {
         };
     }
 
-    /** Called by the profiler: a module's table and how many slots it has; returns 0 for a module there is not. */
+    /** Called by the profiler for a module's table and slot count; returns 0 for an unknown module. */
     private int moduleTable(int module, MemorySegment outTable, MemorySegment outSize) {
         if (module < CORE || module >= tables.length) {
             return 0;
@@ -100,14 +99,14 @@ final class Nvtx {
         return 1;
     }
 
-    /** Called by the profiler, to say how old it is. */
+    /** Called by the profiler with its version. */
     @SuppressWarnings("UnusedVariable")
     private void profilerVersion(int version) {}
 
     /**
-     * Loads a profiler's library and lets it fill the slots in.
+     * Loads a profiler's library, which fills in the slots.
      *
-     * @throws BackendUnavailable if it cannot be loaded, has no entry point, refuses, or does not listen to ranges
+     * @throws BackendUnavailable if it cannot be loaded, has no entry point, fails, or does not implement ranges
      */
     static RangeStack attach(Path library) {
         Nvtx nvtx = new Nvtx();
@@ -132,10 +131,10 @@ final class Nvtx {
         return new Functions(push, pop);
     }
 
-    /** The functions that the profiler put into the slots. */
+    /** The profiler's push and pop functions. */
     private record Functions(MethodHandle pushing, MethodHandle popping) implements RangeStack {
         @Override
-        @SuppressWarnings("UnusedVariable") // the depth, which nobody asks for, but invokeExact wants it taken
+        @SuppressWarnings("UnusedVariable") // invokeExact requires the result
         public void push(MemorySegment name) {
             try {
                 int depth = (int) pushing.invokeExact(name);

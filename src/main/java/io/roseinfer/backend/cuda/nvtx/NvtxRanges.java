@@ -15,29 +15,29 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * What the engine does as named ranges of time, which NVIDIA's profilers show above what the device did: through NVTX's header in the
- * JNI library, or without that by way of {@link Nvtx}. Ranges nest, per thread. Beginning and ending one allocates nothing.
+ * Emits the engine's activity as NVTX ranges, through NVTX's header in the JNI library or else {@link Nvtx}. Ranges nest per thread;
+ * emitting them allocates nothing.
  */
 public final class NvtxRanges implements StepObserver, RequestObserver {
     /** The kinds of ranges. */
     private enum Range {
         /** Accepting a request, on the caller's thread. */
         SUBMIT("submit"),
-        /** One turn of the engine's loop. */
+        /** One iteration of the engine's loop. */
         STEP("step"),
         /** Choosing the rows of the next step. */
         PLAN("plan"),
-        /** Looking at the requests that wait and admitting those that fit, as part of {@link #PLAN}. */
+        /** Admitting waiting requests, within {@link #PLAN}. */
         ADMIT("admit"),
-        /** Writing the step down for the device. */
+        /** Packing the step's inputs. */
         PACK("pack"),
-        /** Starting a step with prompt tokens in it. */
+        /** Starting a step with prompt tokens. */
         PREFILL("prefill"),
-        /** Starting a step whose rows bring one token each. */
+        /** Starting a step of decode rows. */
         DECODE("decode"),
         /** Waiting for the oldest step in flight and its sampled tokens. */
         SAMPLE("sample"),
-        /** Handing tokens and endings to their streams. */
+        /** Delivering tokens and outcomes to their streams. */
         EMIT("emit");
 
         private final String text;
@@ -51,9 +51,9 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
 
     private final RangeStack stack;
     private final MemorySegment[] names;
-    /** The name of a range with numbers in it; the engine's thread alone writes it. */
+    /** Name buffer of ranges with numbers; written by the engine's thread only. */
     private final MemorySegment numbered = Arena.global().allocate(MAX_NAME_BYTES);
-    /** Ranges that the engine's thread has begun and not ended. */
+    /** Open ranges of the engine's thread. */
     private int open;
 
     NvtxRanges(RangeStack stack) {
@@ -65,10 +65,10 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
     }
 
     /**
-     * Ranges for the profiler that started this process.
+     * Attaches to the profiler that started this process.
      *
      * @param injection value of {@code NVTX_INJECTION64_PATH}, which a profiler sets
-     * @throws BackendUnavailable if there is no profiler, or it does not want ranges; the message says what to do
+     * @throws BackendUnavailable if there is no profiler, or it ignores ranges
      */
     public static NvtxRanges attach(Optional<Path> injection) {
         Path library = injection.orElseThrow(() -> new BackendUnavailable(
@@ -77,18 +77,18 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
         return new NvtxRanges(attach(library, NativeLibrary.instance()));
     }
 
-    /** Ranges of requests, and of the steps of each replica. */
+    /** Returns observers that emit ranges of requests and of each replica's steps. */
     public Observers observers() {
         return Observers.ofRequests(this)
                 .and(Observers.ofStepsOfEach(replica -> replica == 0 ? this : new NvtxRanges(stack)));
     }
 
-    /** By which way ranges would go to a profiler, such as {@code by NVTX's header, in the native library}. */
+    /** Returns how ranges would be emitted, such as {@code by NVTX's header, in the native library}. */
     public static String binding() {
         return NativeLibrary.instance().description();
     }
 
-    /** By the header if it has found a profiler that listens; else by {@link Nvtx}, which knows why one does not. */
+    /** Attaches through the header if it found a profiler; else through {@link Nvtx}, which reports why not. */
     static RangeStack attach(Path library, NativeLibrary binding) {
         return binding.hasNvtx() && NativeCalls.attach(library.toString()) ? RangeStack.HEADER : Nvtx.attach(library);
     }

@@ -2,16 +2,16 @@ package io.roseinfer.backend.cuda.nvtx;
 
 import java.lang.foreign.MemorySegment;
 
-/** A profiler's ranges, by way of one native binding or the other. */
+/** Push and pop of profiler ranges, through one of the native bindings. */
 interface RangeStack {
 
-    /** Begins a range of the calling thread; the name ends with a zero byte. */
+    /** Begins a range on the calling thread; the name is zero-terminated. */
     void push(MemorySegment name);
 
-    /** Ends the range that the thread began last. */
+    /** Ends the thread's innermost range. */
     void pop();
 
-    /** By the JNI library, which has NVTX's own header in it. */
+    /** Ranges through NVTX's header in the JNI library. */
     RangeStack HEADER = new RangeStack() {
         @Override
         public void push(MemorySegment name) {

@@ -1,9 +1,9 @@
 /**
- * Ranges for a profiler (NVTX): what the engine and a step are doing, as Nsight Systems shows it beside the kernels.
+ * NVTX profiler ranges of the engine and its steps, as shown by Nsight Systems next to the kernels.
  *
- * <p>{@link io.roseinfer.backend.cuda.nvtx.NativeLibrary} is a JNI library of our own, made from {@code native/} where there is a C
- * compiler: it has NVTX's header in it. Without it {@link io.roseinfer.backend.cuda.nvtx.Nvtx} does what the header does, by the JDK's
- * foreign functions. Neither needs a GPU or a driver.
+ * <p>{@link io.roseinfer.backend.cuda.nvtx.NativeLibrary} loads a JNI library built from {@code native/} with NVTX's header, if there was
+ * a C compiler. Without it {@link io.roseinfer.backend.cuda.nvtx.Nvtx} does the same by the JDK's foreign functions. Neither needs a
+ * GPU or a driver.
  */
 @NullMarked
 package io.roseinfer.backend.cuda.nvtx;
