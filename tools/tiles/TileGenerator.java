@@ -75,7 +75,7 @@ final class TileGenerator {
         }
     }
 
-    /** The text of every generated file, by its name. */
+    /** Returns the text of every generated file, by name. */
     static Map<String, String> files() {
         return Map.of(
                 "GemmTiles.java", file(TileTemplates.GEMM, 8),
@@ -85,7 +85,7 @@ final class TileGenerator {
                 "GemvInt4Tiles.java", file(TileTemplates.GEMV_INT4, 2));
     }
 
-    /** The class that a template makes with tiles of {@code tallest} rows and of half as many. */
+    /** Returns the class of a template with tiles of {@code tallest} rows and half as many. */
     private static String file(String template, int tallest) {
         List<String> lines = new ArrayList<>();
         expand((TileTemplates.HEAD + template).lines().toList(), 0, Map.of('t', tallest, 'l', tallest / 2), lines);
@@ -100,7 +100,7 @@ final class TileGenerator {
         return text.replaceAll("(?m)^#.*\n", "");
     }
 
-    /** The text with a declaration behind a mark, if it uses the name that is declared. */
+    /** Returns the text with a declaration inserted after a mark, if it uses the declared name. */
     private static String declared(String text, String mark, String name, String declaration) {
         boolean used =
                 Pattern.compile("(?<!\\.)\\b" + name + "\\b").matcher(text).find();

@@ -164,7 +164,7 @@ final class TileTemplates {
                   | * {@link Int8Weights#UNIT}: one ternary bit operation. The float then exceeds the weight by a constant, and to subtract
                   | * that is exact. The lower two bytes of a word need no shift for this, and one shift serves both upper ones.
                   | *
-                  | * <p>1.3 times as fast as a shift, a mask and a conversion per byte (2 threads, GPT-2's matrices, one row and two).
+                  | * <p>This is 1.3 times as fast as a shift, a mask and a conversion per byte.
                   | *
                   | * <p>The loops call no small methods: C2 stops inlining those in a method this long, and then allocates every vector.
                   | */
@@ -198,9 +198,8 @@ final class TileTemplates {
                   | * one output: a step takes two inputs of every word, by one multiplication and one addition. A group's sums are then scaled
                   | * and added to the sums in memory, which stay in the first-level cache.
                   | *
-                  | * <p>An iteration is one step, so it shifts by a vector. With a word's four steps written out the shifts are constant, but
-                  | * C2 brings loads and products forward until it must spill them: 78 against 125 GFLOP/s of one thread at eight rows (768×2304,
-                  | * Xeon, Emerald Rapids).
+                  | * <p>An iteration is one step, so it shifts by a vector. With a word's four steps unrolled the shifts are constant, but C2
+                  | * hoists loads and products until it spills: 0.6 of the speed at eight rows.
                   | */
                   |final class GemmInt4Tiles implements RegisterTiles<int[]> {
                   |#constants

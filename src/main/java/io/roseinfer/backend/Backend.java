@@ -10,59 +10,59 @@ import java.util.Optional;
 /** A device that can run models. */
 public interface Backend extends AutoCloseable {
 
-    /** The kinds of devices; the kind decides which options have an effect. */
+    /** Kinds of devices, which determine the effective options. */
     enum Kind {
-        /** Processor threads. */
+        /** CPU threads. */
         CPU,
         /** A GPU, through CUDA. */
         CUDA,
-        /** A device without weights, whose tokens are hashes. */
+        /** A simulated device without weights, whose tokens are hashes. */
         SIM
     }
 
     /** Returns the kind of device. */
     Kind kind();
 
-    /** Short name for messages and results, such as {@code cpu}, {@code cuda} or {@code sim}. */
+    /** Returns a short name for messages and results, such as {@code cpu}, {@code cuda} or {@code sim}. */
     default String name() {
         return kind().name().toLowerCase(Locale.ROOT);
     }
 
-    /** One line for people: which processor, how wide, how many threads. */
+    /** Returns a line that describes the device: processor, vector width, threads. */
     String description();
 
-    /** Processor threads that compute; 0 where something else does. */
+    /** Returns the CPU threads that compute, or 0. */
     default int threads() {
         return 0;
     }
 
-    /** The GPU this device is, by its own name; empty if it is none. */
+    /** Returns the GPU's name; empty on other devices. */
     default Optional<String> gpu() {
         return Optional.empty();
     }
 
-    /** Reasons why runs will be slower than the device can be, for the user to see before anything runs. */
+    /** Returns warnings for the user about reduced speed. */
     default List<String> warnings() {
         return List.of();
     }
 
-    /** How long a model that was just loaded should serve requests for their own sake, to get the host's code compiled; or 0. */
+    /** Returns how long a loaded model should run synthetic requests to warm up the host's code; or 0. */
     default long warmUpNanos() {
         return 0;
     }
 
     /**
-     * Loads a model: packs the weights the way this device wants them and allocates everything the runner will ever need.
+     * Loads a model: packs the weights for this device and allocates all memory of the runner.
      *
-     * @throws io.roseinfer.base.RoseException.BadModel if the model has what this device cannot run
+     * @throws io.roseinfer.base.RoseException.BadModel if the device does not support the model
      * @throws io.roseinfer.base.RoseException.InsufficientMemory if it does not fit
      */
     ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits);
 
     /**
-     * Loads a model for several engines at a time, each with a KV pool of its own; what they only read may be there once.
+     * Loads a model for several engines, each with its own KV pool; weights may be shared.
      *
-     * @throws io.roseinfer.base.RoseException as {@link #load(ModelSpec, Weights, RunnerLimits)} does; none is loaded then
+     * @throws io.roseinfer.base.RoseException as in {@link #load(ModelSpec, Weights, RunnerLimits)}; none is loaded then
      */
     default List<ModelRunner> load(ModelSpec spec, Weights weights, RunnerLimits limits, int replicas) {
         List<ModelRunner> loaded = new ArrayList<>();

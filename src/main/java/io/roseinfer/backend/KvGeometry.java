@@ -1,7 +1,7 @@
 package io.roseinfer.backend;
 
 /**
- * The KV pool a runner has allocated.
+ * The size of a runner's KV pool.
  *
  * @param blockSize tokens per block
  * @param blocks number of blocks; block ids are 0 to {@code blocks - 1}
@@ -9,7 +9,7 @@ package io.roseinfer.backend;
  */
 public record KvGeometry(int blockSize, int blocks, long bytesPerBlock) {
 
-    /** Blocks that hold this many tokens. */
+    /** Returns the blocks needed for {@code tokens}. */
     public int blocksFor(int tokens) {
         return Math.ceilDiv(tokens, blockSize);
     }

@@ -1,12 +1,12 @@
 package io.roseinfer.backend;
 
-/** How a device holds keys and values. Products and sums over them are not narrowed. Not every device has every one. */
+/** Precision of the KV cache. Arithmetic is not affected. Not every device supports every one. */
 public enum KvPrecision {
     /** The type of the activations. */
     AUTO,
     /**
-     * One byte each, with 4 bits of exponent and 3 of mantissa (E4M3), without scales: half the memory and half the reading of 16 bits.
-     * Numbers are rounded to nearest, by up to a sixteenth, and those beyond 448 become 448.
+     * E4M3 (4 bits of exponent, 3 of mantissa) without scales: half the memory and traffic of 16 bits. Values are rounded to nearest, by up
+     * to a sixteenth, and saturate at 448.
      */
     FP8
 }

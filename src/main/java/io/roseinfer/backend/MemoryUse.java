@@ -1,4 +1,4 @@
 package io.roseinfer.backend;
 
-/** One named allocation of a runner, as {@code --memory-plan} and {@code doctor} print it. */
+/** A named allocation of a runner, printed by {@code --memory-plan} and {@code doctor}. */
 public record MemoryUse(String name, long bytes) {}

@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * A loaded model on a device: weights, KV pool and scratch memory, and the forward pass over them. One thread uses it.
  *
- * <p>A step appends keys and values of every input token to its slot, attends causally over each row's block list, and samples
- * one token for every row that asks. Rows are independent: what a row yields does not depend on its neighbours.
+ * <p>A step stores keys and values of every input token in its slot, attends causally over each row's block table, and samples a token for
+ * every row that requests one. Rows are independent: a row's results do not depend on other rows.
  */
 public interface ModelRunner extends AutoCloseable {
 
@@ -18,10 +18,10 @@ public interface ModelRunner extends AutoCloseable {
 
     RunnerLimits limits();
 
-    /** Steps that may be submitted before the first of them is awaited; 1 means submit and await alternate. */
+    /** Returns the maximum steps in flight; 1 means that submit and await alternate. */
     int maxInFlight();
 
-    /** Allocates inputs of the size of {@link #limits()}, in whatever memory this device reads best. Called at start only. */
+    /** Allocates inputs of the size of {@link #limits()}, in memory suited to the device. Called at start only. */
     StepInputs newInputs();
 
     /** Allocates outputs of the size of {@link #limits()}. Called at start only. */
@@ -38,23 +38,23 @@ public interface ModelRunner extends AutoCloseable {
     void await();
 
     /**
-     * Waits until the device is as fast as it gets; what is not ready in time goes on beside the first steps. Nothing where a device
-     * is fast from the start. Called while no step is in flight.
+     * Waits until the device has reached full speed; otherwise warm-up continues during the first steps. Does nothing on devices that need no
+     * warm-up. Called while no step is in flight.
      *
-     * @param maxNanos longest wait for kernels without which steps would be many times slower
-     * @param fastestNanos longest wait, of all, for those that gain a little more
-     * @return whether it is as fast as it gets
+     * @param maxNanos maximum wait for kernels without which steps would be many times slower
+     * @param fastestNanos maximum total wait for slightly faster kernels
+     * @return whether full speed is reached
      */
     default boolean warmUp(long maxNanos, long fastestNanos) {
         return true;
     }
 
-    /** How the matrices are held, never {@link Precision#AUTO}; empty if the device has none. */
+    /** Returns the weight precision, never {@link Precision#AUTO}; empty for devices without weights. */
     default Optional<Precision> precision() {
         return Optional.empty();
     }
 
-    /** Every allocation this runner made, largest first. */
+    /** Returns the runner's allocations, largest first. */
     List<MemoryUse> memory();
 
     @Override

@@ -1,33 +1,33 @@
 package io.roseinfer.backend;
 
-/** The parts of a step that a device can time, in the order in which a layer, and then the head, runs them. */
+/** The operators of a step that a device can time, in execution order. */
 public enum Operator {
-    /** From submitting the step until its first operator begins. */
+    /** From submission until the first operator begins. */
     START,
     /** Token and position embeddings. */
     EMBEDDING,
-    /** The norms of the blocks, and putting the rows into the tiles that products read. */
+    /** Norms of the blocks, and tiling their output. */
     NORM,
-    /** Queries, keys and values. */
+    /** QKV projection. */
     QKV,
-    /** Appending keys and values, scores, softmax and the weighted sum. */
+    /** QK norm, RoPE, KV append and attention. */
     ATTENTION,
-    /** Rounding what attention and the MLP's first product made to the 8 bits that 4-bit weights are multiplied by. */
+    /** Quantizing activations to 8 bits for int4 weights. */
     QUANTIZE,
-    /** The product that joins the heads. */
+    /** Attention output projection. */
     ATTENTION_OUTPUT,
-    /** The MLP's first product and its activation. */
+    /** The MLP's first projection and activation. */
     MLP_INNER,
-    /** The MLP's second product. */
+    /** The MLP's down projection. */
     MLP_OUTPUT,
-    /** Collecting the tokens that are sampled from. */
+    /** Gathering the rows to sample. */
     GATHER,
-    /** The layer norm before the head. */
+    /** The norm before the LM head. */
     FINAL_NORM,
-    /** The product with the vocabulary. */
+    /** LM head. */
     LOGITS,
-    /** From logits to tokens. */
+    /** Sampling. */
     SAMPLING,
-    /** Workers waiting for each other between operators. */
+    /** Barriers between operators. */
     WAITING
 }

@@ -6,32 +6,32 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * How a device holds the matrices of a model and computes with them. Sums are always accumulated in 32-bit floats; biases, norms
- * and positions are never narrowed. Not every device has every precision.
+ * Weight precision of a model on a device. Accumulation is always in 32-bit floats; biases, norms and positions are not quantized. Not
+ * every device supports every precision.
  */
 public enum Precision {
-    /** The precision that the device recommends for the checkpoint at hand. */
+    /** The device's default for the checkpoint. */
     AUTO,
     FP32,
     BF16,
     FP16,
-    /** Weights as signed bytes with one scale per output; activations stay floating point. */
+    /** Int8 weights with a scale per output; activations stay floating point. */
     INT8,
     /**
-     * The layers' weights in 4 bits with one scale for every 32 inputs of an output, token embedding and head as {@link #INT8};
-     * what is multiplied by 4 bits is rounded to 8, with one scale for every 32 of a row.
+     * Int4 weights with a scale for every 32 inputs of an output; token embedding and head are {@link #INT8}. Inputs of int4 matmuls are
+     * quantized to 8 bits with a scale for every 32 elements of a row.
      */
     INT4;
 
-    /** Returns the name as {@code --dtype} takes it. */
+    /** Returns the name in {@code --dtype}. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }
 
     /**
-     * Returns the refusal of this precision by a device without it.
+     * Returns the error of a device that does not support this precision.
      *
-     * @param available precisions that the device has, besides {@link #AUTO}; two or more
+     * @param available supported precisions other than {@link #AUTO}; two or more
      */
     public BadInput unavailable(String device, List<Precision> available) {
         String all = available.stream().map(Precision::label).collect(Collectors.joining(", ", "auto, ", ""));

@@ -6,13 +6,13 @@ import io.roseinfer.base.RoseException.BadInput;
  * The largest step a runner must be able to run, fixed at load.
  *
  * @param maxRows maximum rows (sequences) per step
- * @param decodeRows maximum rows of a step in which every row decodes; a device may prepare for steps of up to this many
- * @param maxTokens most tokens in one step, all rows together
+ * @param decodeRows maximum rows of a decode step; a device may prepare for steps of up to this size
+ * @param maxTokens maximum tokens per step, over all rows
  * @param blockSize tokens per KV block
- * @param kvBlocks blocks in the KV pool; 0 lets the backend choose from the memory there is
+ * @param kvBlocks blocks in the KV pool; 0 lets the backend choose by available memory
  */
 public record RunnerLimits(int maxRows, int decodeRows, int maxTokens, int blockSize, int kvBlocks) {
-    /** Most tokens in a KV block. */
+    /** Maximum tokens in a KV block. */
     public static final int MAX_BLOCK_SIZE = 1024;
 
     public RunnerLimits {
@@ -31,7 +31,7 @@ public record RunnerLimits(int maxRows, int decodeRows, int maxTokens, int block
         BadInput.require(kvBlocks >= 0, "KV blocks", kvBlocks, "positive, or 0 to let the backend choose");
     }
 
-    /** Limits of steps in which any row may decode. */
+    /** Creates limits with {@code decodeRows} equal to {@code maxRows}. */
     public RunnerLimits(int maxRows, int maxTokens, int blockSize, int kvBlocks) {
         this(maxRows, maxRows, maxTokens, blockSize, kvBlocks);
     }

@@ -4,8 +4,8 @@ import io.roseinfer.base.Check;
 import io.roseinfer.model.ModelSpec;
 
 /**
- * Checks a step against the model and the pool before a device touches memory by it; every runner does so, once, when a step is
- * submitted. A failure is a bug of whoever packed it.
+ * Checks a step's indices against model and KV pool before a device uses them; every runner does so at submission. A failure is a bug in
+ * the caller.
  */
 public final class StepCheck {
     private final ModelSpec spec;
@@ -19,9 +19,8 @@ public final class StepCheck {
     /**
      * Checks every id, position, slot and block.
      *
-     * @param samplesBefore samples of the step submitted just before, which tokens that are still on the device refer to; 0 where
-     *     no token ever is
-     * @throws Check.Failure if something is out of range, or contradicts the rest
+     * @param samplesBefore samples of the previous step, to which tokens still on the device refer; 0 if there are none
+     * @throws Check.Failure if an index is out of range or inconsistent
      */
     public void check(StepInputs step, int samplesBefore) {
         for (int row = 0; row < step.rows(); row++) {

@@ -9,21 +9,20 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * One step's work as a struct of arrays in one piece of off-heap memory, written row by row and read by a runner, who checks it by
- * {@link StepCheck}.
+ * A step's inputs as a struct of arrays in one off-heap allocation, written row by row; the runner checks them with {@link StepCheck}.
  *
  * <p>A step has {@code tokens()} tokens in {@code rows()} rows. Row r has the tokens {@code rowStart(r) … rowStart(r + 1) - 1};
  * after the step its sequence holds {@code contextLength(r)} tokens, kept in the blocks {@code block(blockStart(r)) …
- * block(blockStart(r + 1) - 1)}. Token t stands at {@code position(t)} of its sequence, its key and value go to {@code slot(t)} =
+ * block(blockStart(r + 1) - 1)}. Token t is at {@code position(t)} of its sequence; its key and value go to {@code slot(t)} =
  * block id · block size + offset. Sample s is taken from the last token of row {@code sampleRow(s)}.
  *
- * <p>A token id below zero stands for a token that is still on the device: {@code ~id} is the index of its sample in the step
- * before. Only runners with {@link ModelRunner#maxInFlight()} above 1 ever see one.
+ * <p>A negative token id is a token still on the device: {@code ~id} is the index of its sample in the previous step. Only runners with
+ * {@link ModelRunner#maxInFlight()} above 1 see one.
  */
 public final class StepInputs {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
 
-    /** As many elements as any array can have. */
+    /** Maximum length of an array. */
     private static final int MAX_LISTED_BLOCKS = Integer.MAX_VALUE - 8;
 
     private final MemorySegment memory;
@@ -61,7 +60,7 @@ public final class StepInputs {
         this(arena.allocate(bytes(limits, maxBlocksPerRow), 64), limits, maxBlocksPerRow);
     }
 
-    /** Lays the arrays out in memory the caller owns, of at least {@link #bytes} bytes. */
+    /** Lays the arrays out in memory of the caller, at least {@link #bytes} bytes. */
     public StepInputs(MemorySegment memory, RunnerLimits limits, int maxBlocksPerRow) {
         this.memory = memory;
         this.maxTokens = limits.maxTokens();
@@ -88,9 +87,9 @@ public final class StepInputs {
     }
 
     /**
-     * Entries of the block lists of a step's rows, together.
+     * Returns the maximum entries in a step's block tables.
      *
-     * @throws BadInput if they are more than an array can have
+     * @throws BadInput if they exceed the length of an array
      */
     public static int listedBlocks(RunnerLimits limits, int maxBlocksPerRow) {
         long listed = (long) limits.maxRows() * maxBlocksPerRow;
@@ -104,13 +103,13 @@ public final class StepInputs {
         return (int) listed;
     }
 
-    /** Bytes that inputs of these limits occupy. */
+    /** Returns the bytes of inputs with these limits. */
     public static long bytes(RunnerLimits limits, int maxBlocksPerRow) {
         long rows = limits.maxRows();
         return 4L * (3L * limits.maxTokens() + 4 * rows + 2 + rows * maxBlocksPerRow);
     }
 
-    /** Empties the inputs; the memory stays as it is. */
+    /** Clears the inputs without touching the memory. */
     public void clear() {
         tokenCount = 0;
         rowCount = 0;
@@ -123,8 +122,8 @@ public final class StepInputs {
     /**
      * Opens a row; its tokens are added next, then {@link #endRow}.
      *
-     * @param position where its first token stands in its sequence
-     * @param blocks the sequence's blocks, in order, for all tokens up to the row's last; read until the row is closed
+     * @param position position of its first token in the sequence
+     * @param blocks the sequence's blocks in order, for all tokens up to the row's last; read until the row is closed
      */
     public void beginRow(int position, int[] blocks) {
         Check.that(rowCount < maxRows, "step has more rows than its limit");
@@ -134,7 +133,7 @@ public final class StepInputs {
         rowBlocks = blocks;
     }
 
-    /** Adds the row's next token; its position and its slot follow from the row's beginning and blocks. */
+    /** Adds the row's next token; position and slot follow from {@link #beginRow}. */
     public void addToken(int id) {
         Check.that(tokenCount < maxTokens, "step has more tokens than its limit");
         set(tokenIds, tokenCount, id);
@@ -148,7 +147,7 @@ public final class StepInputs {
         }
     }
 
-    /** Closes the open row: once the step has run, its sequence holds the tokens up to the one added last. */
+    /** Closes the open row; after the step its sequence holds the tokens up to the last one added. */
     public void endRow() {
         int count = blockOffset == 0 ? blockIndex : blockIndex + 1;
         Check.that(blockCount + count <= maxBlocks, "step has more blocks than its limit");
@@ -160,7 +159,7 @@ public final class StepInputs {
         set(blockStarts, rowCount, blockCount);
     }
 
-    /** Samples a token from the row closed last. */
+    /** Requests a sample of the row closed last. */
     public void sampleLastRow(SampleRequest request) {
         set(sampleRows, sampleCount, rowCount - 1);
         sampling[sampleCount] = request;
@@ -191,7 +190,7 @@ public final class StepInputs {
         return get(slots, token);
     }
 
-    /** Index of the row's first token; {@code rowStart(rows())} is the number of tokens. */
+    /** Returns the index of the row's first token; {@code rowStart(rows())} is the number of tokens. */
     public int rowStart(int row) {
         return get(rowStarts, row);
     }
@@ -200,7 +199,7 @@ public final class StepInputs {
         return get(contextLengths, row);
     }
 
-    /** Index of the row's first block in {@link #block}. */
+    /** Returns the index of the row's first block in {@link #block}. */
     public int blockStart(int row) {
         return get(blockStarts, row);
     }
@@ -209,30 +208,30 @@ public final class StepInputs {
         return get(blocks, index);
     }
 
-    /** Copies what there is for each token to three places, by their offsets in bytes. */
+    /** Copies token ids, positions and slots to three byte offsets. */
     public void copyTokens(MemorySegment target, long idsAt, long positionsAt, long slotsAt) {
         MemorySegment.copy(memory, tokenIds, target, idsAt, 4L * tokenCount);
         MemorySegment.copy(memory, positions, target, positionsAt, 4L * tokenCount);
         MemorySegment.copy(memory, slots, target, slotsAt, 4L * tokenCount);
     }
 
-    /** Copies where each row's tokens begin, with the end of the last row, and how long each row is. */
+    /** Copies row starts, including the end of the last row, and context lengths. */
     public void copyRows(MemorySegment target, long rowStartsAt, long contextLengthsAt) {
         MemorySegment.copy(memory, rowStarts, target, rowStartsAt, 4L * (rowCount + 1));
         MemorySegment.copy(memory, contextLengths, target, contextLengthsAt, 4L * rowCount);
     }
 
-    /** Copies where each row's blocks begin, with the end of the last row's. */
+    /** Copies block starts, including the end of the last row's. */
     public void copyBlockStarts(MemorySegment target, long at) {
         MemorySegment.copy(memory, blockStarts, target, at, 4L * (rowCount + 1));
     }
 
-    /** Copies the blocks of all rows, one row's after the other's. */
+    /** Copies the blocks of all rows. */
     public void copyBlocks(MemorySegment target, long at) {
         MemorySegment.copy(memory, blocks, target, at, 4L * blockCount);
     }
 
-    /** Copies the rows that are sampled from. */
+    /** Copies the sampled rows. */
     public void copySampleRows(MemorySegment target, long at) {
         MemorySegment.copy(memory, sampleRows, target, at, 4L * sampleCount);
     }

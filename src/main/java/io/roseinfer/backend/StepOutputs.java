@@ -3,14 +3,14 @@ package io.roseinfer.backend;
 import io.roseinfer.sampling.SamplingParams;
 
 /**
- * What a step yields: one token per sample, in the order of the inputs' samples, with log-probabilities where they were asked
- * for. Preallocated; the arrays are read in place.
+ * A step's results: a token per sample, in the order of the inputs, with log-probabilities if requested. Preallocated; arrays are read in
+ * place.
  */
 public final class StepOutputs {
     /** How a sample ended. */
     public enum Status {
         OK,
-        /** The logits held NaN, or no finite value to choose: the row's request must fail, the others stand. */
+        /** The logits contain NaN or no finite value: the row's request fails, others are unaffected. */
         NON_FINITE
     }
 
@@ -36,12 +36,12 @@ public final class StepOutputs {
         return nonFinite[sample] ? Status.NON_FINITE : Status.OK;
     }
 
-    /** Natural logarithm of the chosen token's probability under the model, before temperature, penalties and filters. */
+    /** Returns the log-probability of the sampled token, before temperature, penalties and filters. */
     public float logprob(int sample) {
         return logprobs[sample];
     }
 
-    /** The {@code rank}-th most likely token, counted from zero. */
+    /** Returns the {@code rank}-th most likely token, counted from zero. */
     public int topToken(int sample, int rank) {
         return topTokens[sample * SamplingParams.MAX_LOGPROBS + rank];
     }

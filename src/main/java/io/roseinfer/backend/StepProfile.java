@@ -3,31 +3,31 @@ package io.roseinfer.backend;
 import java.util.List;
 
 /**
- * Where the time of one step went.
+ * The time of a step by operator.
  *
- * @param kind what sort of step it was
+ * @param kind kind of step
  * @param rows sequences in the step
  * @param tokens tokens in the step
  * @param stepNanos from the beginning of {@link ModelRunner#submit} to the end of {@link ModelRunner#await}
- * @param parts its operators, each at most once; together they are {@code stepNanos}, but for what waking the caller takes
+ * @param parts its operators, each at most once; they add up to {@code stepNanos}, except for waking the caller
  */
 public record StepProfile(Kind kind, int rows, int tokens, long stepNanos, List<Part> parts) {
 
-    /** Steps that are not to be averaged with each other. */
+    /** Kinds of steps that are averaged separately. */
     public enum Kind {
-        /** Some row computes more than one token. */
+        /** A row has more than one token. */
         PREFILL,
-        /** Every row computes one token. */
+        /** Every row has one token. */
         DECODE
     }
 
     /**
-     * One operator's share of a step, all layers together.
+     * One operator's share of a step, over all layers.
      *
-     * @param calls how often it ran
-     * @param nanos the time it took; of several workers the mean, so that the parts add up
-     * @param bytes weights, keys and values it had to read at least; 0 where that says nothing
-     * @param flops useful floating point operations, a multiply-add being two; 0 where that says nothing
+     * @param calls number of calls
+     * @param nanos its time; the mean over workers, so that the parts add up
+     * @param bytes minimum bytes of weights, keys and values read; 0 if not meaningful
+     * @param flops useful floating-point operations, two per multiply-add; 0 if not meaningful
      */
     public record Part(Operator operator, int calls, long nanos, long bytes, long flops) {}
 

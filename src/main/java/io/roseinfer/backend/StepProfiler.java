@@ -3,21 +3,21 @@ package io.roseinfer.backend;
 import io.roseinfer.base.Clock;
 import java.util.List;
 
-/** Times the operators of a runner's steps from the moment it is made. Asked only while no step is in flight. */
+/** Times the operators of a runner's steps from its creation. Called only while no step is in flight. */
 public interface StepProfiler {
 
-    /** What a {@link ModelRunner} implements too if it can time its operators; none need to. */
+    /** Optional interface of a {@link ModelRunner} that can time its operators. */
     interface Source {
-        /** Times every step from now on. Steps get a little slower by it. Called while no step is in flight. */
+        /** Starts timing steps, which get a little slower. Called while no step is in flight. */
         StepProfiler profile(Clock clock);
     }
 
-    /** Forgets all steps. */
+    /** Discards all steps. */
     void clear();
 
-    /** The newest steps, as many as it keeps, oldest first. A step that failed is left out. */
+    /** Returns the most recent steps, oldest first, without failed ones. */
     List<StepProfile> steps();
 
-    /** Steps timed since {@link #clear}, kept or not. */
+    /** Returns the number of steps timed since {@link #clear}, kept or not. */
     long recorded();
 }

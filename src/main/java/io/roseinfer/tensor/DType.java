@@ -3,8 +3,8 @@ package io.roseinfer.tensor;
 import java.util.Optional;
 
 /**
- * The element types that a safetensors file may name, by the exact names it uses. Little-endian, row-major, no strides. Elements are
- * stored in blocks: one element, or a few that share bytes.
+ * The element types of safetensors, by their exact names. Little-endian, row-major, no strides. Elements are stored in blocks: one element,
+ * or a few that share bytes.
  */
 public enum DType {
     BOOL(1),
@@ -52,7 +52,7 @@ public enum DType {
         return blockBytes;
     }
 
-    /** Returns the bytes of {@code elements} elements, which are whole blocks. */
+    /** Returns the bytes of {@code elements}, a whole number of blocks. */
     public long bytes(long elements) {
         return Math.multiplyExact(elements / blockElements, blockBytes);
     }
@@ -62,7 +62,7 @@ public enum DType {
         return this == F32 || this == F16 || this == BF16;
     }
 
-    /** The type with exactly this name, if there is one; names are case-sensitive. */
+    /** Returns the type with this case-sensitive name, if any. */
     public static Optional<DType> named(String name) {
         for (DType type : values()) {
             if (type.name().equals(name)) {

@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * A typed, shaped, read-only view of memory that somebody else owns: row-major, little-endian, dense, at any byte alignment
- * (the safetensors format promises none).
+ * A typed, shaped, read-only view of memory that it does not own: row-major, little-endian, dense, at any alignment (safetensors
+ * guarantees none).
  */
 public final class Tensor {
     private static final ValueLayout.OfFloat FLOAT =
@@ -16,7 +16,7 @@ public final class Tensor {
     private static final ValueLayout.OfShort SHORT =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Bits of a float: the largest magnitude that is a number, all but the sign, and what tells a quiet NaN. */
+    /** Float bit masks: infinity, magnitude, and the quiet-NaN bit. */
     private static final int INFINITY = 0x7f800000;
 
     private static final int MAGNITUDE = 0x7fffffff;
@@ -49,7 +49,7 @@ public final class Tensor {
         return dtype;
     }
 
-    /** The dimensions, outermost first, as a copy. */
+    /** Returns a copy of the dimensions, outermost first. */
     public long[] shape() {
         return shape.clone();
     }
@@ -70,7 +70,7 @@ public final class Tensor {
         return data;
     }
 
-    /** The element at a row-major index as a float; exact for F32, F16 and BF16, an error for any other type. */
+    /** Returns the element at a row-major index as a float; exact for F32, F16 and BF16, an error for other types. */
     public float get(long index) {
         return switch (dtype) {
             case F32 -> data.get(FLOAT, 4 * index);
@@ -86,8 +86,8 @@ public final class Tensor {
     }
 
     /**
-     * The same by way of {@code bits}, at least {@code count} of them, for those who read much: elements of two bytes go through an
-     * array, which code that is not compiled yet reads many times faster than memory.
+     * Copies through {@code bits}, a buffer of at least {@code count}, for bulk reads: interpreted code reads arrays many times faster than
+     * memory segments.
      */
     public void copyTo(long from, float[] target, int targetFrom, int count, short[] bits) {
         switch (dtype) {
@@ -121,12 +121,12 @@ public final class Tensor {
     public static short floatToBf16(float value) {
         int bits = Float.floatToRawIntBits(value);
         int rounded = bits + 0x7fff + ((bits >>> 16) & 1);
-        // All ones for a NaN: a branch would keep loops over this from becoming vector code.
+        // All ones for a NaN, without a branch, which would prevent vectorization.
         int nan = (INFINITY - (bits & MAGNITUDE)) >> 31;
         return (short) (((rounded & ~nan) | ((bits | QUIET) & nan)) >>> 16);
     }
 
-    /** The product of the dimensions; zero where one is, however large the others are. */
+    /** Returns the product of the dimensions; zero if any is zero. */
     public static long elementCount(long[] shape) {
         if (Arrays.stream(shape).anyMatch(dimension -> dimension == 0)) {
             return 0;

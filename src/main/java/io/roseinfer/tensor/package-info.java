@@ -1,6 +1,5 @@
 /**
- * Numbers in memory: element types, and tensors as typed, shaped views of a {@link java.lang.foreign.MemorySegment}. Nothing
- * here owns memory; whoever owns the arena does.
+ * Element types, and tensors as typed, shaped views of a {@link java.lang.foreign.MemorySegment}. The owner of the arena owns the memory.
  */
 @NullMarked
 package io.roseinfer.tensor;

@@ -5,14 +5,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The arrays of one owner by name: a list that is added up before anything is allocated, and then executed. So what is promised is
- * what is allocated.
+ * The named arrays of one owner: summed before anything is allocated, then allocated from the same list.
  */
 final class ArrayPlan {
     /** Bytes of an element: a float or an int. */
     private static final long ELEMENT_BYTES = 4;
 
-    /** Elements of the arrays that are not allocated yet. */
+    /** Elements of planned arrays that are not yet allocated. */
     private final Map<String, Long> lengths = new LinkedHashMap<>();
 
     /** Plans an array of {@code length} floats or ints. */
@@ -21,7 +20,7 @@ final class ArrayPlan {
         return this;
     }
 
-    /** Bytes of the planned arrays that are not allocated yet. */
+    /** Returns the bytes of planned arrays that are not yet allocated. */
     long bytes() {
         return ELEMENT_BYTES
                 * lengths.values().stream().mapToLong(Long::longValue).sum();

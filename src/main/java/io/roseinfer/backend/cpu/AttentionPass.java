@@ -12,11 +12,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RopeTable;
 import java.util.Optional;
 
-/**
- * From queries, keys and values of a tile of tokens to what the heads attended to: queries and keys are normalised and turned where
- * the block says so, keys and values go into the pool, and queries meet all that is there. (Row, head of keys) pairs go to whoever
- * has time.
- */
+/** Attention of one layer: QK norm, RoPE, KV append, attention. Workers claim (row, KV-head group) items. */
 final class AttentionPass {
     private final ModelSpec spec;
     private final ModelWeights weights;
@@ -36,8 +32,8 @@ final class AttentionPass {
     }
 
     /**
-     * A (row, head of keys) pair writes its own keys and values before it reads any, so pairs need not wait for each other. A
-     * worker takes neighbouring heads of a row, whose keys and values lie side by side.
+     * Runs a worker's part. A (row, KV head) pair writes its keys and values before it reads them, so pairs are independent. An item is a
+     * group of adjacent KV heads of a row, whose keys and values are adjacent in memory.
      */
     void run(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
         int heads = spec.attention().kvHeads();
@@ -58,7 +54,7 @@ final class AttentionPass {
         }
     }
 
-    /** Normalises and turns the queries and keys that belong to one head of keys, in place. */
+    /** Applies QK norm and RoPE to the queries and keys of one KV head, in place. */
     private void prepare(Worker own, StepInputs step, int layer, int head, int first, int from, int to) {
         Heads heads = weights.layers().get(layer).heads();
         if (heads.arePlain()) {
@@ -96,7 +92,7 @@ final class AttentionPass {
         }
     }
 
-    /** All queries of one head of keys: those of several tokens head by head, those of one token together. */
+    /** Attends all queries of one KV head: one query head at a time for several tokens, all together for a decode row. */
     private void attendGroup(Worker own, StepInputs step, int layer, int head, int first, int count, int from, int to) {
         int group = spec.attention().heads() / spec.attention().kvHeads();
         if (to - from == 1) {

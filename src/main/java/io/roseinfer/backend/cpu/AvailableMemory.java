@@ -10,13 +10,13 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * The memory this process can still take before the kernel ends somebody for want of it: what Linux calls available, or the room
- * left in the control groups the process is in, where that is less. Caches of files count as free, for the kernel drops them.
+ * The memory that this process can still allocate: Linux's available memory, or less if a control group of the process limits it. The
+ * page cache is counted as free.
  */
 public final class AvailableMemory {
     private static final String CGROUPS = "sys/fs/cgroup";
 
-    /** The files of one version of control groups, and the fields of {@code memory.stat} that the kernel can take back. */
+    /** Files of a cgroup version, and the reclaimable fields of {@code memory.stat}. */
     private record Version(String limit, String usage, List<String> reclaimable) {
         static final Version ONE = new Version(
                 "memory.limit_in_bytes", "memory.usage_in_bytes", List.of("total_inactive_file", "total_active_file"));
@@ -27,7 +27,7 @@ public final class AvailableMemory {
     private final Path root;
 
     /**
-     * @param root where {@code proc} and {@code sys} are, {@code /}
+     * @param root parent of {@code proc} and {@code sys}, normally {@code /}
      */
     public AvailableMemory(Path root) {
         this.root = root;
@@ -38,7 +38,7 @@ public final class AvailableMemory {
         return new AvailableMemory(Path.of("/"));
     }
 
-    /** In bytes; where the system does not tell, all the memory it has. */
+    /** Returns the available bytes; all memory of the machine if unknown. */
     public long bytes() {
         return LongStream.concat(available().stream(), rooms()).min().orElseGet(AvailableMemory::total);
     }
@@ -49,7 +49,7 @@ public final class AvailableMemory {
                 .findFirst();
     }
 
-    /** Bytes left in each control group that has a limit, from the process's own up to the root. */
+    /** Returns the free bytes of each limited cgroup, from the process's own to the root. */
     private LongStream rooms() {
         Path mount = root.resolve(CGROUPS);
         return lines(root.resolve("proc/self/cgroup"))
@@ -65,7 +65,7 @@ public final class AvailableMemory {
                 });
     }
 
-    /** Inside a container the group's path may be one of the host's, of which only the mount itself can be seen. */
+    /** Returns free bytes per cgroup; inside a container the path may be the host's, and only the mount is visible. */
     private static LongStream rooms(Version version, Path mount, String group) {
         Path own = mount.resolve(group.replaceFirst("^/+", "")).normalize();
         return Stream.iterate(own.startsWith(mount) ? own : mount, folder -> folder.startsWith(mount), Path::getParent)
@@ -81,12 +81,12 @@ public final class AvailableMemory {
                         .map(usage -> Math.max(0, limit - Math.max(0, usage - reclaimable))));
     }
 
-    /** The number a file consists of; none where it says {@code max}. */
+    /** Returns the number in a file; empty for {@code max}. */
     private static LongStream number(Path file) {
         return lines(file).limit(1).flatMapToLong(line -> parse(line.strip()));
     }
 
-    /** The number behind a name at the beginning of a line. */
+    /** Returns the number after a field's name. */
     private static LongStream field(Path file, String name) {
         return lines(file)
                 .map(line -> line.split("\\s+"))
@@ -95,7 +95,7 @@ public final class AvailableMemory {
                 .flatMapToLong(words -> parse(words[1]));
     }
 
-    /** Numbers of 19 digits, as version 1 has where there is no limit, are none. */
+    /** Parses a number; empty for 19 digits, which mean no limit in cgroup v1. */
     private static LongStream parse(String digits) {
         return digits.matches("\\d{1,18}") ? LongStream.of(Long.parseLong(digits)) : LongStream.empty();
     }

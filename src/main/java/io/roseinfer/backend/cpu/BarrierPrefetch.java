@@ -5,11 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The prefetch of a worker that waits for the others at a barrier: it reads the weights that it will need first, a cache line at a
- * time, so that they come into its cache while the memory would be idle. Waiting costs little then where workers share the memory.
+ * Prefetches a worker's next weights while it waits at a barrier, a cache line at a time, so that memory is not idle.
  */
 final class BarrierPrefetch implements EventCount.WaitTask {
-    /** Most bytes to prefetch: half a second-level cache of today's servers. */
+    /** Maximum bytes to prefetch: half the L2 cache of current servers. */
     private static final long MAX_BYTES = 512 << 10;
 
     private static final int LINE_BYTES = 64;
@@ -23,7 +22,7 @@ final class BarrierPrefetch implements EventCount.WaitTask {
     @SuppressWarnings("UnusedVariable")
     private int read;
 
-    /** Aims at panels {@code first <= panel < end} of a matrix. Goes on where it was if it was aimed there before. */
+    /** Targets panels {@code first <= panel < end} of a matrix; continues if they are already the target. */
     public void aim(PackedMatrix matrix, int first, int end) {
         long from = matrix.panelStart(first);
         if (matrix.memory().equals(memory) && from == start) {

@@ -15,20 +15,20 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Runs models on the processor's cores. Results are the same to the bit for any batch, chunking, thread count and kernels. */
+/** Runs models on CPU cores. Results are bit-identical for any batch, chunking, thread count and kernels. */
 public final class CpuBackend implements Backend {
     private static final long WARM_UP_NANOS = 200_000_000;
 
     private final CpuOptions options;
     private final CpuFeatures features;
-    /** Kinds of kernels from the one that is fast at once to the one that is fastest when compiled. */
+    /** Kinds of kernels, from one that needs no warm-up to the fastest once compiled. */
     private final List<Kernels.Factory> kernels;
 
     private final int threads;
     private final AvailableMemory memory;
     private final Clock clock;
 
-    /** As {@link #CpuBackend(CpuOptions, Clock)}, by the machine's clock. */
+    /** Creates a backend with the system clock. */
     public CpuBackend(CpuOptions options) {
         this(options, Clock.system());
     }
@@ -36,8 +36,8 @@ public final class CpuBackend implements Backend {
     /**
      * Chooses kernels for this processor.
      *
-     * @param clock says whether a step has come no further for too long
-     * @throws BackendUnavailable if vector kernels were asked for by width and cannot run
+     * @param clock measures stalls
+     * @throws BackendUnavailable if requested vector kernels cannot run
      */
     public CpuBackend(CpuOptions options, Clock clock) {
         this(options, CpuFeatures.detect(), AvailableMemory.here(), clock);
@@ -115,18 +115,18 @@ public final class CpuBackend implements Backend {
         return load(spec, weights, limits, 1).getFirst();
     }
 
-    /** Several runners over weights that are in memory once; the threads are shared out. */
+    /** Loads several runners over shared weights; divides the threads among them. */
     @Override
     public List<ModelRunner> load(ModelSpec spec, Weights weights, RunnerLimits limits, int replicas) {
         List<CpuModelRunner> runners = RunnerLoader.load(
                 spec, weights, limits, options.precision(), kernels, shares(replicas), memory.bytes());
-        // Not before: loading reads files, which may take any time.
+        // After loading, which reads files and may take any time.
         runners.forEach(runner ->
                 runner.setStallLimit(new StallLimit(clock, TimeUnit.NANOSECONDS.convert(options.stallLimit()))));
         return List.copyOf(runners);
     }
 
-    /** Threads of each replica: at least one, and as equal as can be. */
+    /** Returns the threads of each replica: at least one, evenly divided. */
     private List<Integer> shares(int replicas) {
         return IntStream.range(0, replicas)
                 .mapToObj(i -> Math.max(1, threads / replicas + (i < threads % replicas ? 1 : 0)))

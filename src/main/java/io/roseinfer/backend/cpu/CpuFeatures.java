@@ -12,7 +12,7 @@ import io.roseinfer.backend.cpu.panama.VectorWidth;
 public record CpuFeatures(boolean moduleEnabled, int vectorBits, int processors) {
     private static final int NARROWEST = 128;
 
-    /** Looks at this process. Without the module no class that needs it is touched. */
+    /** Detects the features of this process. Without the module no class that needs it is loaded. */
     public static CpuFeatures detect() {
         boolean enabled = ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
         return new CpuFeatures(
@@ -21,12 +21,12 @@ public record CpuFeatures(boolean moduleEnabled, int vectorBits, int processors)
                 Runtime.getRuntime().availableProcessors());
     }
 
-    /** Whether the vector kernels can run as intended. */
+    /** Returns whether the vector kernels are supported. */
     public boolean vectorUsable() {
         return vectorBits >= NARROWEST;
     }
 
-    /** One line: what there is, or what is missing and what to do about it. */
+    /** Returns a line that describes the features, or what is missing with a remedy. */
     public String summary() {
         if (!moduleEnabled) {
             return "the module jdk.incubator.vector is not enabled; start java with --add-modules=jdk.incubator.vector";

@@ -19,25 +19,25 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A model on the processor: a team of workers that runs one step at a time over memory allocated at load. */
+/** A model on the CPU: a worker team that runs one step at a time over memory allocated at load. */
 final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTeam.Job {
-    /** Memory with packed weights that several runners read; freed when the last of its holders lets go. */
+    /** Reference-counted memory of packed weights, shared by runners. */
     static final class SharedWeights {
         private final Arena arena;
         private final AtomicInteger holders = new AtomicInteger(1);
 
-        /** Held once, by who makes it. */
+        /** Creates the weights with one reference. */
         SharedWeights(Arena arena) {
             this.arena = arena;
         }
 
-        /** One holder more; returns this. */
+        /** Adds a reference and returns this. */
         SharedWeights retain() {
             holders.incrementAndGet();
             return this;
         }
 
-        /** One holder fewer. */
+        /** Drops a reference; frees the memory with the last. */
         void release() {
             if (holders.decrementAndGet() == 0) {
                 arena.close();
@@ -56,7 +56,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     private final StepWork work;
     private final StepCheck check;
     private final SharedWeights weights;
-    /** The step's block lists as an array: the kernels look blocks up in their inner loops. */
+    /** The step's block tables as an array, for the kernels' inner loops. */
     private final int[] blocks;
 
     private @Nullable OperatorRecorder recorder;
@@ -66,9 +66,9 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     private boolean freed;
 
     /**
-     * Takes ownership of {@code arena}, {@code team} and what the passes warm up.
+     * Takes ownership of {@code arena}, {@code team} and the warm-up of {@code passes}.
      *
-     * @param weights what the passes read, which others may read too; let go of at the end
+     * @param weights shared with other runners; released at close
      */
     CpuModelRunner(RunnerPlan plan, Arena arena, WorkerTeam team, KvPool pool, Passes passes, SharedWeights weights) {
         this.weights = weights;
@@ -85,7 +85,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
         this.blocks = new int[StepInputs.listedBlocks(plan.limits(), plan.blocksPerContext())];
     }
 
-    /** Gives a step up if its workers wait longer than that for one of them. */
+    /** Makes steps fail if the workers wait longer than the limit for one of them. */
     void setStallLimit(StallLimit limit) {
         team.setStallLimit(limit);
     }
@@ -113,7 +113,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     @Override
     public StepInputs newInputs() {
         Check.that(!closed, "inputs were asked of a closed runner");
-        // Memory of their own, which is collected with the engine that asked: engines come and go on a loaded model.
+        // A separate automatic arena: inputs live as long as their engine, and engines come and go on a loaded model.
         return new StepInputs(Arena.ofAuto(), limits(), plan.blocksPerContext());
     }
 
@@ -196,22 +196,22 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     }
 
     /**
-     * A logit of the step awaited last, as the sampler left it; of its last few samples only, since rows of logits are reused.
-     * For holding this device against others.
+     * Returns a logit of the step awaited last, as the sampler left it; only of its last few samples, since rows of logits are reused. For
+     * comparing devices.
      */
     float logit(int sample, int token) {
         return head.logit(sample, token);
     }
 
-    /** Fills a block with NaN: whatever reads a slot that no token wrote then shows in its results. */
+    /** Fills a block with NaN, so that a read of an unwritten slot shows in the results. */
     void poison(int block) {
         Check.index(block, geometry.blocks(), "block");
         pool.poison(block);
     }
 
     /**
-     * Lets a running step finish, ends the workers and frees all memory; but none while a worker is still at work that was given up,
-     * so that it may be called again when that one has come back. Does nothing once all is freed.
+     * Finishes a running step, ends the workers and frees all memory. After a stall it frees nothing while a worker still runs, and may be
+     * called again. Idempotent once all is freed.
      */
     @Override
     public void close() {

@@ -8,21 +8,21 @@ import java.time.Duration;
 /**
  * The options of the CPU backend.
  *
- * @param threads worker threads; 0 takes one per available processor
- * @param precision how weights are held: the precision of a {@link WeightFormat}, or {@link Precision#AUTO}, which keeps a bfloat16
- *     checkpoint as it is and widens anything else to 32 bits, so nothing is lost. Narrowing is only done when asked for.
+ * @param threads worker threads; 0 for one per available processor
+ * @param precision weight precision: that of a {@link WeightFormat}, or {@link Precision#AUTO}, which keeps bfloat16 checkpoints and
+ *     widens others to fp32, without loss
  * @param kernels which kernels; they do not change results
- * @param stallLimit how long the workers of a step wait for one of them before the step, and with it the runner, is given up. The
- *     largest step takes longer, but none of its phases does
+ * @param stallLimit how long a step's workers wait for one of them before the step and the runner fail. A large step takes longer, but
+ *     none of its phases does
  */
 public record CpuOptions(int threads, Precision precision, KernelChoice kernels, Duration stallLimit) {
-    /** As long as a step on a GPU may take. */
+    /** Same as the time limit of small steps on a GPU. */
     private static final Duration STALL_LIMIT = Duration.ofSeconds(60);
 
-    /** Most worker threads. */
+    /** Maximum worker threads. */
     public static final int MAX_THREADS = 1024;
 
-    /** Options with a limit of a minute. */
+    /** Creates options with a stall limit of a minute. */
     public CpuOptions(int threads, Precision precision, KernelChoice kernels) {
         this(threads, precision, kernels, STALL_LIMIT);
     }
@@ -42,7 +42,7 @@ public record CpuOptions(int threads, Precision precision, KernelChoice kernels,
         }
     }
 
-    /** All processors, nothing narrowed, the widest kernels. */
+    /** Returns the defaults: all processors, no loss of precision, the widest kernels. */
     public static CpuOptions defaults() {
         return new CpuOptions(0, Precision.AUTO, KernelChoice.BEST);
     }

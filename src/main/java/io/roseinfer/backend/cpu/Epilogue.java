@@ -5,18 +5,18 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import io.roseinfer.backend.cpu.ModelWeights.Linear;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 
-/** The end of a panel's product: scales the complete sums, adds the bias and writes them to their place in the result. */
+/** Epilogue of a panel's matmul: applies scale and bias and stores the result. */
 final class Epilogue {
     private static final float[] NO_BIAS = {};
 
     private Epilogue() {}
 
-    /** {@code sums[r][c]} becomes {@code sums[r][c] · scale + bias}, in one rounding where there is a scale. */
+    /** Replaces {@code sums[r][c]} with {@code sums[r][c] · scale + bias}, by FMA if there is a scale. */
     static void finish(float[] sums, int rows, Linear linear, int panel) {
         finish(sums, rows, linear.matrix(), linear.bias(), panel);
     }
 
-    /** As above without a bias. */
+    /** Applies the scale only. */
     static void finish(float[] sums, int rows, PackedMatrix matrix, int panel) {
         finish(sums, rows, matrix, NO_BIAS, panel);
     }
@@ -43,7 +43,7 @@ final class Epilogue {
         }
     }
 
-    /** Stores a panel in a row-major result. */
+    /** Stores a panel to a row-major result. */
     static void store(float[] sums, int rows, PackedMatrix matrix, int panel, float[] result) {
         int columns = matrix.columns(panel);
         for (int r = 0; r < rows; r++) {

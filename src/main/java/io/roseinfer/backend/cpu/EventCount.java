@@ -6,23 +6,22 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A counter that threads wait on until it moves. They spin a little, since a phase of a step lasts microseconds, and then park,
- * so that a long wait costs nothing. Allocates nothing after construction.
+ * A counter whose waiters spin briefly, since phases last microseconds, then yield, then park. Allocates nothing after construction.
  */
 final class EventCount {
     /** About 50 to 100 microseconds on current x86 processors, whose pause instruction takes 40 to 140 cycles. */
     static final int SPINS = 2000;
 
     /**
-     * About 100 to 500 microseconds if nobody else wants the processor; more than what lies between two steps of a server that
-     * has something to do. To wake a thread that has parked takes as long, and longer on a virtual machine.
+     * About 100 to 500 microseconds on an idle core, more than the gap between two steps of a busy server. Waking a parked thread takes as
+     * long, and longer on a virtual machine.
      */
     private static final int YIELDS = 500;
 
-    /** Between two looks at the clock by who waits for a limited time. */
+    /** Time between clock reads of a limited wait. */
     private static final long LOOK_NANOS = 50_000_000;
 
-    /** The work of a waiting thread between two looks at the counter; short, and without effect on results. */
+    /** Work of a waiting thread between polls of the counter; short, and without effect on results. */
     public interface WaitTask {
         WaitTask SPIN = Thread::onSpinWait;
 
@@ -33,7 +32,7 @@ final class EventCount {
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicReferenceArray<@Nullable Thread> parked;
 
-    /** A signal for {@code waiters} threads, each with a place of its own. */
+    /** Creates a counter for {@code waiters} threads, each with its own index. */
     EventCount(int waiters, int spins) {
         this.parked = new AtomicReferenceArray<>(waiters);
         this.spins = spins;
@@ -43,7 +42,7 @@ final class EventCount {
         return count.get();
     }
 
-    /** Moves the counter and wakes everybody who waits. */
+    /** Increments the counter and wakes all waiters. */
     void advance() {
         count.incrementAndGet();
         for (int place = 0; place < parked.length(); place++) {
@@ -54,12 +53,12 @@ final class EventCount {
         }
     }
 
-    /** As above; {@code task} is what it does before it parks. */
+    /** Waits until the counter differs from {@code seen}; {@code task} runs before parking. */
     void awaitChange(int seen, int place, WaitTask task) {
         boolean unused = awaitChange(seen, place, task, null);
     }
 
-    /** As above, at most so long, or without a limit; whether the counter has moved. */
+    /** Waits with an optional limit; returns whether the counter has changed. */
     @SuppressWarnings("ThreadPriorityCheck") // yielding only saves time; the thread parks in the end
     boolean awaitChange(int seen, int place, WaitTask task, @Nullable StallLimit limit) {
         for (int i = 0; i < spins; i++) {
@@ -81,8 +80,7 @@ final class EventCount {
         long startNanos = limit == null ? 0 : limit.clock().nanos();
         boolean isOver = false;
         boolean interrupted = false;
-        // Set before the counter is read again: advance() moves the counter before it looks for waiters, so one of the
-        // two sees.
+        // Set before the counter is read again: advance() increments it before it looks for waiters, so one side sees the other.
         parked.set(place, Thread.currentThread());
         while (count.get() == seen && !isOver) {
             if (limit == null) {

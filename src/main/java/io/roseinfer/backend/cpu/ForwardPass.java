@@ -17,8 +17,8 @@ import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.ModelSpec;
 
 /**
- * The transformer blocks over the tokens of a step. Every worker runs {@link #run}; between phases that read what others wrote
- * they meet. Rows of norms are dealt out by arithmetic; panels of products go to whoever has time.
+ * The transformer blocks of a step. Every worker runs {@link #run}, with barriers between dependent phases. Norm rows are partitioned
+ * statically; matmul panels are claimed dynamically.
  */
 final class ForwardPass {
     private final ModelSpec spec;
@@ -37,19 +37,19 @@ final class ForwardPass {
         this.attention = new AttentionPass(spec, weights, pool, team, workers, scratch);
     }
 
-    /** Makes the workers time their steps. */
+    /** Starts timing the workers' steps. */
     OperatorRecorder record(Clock clock) {
         return new OperatorRecorder(clock, new StepWork(spec, weights), workers);
     }
 
-    /** Takes the kernels of one kind for the next step. */
+    /** Selects the kernels of the next step. */
     void use(int kind) {
         for (Worker worker : workers) {
             worker.use(kind);
         }
     }
 
-    /** Prepares what the workers of a step share, before they begin. */
+    /** Prepares shared state before the workers start. */
     void begin(StepInputs step) {
         int farthest = 0;
         for (int t = 0; t < step.tokens(); t++) {
@@ -61,7 +61,7 @@ final class ForwardPass {
         }
     }
 
-    /** One worker's part of a step: keys and values of all tokens, and in {@link Scratch#last} the tokens to sample from. */
+    /** Runs a worker's part of a step: fills the KV pool, and {@link Scratch#last} for the rows to sample. */
     void run(int worker, StepInputs step, int[] blocks) {
         workers[worker].times.end(Operator.START);
         for (int first = 0; first < step.tokens(); first += Scratch.TOKENS) {
@@ -84,7 +84,7 @@ final class ForwardPass {
         }
     }
 
-    /** From queries, keys and values to the next block, the MLP after the attention. */
+    /** The rest of a block after QKV: attention, then MLP. */
     private void sequential(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
         Layer of = weights.layers().get(layer);
         barrierAfter(Operator.QKV, worker, of.attentionOutput());
@@ -100,8 +100,8 @@ final class ForwardPass {
     }
 
     /**
-     * Likewise, the MLP beside the attention. What goes into it is normalised before the attention adds to the residual stream, and
-     * used before what comes out of the attention is quantized to the same place.
+     * The rest of a block with parallel residual. The MLP's input is normalized before attention adds to the residual stream, and read
+     * before the attention output is quantized into the same buffer.
      */
     private void parallel(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
         Layer of = weights.layers().get(layer);
@@ -131,7 +131,7 @@ final class ForwardPass {
         workers[worker].barrierAfter(operator, team, worker, next);
     }
 
-    /** The weights that the step multiplies by after a layer, to be prefetched. */
+    /** Returns the weights used after a layer, to prefetch them. */
     private PackedMatrix after(int layer) {
         return layer + 1 < spec.layers() ? weights.layers().get(layer + 1).qkv().matrix() : weights.head();
     }
@@ -150,7 +150,7 @@ final class ForwardPass {
         }
     }
 
-    /** The same rows as {@link #embed}, so that no meeting is needed between the two. */
+    /** Normalizes the same rows as {@link #embed}, so that no barrier is needed in between. */
     private void norm(int worker, Norm norm, int count) {
         int width = spec.width();
         Worker own = workers[worker];
@@ -161,8 +161,8 @@ final class ForwardPass {
     }
 
     /**
-     * Quantizes the rows of {@code x} for a product, if it wants that. A phase of its own, as what one worker made may be part of
-     * a group of inputs only; that every worker quantizes all rows for itself instead would cost more the more there are.
+     * Quantizes the rows of {@code x} if the matmul reads quantized inputs. A separate phase, since a quantization group may span several
+     * workers' outputs, and quantizing all rows in every worker would cost more with more rows.
      */
     private void quantize(int worker, MatmulInput x, int count, Linear next) {
         if (!x.isQuantized()) {

@@ -1,14 +1,14 @@
 package io.roseinfer.backend.cpu;
 
-/** Which kernels a {@link CpuBackend} runs. They differ in speed alone: every choice gives the same bits. */
+/** The kernels of a {@link CpuBackend}. They differ in speed only: all are bit-identical. */
 public enum KernelChoice {
     /**
-     * Vectors of the processor's preferred width as soon as the JVM has compiled them ({@link io.roseinfer.backend.ModelRunner#warmUp}),
-     * the scalar reference until then; that alone, with a warning, where there are no vectors.
+     * Vectors of the processor's preferred width once compiled ({@link io.roseinfer.backend.ModelRunner#warmUp}), scalar kernels until
+     * then; without vector support scalar kernels only, with a warning.
      */
     BEST(0),
     SCALAR(0),
-    /** Vectors of the processor's preferred width from the first step on, slow as that is. */
+    /** Vectors of the processor's preferred width from the first step on, slow until compiled. */
     VECTOR(0),
     VECTOR_128(128),
     VECTOR_256(256),
@@ -20,7 +20,7 @@ public enum KernelChoice {
         this.bits = bits;
     }
 
-    /** The vector width asked for; 0 where the choice names none. */
+    /** Returns the requested vector width, or 0. */
     public int bits() {
         return bits;
     }

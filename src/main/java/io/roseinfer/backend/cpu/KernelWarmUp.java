@@ -9,27 +9,27 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Gets kernels compiled before steps depend on them. Vector code is hundreds of times slower until the JVM's optimizing compiler
- * has made machine code of it; the scalar kernels are not, and every kind gives the same bits. So a runner begins on the first
- * kind of a list and goes on to the next when a thread of its own has exercised that one until it is compiled.
+ * Warms up kernels before steps use them. Vector code is hundreds of times slower until C2 has compiled it; scalar code is not, and all
+ * kinds are bit-identical. So a runner starts on the first kind of a list and switches to the next once a separate thread has run it
+ * until it is compiled.
  *
- * <p>Compiled means: two calls in a row allocate nothing. Vector operations that are not yet machine code allocate every vector.
+ * <p>Compiled means that two calls in a row allocate nothing: uncompiled vector operations allocate every vector.
  *
- * <p>A runner that is not told to warm up puts it off: a few tokens of a small model are through on the scalar kernels before
- * the vector kernels were compiled. It starts by itself once the steps' work shows that it pays, and a step that would take
- * longer on the scalar kernels than the compiling does waits for it, once and for a limited time.
+ * <p>Warm-up is lazy unless requested: scalar kernels finish a few tokens of a small model before vector kernels are compiled. It starts
+ * once the steps' work justifies it. A step that would take longer on scalar kernels than the compilation waits for it, once and for a
+ * limited time.
  */
 final class KernelWarmUp implements AutoCloseable {
-    /** Operations served on scalar kernels before warming up starts by itself: some tenths of a second. */
+    /** Operations on scalar kernels before warm-up starts by itself: some tenths of a second. */
     private static final long START_FLOPS = 1_000_000_000;
 
-    /** Operations of one step that the scalar kernels would take longer for than compiling does. */
+    /** Operations of a step that would take longer on scalar kernels than the compilation. */
     private static final long WAIT_FLOPS = 4_000_000_000L;
 
-    /** Longest that a step waits: a JVM whose optimizing compiler is off or busy elsewhere may never be through. */
+    /** Maximum wait of a step: with C2 off or busy, compilation may never finish. */
     private static final long MAX_WAIT_NANOS = 10_000_000_000L;
 
-    /** A loop that is still not compiled after so many calls is used as it is; the compiler takes it seriously after some thousands. */
+    /** Maximum calls of a loop, which is then used even if not compiled; C2 compiles after some thousands. */
     private static final int MAX_CALLS = 100_000;
 
     private static final String NAME = "rose-warm-up";
@@ -43,18 +43,18 @@ final class KernelWarmUp implements AutoCloseable {
     private volatile boolean ended;
     private volatile boolean closed;
     private final AtomicBoolean started = new AtomicBoolean();
-    /** Operations of the steps so far. */
+    /** Operations of all steps so far. */
     private long served;
 
     private boolean hasWaited;
 
-    /** Kinds of kernels from the one that needs no warming to the fastest. */
+    /** Creates a warm-up for kinds of kernels, from one that needs none to the fastest. */
     KernelWarmUp(List<Kernels.Factory> kinds, KernelWarmUpCases cases) {
         this.kinds = List.copyOf(kinds);
         this.cases = cases;
     }
 
-    /** The kind of kernels for a step of {@code flops} operations; called by the thread that submits steps. */
+    /** Returns the kind of kernels for a step of {@code flops} operations; called by the submitting thread. */
     int kindFor(long flops) {
         if (ready == last()) {
             return ready;
@@ -71,8 +71,8 @@ final class KernelWarmUp implements AutoCloseable {
     }
 
     /**
-     * Starts if it has not, and waits until the first kind beyond the scalar kernels is compiled, at most {@code maxNanos}, and until
-     * the fastest is, at most {@code fastestNanos} in all. Returns whether the fastest is.
+     * Starts the warm-up if needed. Waits up to {@code maxNanos} for the first vector kind, and up to {@code fastestNanos} in total for the
+     * fastest. Returns whether the fastest is compiled.
      */
     boolean await(long maxNanos, long fastestNanos) {
         start();
@@ -91,7 +91,7 @@ final class KernelWarmUp implements AutoCloseable {
         }
     }
 
-    /** Returns how much of the time was not needed. */
+    /** Waits for a kind; returns the unused time. */
     private long await(int kind, long nanos) {
         long left = nanos;
         lock.lock();
@@ -114,7 +114,7 @@ final class KernelWarmUp implements AutoCloseable {
                 advance(kind);
             }
         } catch (OutOfMemoryError e) {
-            // The kernels in use go on serving, more slowly.
+            // The current kernels stay in use.
         } finally {
             ended = true;
             advance(ready);
@@ -132,8 +132,8 @@ final class KernelWarmUp implements AutoCloseable {
     }
 
     /**
-     * Takes turns, so that the compiler works on one loop while the calls of the next are counted. At the end all are asked once more:
-     * a call may happen to enter machine code of its loop alone and look compiled, or lose its code to what another call showed.
+     * Interleaves the calls, so that C2 compiles one loop while the next is counted. At the end all are checked again: a call may look
+     * compiled in OSR code only, or be deoptimized by another call.
      */
     void exercise(List<Runnable> calls) {
         List<Runnable> open = new ArrayList<>(calls);
@@ -155,7 +155,7 @@ final class KernelWarmUp implements AutoCloseable {
         return Allocations.bytes() == before;
     }
 
-    /** Ends the thread and waits for it: what it exercises lies in the runner's memory. */
+    /** Ends the thread and waits for it, since it uses the runner's memory. */
     @Override
     public void close() {
         closed = true;
@@ -172,7 +172,7 @@ final class KernelWarmUp implements AutoCloseable {
         }
     }
 
-    /** The current thread's allocations, as HotSpot counts them; elsewhere they seem to grow, so that the number of calls decides. */
+    /** Allocated bytes of the current thread on HotSpot; on other JVMs a growing count, so that the number of calls decides. */
     private static final class Allocations {
         private static final java.lang.management.ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
         private static long uncounted;

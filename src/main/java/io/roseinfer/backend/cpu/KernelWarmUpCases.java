@@ -21,23 +21,22 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Calls that make every loop of a set of kernels run, over zeros: each tile height with each weight format of a model, attention
- * of its head size from one query and from a group, over few vectors of keys and many, and its row functions.
+ * Calls that run every loop of a set of kernels over zeros: each tile height and weight format, attention for one query and a group over
+ * few and many key vectors, and the row functions.
  *
- * <p>The products are {@value #INPUTS} inputs deep however narrow the model is. The compiler decides by the trip counts it has
- * seen how far to unroll a tile's loop; what it made of loops of up to 128 trips stayed at 0.6 of the speed for the life of the
- * process (bf16, 8 rows; int8 0.7), and from 512 on at that of a process that met the model's own products first.
+ * <p>Matmuls have {@value #INPUTS} inputs even for narrow models. C2 unrolls a tile's loop by observed trip counts: after loops of up to
+ * 128 trips the code stayed 30 to 40 % slower for the life of the process; from 512 trips on it did not.
  */
 final class KernelWarmUpCases {
-    /** Inputs of the products, at least what {@code FloatMatmul} takes in one pass. */
+    /** Inputs of the matmuls, at least one block of {@code FloatMatmul}. */
     private static final int INPUTS = 768;
 
     private static final int PANELS = 3;
 
-    /** Context lengths: within one vector, within several, and beyond the vectors that a kernel takes at once. */
+    /** Context lengths: within one vector, several, and more than a kernel processes at once. */
     private static final int[] LENGTHS = {5, 75, 203};
 
-    /** The context length that exercised kernels must be made for. */
+    /** Context length of the kernels to warm up. */
     private static final int CONTEXT = LENGTHS[LENGTHS.length - 1] + Attention.MAX_QUERIES;
 
     private final ModelSpec spec;
@@ -46,7 +45,7 @@ final class KernelWarmUpCases {
     private final KvPool pool;
     private final int[] blocks;
 
-    /** Data for a model's kernels, {@link #bytes} of it from {@code memory}. */
+    /** Creates the data for a model's kernels, {@link #bytes} of it in {@code memory}. */
     KernelWarmUpCases(ModelSpec spec, WeightFormat format, int blockSize, SegmentAllocator memory) {
         this.spec = spec;
         this.format = format;
@@ -57,7 +56,7 @@ final class KernelWarmUpCases {
         blocks = IntStream.range(0, count).toArray();
     }
 
-    /** Bytes of the memory that exercises for such a model take. */
+    /** Returns the bytes of memory for a model's cases. */
     static long bytes(ModelSpec spec, WeightFormat format, int blockSize) {
         return poolBytes(spec, blockSize)
                 + formats(format)
@@ -84,7 +83,7 @@ final class KernelWarmUpCases {
         return memory.allocate(bytes, 64).fill((byte) 0);
     }
 
-    /** Returns calls that run every loop of a new set of kernels; to be made over and over. */
+    /** Returns calls that together run every loop of a new set of kernels; each may run repeatedly. */
     List<Runnable> of(Kernels.Factory kind) {
         Kernels kernels = kind.create(format, CONTEXT);
         List<Runnable> calls = new ArrayList<>();
@@ -132,7 +131,7 @@ final class KernelWarmUpCases {
         }
     }
 
-    /** Head norms and rotary positions, which blocks apply to each head before attention. */
+    /** Adds QK norm and RoPE. */
     private void heads(Kernels kernels, List<Runnable> calls) {
         float[] head = new float[spec.attention().headSize()];
         if (spec.attention().headNorms()) {
@@ -146,11 +145,11 @@ final class KernelWarmUpCases {
 
     private void rows(Kernels kernels, List<Runnable> calls) {
         float[] row = new float[spec.width()];
-        float[] gain = new float[spec.width()];
+        float[] weight = new float[spec.width()];
         float[] normed = new float[spec.width()];
         Arrays.fill(row, 0, spec.width() / 2, 1f);
         BlockSpec.Norm norm = spec.head().norm();
-        ModelWeights.Norm exercised = new ModelWeights.Norm(norm.kind(), gain, gain, norm.epsilon());
+        ModelWeights.Norm exercised = new ModelWeights.Norm(norm.kind(), weight, weight, norm.epsilon());
         calls.add(() -> exercised.apply(kernels.rows(), row, 0, normed));
         float[] inner = new float[2 * PackedMatrix.COLUMNS];
         calls.add(() -> kernels.rows().activate(spec.mlp().activation(), inner, inner.length));

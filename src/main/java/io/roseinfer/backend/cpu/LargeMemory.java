@@ -9,10 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Memory for weights and KV pool in huge pages where the system has them: streaming weights from 4 KiB pages reaches about half
- * to two thirds of the memory's bandwidth, for want of page translations. On Linux the memory is mapped and advised
- * ({@code MADV_HUGEPAGE}, which the usual setting of transparent huge pages, {@code madvise}, waits for) before its first touch;
- * elsewhere, or when that fails, it is ordinary memory.
+ * Memory in huge pages for weights and KV pool: with 4 KiB pages, TLB misses limit streaming to half to two thirds of the memory
+ * bandwidth. On Linux the memory is mapped with {@code MADV_HUGEPAGE} before its first touch; elsewhere it is ordinary memory.
  */
 final class LargeMemory {
     private static final long HUGE_PAGE = 2L << 20;
@@ -23,7 +21,7 @@ final class LargeMemory {
 
     private LargeMemory() {}
 
-    /** Zeroed memory that lives as long as {@code arena}, aligned for vectors; {@code OutOfMemoryError} if there is none. */
+    /** Allocates zeroed memory in {@code arena}, aligned for vectors; throws {@code OutOfMemoryError} if there is none. */
     static MemorySegment allocate(Arena arena, long bytes) {
         boolean linux = System.getProperty("os.name", "").equals("Linux");
         return linux && bytes >= HUGE_PAGE ? map(arena, bytes) : arena.allocate(bytes, 64);
@@ -40,7 +38,7 @@ final class LargeMemory {
         return aligned;
     }
 
-    /** The three system calls; loaded on Linux only. */
+    /** System calls; loaded on Linux only. */
     @SuppressWarnings("restricted")
     private static final class Linux {
         private static final MethodHandle MMAP = function(
@@ -87,7 +85,7 @@ final class LargeMemory {
             }
         }
 
-        /** Only advice: where it is refused, pages stay small. */
+        /** Advises huge pages; a refusal is ignored. */
         static void advise(MemorySegment memory) {
             try {
                 int ignored = (int) MADVISE.invokeExact(memory.address(), memory.byteSize(), MADV_HUGEPAGE);

@@ -9,7 +9,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.Sampler;
 
-/** From the last hidden states to tokens: final norm, logits and sampling, for the rows that sample and no others. */
+/** Final norm, LM head and sampling of the sampled rows. */
 final class LmHeadPass {
     private final ModelSpec spec;
     private final ModelWeights weights;
@@ -25,7 +25,7 @@ final class LmHeadPass {
         this.scratch = scratch;
     }
 
-    /** One worker's part, after {@link ForwardPass#run}. */
+    /** Runs a worker's part, after {@link ForwardPass#run}. */
     void run(int worker, StepInputs step, StepOutputs outputs) {
         for (int first = 0; first < step.samples(); first += Scratch.LOGIT_ROWS) {
             int count = Math.min(Scratch.LOGIT_ROWS, step.samples() - first);

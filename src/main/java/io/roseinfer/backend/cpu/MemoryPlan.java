@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The memory that a runner will allocate, known before it allocates anything.
+ * The memory of a runner, planned before anything is allocated.
  *
  * @param uses every allocation, largest first
- * @param matrixBytes the packed matrices together
+ * @param matrixBytes bytes of all packed matrices
  */
 record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
     MemoryPlan {
@@ -65,7 +65,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         return new MemoryPlan(uses, matrices);
     }
 
-    /** The inputs of an engine's steps, one in flight and one delivered, and the block lists of one as the kernels want them. */
+    /** Returns the bytes of two steps' inputs, one in flight and one delivered, and of one step's block tables for the kernels. */
     private static long stepInputs(ModelSpec spec, RunnerLimits limits, KvGeometry kv) {
         int blocksPerContext = kv.blocksFor(spec.contextLength());
         return 2 * StepInputs.bytes(limits, blocksPerContext) + 4L * StepInputs.listedBlocks(limits, blocksPerContext);
@@ -83,7 +83,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         return new PanelOrder(spec.mlp().outputs(), spec.mlp().gated()).packedOutputs();
     }
 
-    /** Cosines and sines, once for blocks whose positions turn alike. */
+    /** Returns the elements of the RoPE tables; equal blocks share one. */
     private static long ropeElements(ModelSpec spec) {
         return spec.blocks().stream()
                 .flatMap(block -> block.positions() instanceof Rope rope ? Stream.of(rope) : Stream.empty())

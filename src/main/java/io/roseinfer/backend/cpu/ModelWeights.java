@@ -7,15 +7,15 @@ import io.roseinfer.model.RopeTable;
 import java.util.List;
 import java.util.Optional;
 
-/** A model as the forward pass reads it: matrices packed off-heap, vectors as arrays. */
-@SuppressWarnings("ArrayRecordComponent") // read in place by every worker; nobody compares models
+/** A model's weights: matrices packed off-heap, vectors as arrays. */
+@SuppressWarnings("ArrayRecordComponent") // read in place by every worker, never compared
 record ModelWeights(
         PackedMatrix tokenEmbedding, float[] positions, List<Layer> layers, Norm finalNorm, PackedMatrix head) {
 
-    /** Gain and bias of a normalisation, and what is added under the root; one by root mean square has no bias. */
+    /** Weight, bias and epsilon of a norm; an RMS norm has no bias. */
     record Norm(Kind kind, float[] weight, float[] bias, float epsilon) {
 
-        /** Normalises one row, from {@code from} on, to the beginning of {@code output}. */
+        /** Normalizes a row at {@code from} to the start of {@code output}. */
         void apply(RowMath rows, float[] x, int from, float[] output) {
             switch (kind) {
                 case LAYER -> rows.layerNorm(x, from, weight, bias, epsilon, output);
@@ -28,21 +28,21 @@ record ModelWeights(
     record Linear(PackedMatrix matrix, float[] bias) {}
 
     /**
-     * Head norms and rotary positions of a block: applied to every head of queries and of keys before attention.
+     * QK norm and RoPE of a block.
      *
-     * @param queries by root mean square, if queries are normalised
-     * @param keys likewise
-     * @param rope none where positions do not turn; blocks that turn alike share one
+     * @param queries RMS norm of query heads, if any
+     * @param keys RMS norm of key heads, if any
+     * @param rope empty without RoPE; equal blocks share one table
      */
     record Heads(Optional<Norm> queries, Optional<Norm> keys, Optional<RopeTable> rope) {
 
-        /** Whether nothing is done. */
+        /** Returns whether there is neither QK norm nor RoPE. */
         boolean arePlain() {
             return queries.isEmpty() && rope.isEmpty();
         }
     }
 
-    /** One transformer block. A gate's panels stand in {@code mlpInner} before those they are for, as {@link PanelOrder} says. */
+    /** A transformer block. In {@code mlpInner} gate and up panels alternate, as in {@link PanelOrder}. */
     record Layer(
             Norm attentionNorm,
             Linear qkv,
@@ -56,9 +56,9 @@ record ModelWeights(
         layers = List.copyOf(layers);
     }
 
-    /** Makes the rows of rotary positions up to {@code position} where they are not made. */
+    /** Extends the RoPE tables up to {@code position}. */
     void ensureRopeRows(int position) {
-        for (int layer = 0; layer < layers.size(); layer++) { // an iterator would be allocated in every step
+        for (int layer = 0; layer < layers.size(); layer++) { // no iterator, to allocate nothing per step
             Optional<RopeTable> rope = layers.get(layer).heads().rope();
             if (rope.isPresent()) {
                 rope.get().reach(position);
@@ -66,7 +66,7 @@ record ModelWeights(
         }
     }
 
-    /** The first matrix a step multiplies by, to be prefetched before it begins. */
+    /** Returns the first matrix of a step, to prefetch it. */
     PackedMatrix first() {
         return layers.getFirst().qkv().matrix();
     }

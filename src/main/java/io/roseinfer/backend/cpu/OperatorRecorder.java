@@ -11,11 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Collects what a team of workers noted of a step once all have finished it, in a ring of fixed size: a step allocates nothing.
- * From a worker's end to the slowest worker's end counts as {@link Operator#WAITING}.
+ * Collects the workers' operator times after each step in a fixed ring, without allocation. The time from a worker's end to the
+ * slowest worker's end is {@link Operator#WAITING}.
  */
 final class OperatorRecorder implements StepProfiler {
-    /** Steps that are kept; they take 7 MB. */
+    /** Number of steps kept; they take 7 MB. */
     static final int KEPT = 1 << 14;
 
     private static final Operator[] OPERATORS = Operator.values();
@@ -34,7 +34,7 @@ final class OperatorRecorder implements StepProfiler {
     private long recorded;
     private long startNanos;
 
-    /** Makes all workers note their times. */
+    /** Starts recording on all workers. */
     OperatorRecorder(Clock clock, StepWork work, Worker[] workers) {
         this.clock = clock;
         this.work = work;
@@ -45,7 +45,7 @@ final class OperatorRecorder implements StepProfiler {
         }
     }
 
-    /** A step is submitted. */
+    /** Begins a step. */
     void begin() {
         startNanos = clock.nanos();
         for (OperatorTimes.Recorded worker : times) {
@@ -53,7 +53,7 @@ final class OperatorRecorder implements StepProfiler {
         }
     }
 
-    /** The step that began last has been awaited. */
+    /** Ends the step that began last. */
     void end(StepInputs step) {
         int place = (int) (recorded % KEPT);
         stepNanos[place] = clock.nanos() - startNanos;

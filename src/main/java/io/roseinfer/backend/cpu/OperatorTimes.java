@@ -4,15 +4,15 @@ import io.roseinfer.backend.Operator;
 import io.roseinfer.base.Clock;
 import java.util.Arrays;
 
-/** One worker's time in a step, by operator: {@link #end} attributes the time since the previous call to an operator. */
+/** A worker's time per operator in a step: {@link #end} attributes the time since the previous call. */
 sealed interface OperatorTimes {
-    /** Notes nothing. */
+    /** Records nothing. */
     OperatorTimes OFF = new Off();
 
-    /** Attributes the time since the previous call to this operator, which has ended. */
+    /** Ends an operator and attributes the time since the previous call to it. */
     void end(Operator operator);
 
-    /** Costs a call that the compiler removes. */
+    /** Records nothing; JIT-compiled away. */
     final class Off implements OperatorTimes {
         private Off() {}
 
@@ -22,7 +22,7 @@ sealed interface OperatorTimes {
 
     /** Reads the clock once per call. */
     final class Recorded implements OperatorTimes {
-        /** Keeps what two workers write out of one cache line. */
+        /** Avoids false sharing between workers. */
         private static final int PADDING = 16;
 
         private final Clock clock;
@@ -34,7 +34,7 @@ sealed interface OperatorTimes {
             this.clock = clock;
         }
 
-        /** A step begins. */
+        /** Begins a step. */
         void begin(long nowNanos) {
             Arrays.fill(nanos, 0);
             Arrays.fill(calls, 0);
@@ -49,7 +49,7 @@ sealed interface OperatorTimes {
             lastNanos = nowNanos;
         }
 
-        /** When the last operator ended. */
+        /** Returns when the last operator ended. */
         long lastNanos() {
             return lastNanos;
         }

@@ -7,7 +7,7 @@ import io.roseinfer.model.OpenMatrix;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What one thread packs panels in; used again for every matrix of a model. */
+/** One thread's buffers for packing panels; reused for all matrices. */
 final class PackingBuffer {
     private static final int MAX_PER_WORD =
             WeightFormat.all().stream().mapToInt(WeightFormat::perWord).max().orElseThrow();
@@ -18,17 +18,17 @@ final class PackingBuffer {
     final OpenMatrix.Buffer reading = new OpenMatrix.Buffer();
     private final Map<WeightFormat, WeightFormat.Packer> packers = new HashMap<>();
 
-    /** For panels of up to {@code inputs} inputs. */
+    /** Creates buffers for panels of up to {@code inputs} inputs. */
     public PackingBuffer(int inputs) {
         weights = new float[Math.multiplyExact(padded(inputs), COLUMNS)];
     }
 
-    /** About what one takes. */
+    /** Returns the approximate bytes of one buffer. */
     public static long bytes(int inputs) {
         return 4L * padded(inputs) * COLUMNS;
     }
 
-    /** Returns the packer of a format, with buffers of this thread. */
+    /** Returns this thread's packer of a format. */
     WeightFormat.Packer packer(WeightFormat format) {
         return packers.computeIfAbsent(format, WeightFormat::packer);
     }

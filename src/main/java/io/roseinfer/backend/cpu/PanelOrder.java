@@ -5,11 +5,11 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 
 /**
- * Which outputs of a matrix each panel of its packed form has.
+ * The outputs in each panel of a packed matrix.
  *
- * @param outputs those of the matrix
- * @param alternating whether panels take turns between the first half of the outputs and the second, each half with its own last
- *     panel. So a gate's panel is followed by the panel it is for: whoever computes both has all it needs to join them
+ * @param outputs outputs of the matrix
+ * @param alternating whether panels alternate between the two halves of the outputs, gate and up, so that one worker can compute
+ *     and combine both
  */
 record PanelOrder(int outputs, boolean alternating) {
 
@@ -21,24 +21,24 @@ record PanelOrder(int outputs, boolean alternating) {
         return alternating ? 2 * PackedMatrix.panels(half()) : PackedMatrix.panels(outputs);
     }
 
-    /** Outputs of the packed matrix; with those between the halves that are zero. */
+    /** Returns the outputs of the packed matrix, including padding between the halves. */
     public int packedOutputs() {
         return alternating ? panels() * COLUMNS : outputs;
     }
 
-    /** The first output of a panel. */
+    /** Returns the first output of a panel. */
     int first(int panel) {
         return alternating ? panel % 2 * half() + panel / 2 * COLUMNS : panel * COLUMNS;
     }
 
-    /** How many outputs a panel has. */
+    /** Returns the number of outputs of a panel. */
     int columns(int panel) {
         return alternating
                 ? Math.min(COLUMNS, half() - panel / 2 * COLUMNS)
                 : Math.min(COLUMNS, outputs - panel * COLUMNS);
     }
 
-    /** Brings one value per output, or none at all, into the order of the panels. */
+    /** Reorders one value per output to panel order; an empty array stays empty. */
     public float[] arrange(float[] values) {
         if (!alternating || values.length == 0) {
             return values;

@@ -7,7 +7,7 @@ import io.roseinfer.model.OpenMatrix;
 import java.util.Arrays;
 
 /**
- * Brings a matrix into the layout of a {@link PackedMatrix}, panel by panel; panels may be packed by different threads.
+ * Packs a matrix into a {@link PackedMatrix}, panel by panel; panels may be packed by different threads.
  */
 final class PanelPacker {
     private final OpenMatrix matrix;
@@ -20,7 +20,7 @@ final class PanelPacker {
         this.order = order;
     }
 
-    /** Packs one panel by way of {@code buffer}, which is for at least as many inputs. */
+    /** Packs one panel, using {@code buffer}, which must hold as many inputs. */
     public void pack(int panel, PackingBuffer buffer) {
         float[] weights = buffer.weights;
         int used = packed.inputs() * COLUMNS;

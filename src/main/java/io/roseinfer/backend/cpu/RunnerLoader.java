@@ -22,21 +22,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Builds runners: plans their memory, refuses what cannot fit, packs the weights and wires the passes. */
+/** Builds runners: plans memory, rejects models that do not fit, packs weights and connects the passes. */
 final class RunnerLoader {
-    /** The KV pools' size if nobody asks for another, unless one whole context needs more. */
+    /** Default size of all KV pools, unless one full context needs more. */
     private static final long DEFAULT_KV_BYTES = 1L << 30;
 
-    /** Share of the memory beside the weights that pools larger than that may take. */
+    /** Maximum share of the memory after weights for larger KV pools. */
     private static final double MAX_KV_SHARE = 0.5;
 
-    /** How much of a pool gets its pages before the first step: what is beyond is for contexts that may never come. */
+    /** Bytes of a pool that are touched before the first step; the rest is for contexts that may never come. */
     private static final long PREFAULTED_BYTES = DEFAULT_KV_BYTES;
 
-    /** Weights that last-level caches do not hold. */
+    /** Weights larger than last-level caches. */
     private static final long LARGE_BYTES = 64L << 20;
 
-    /** Traits beyond the plain block that the kernels can run. */
+    /** Model features that the kernels support. */
     private static final Set<Trait> SUPPORTED = Set.of(
             Trait.RMS_NORM,
             Trait.ROTARY_POSITIONS,
@@ -52,12 +52,12 @@ final class RunnerLoader {
     private RunnerLoader() {}
 
     /**
-     * Builds runners over the same packed weights.
+     * Builds runners over shared packed weights.
      *
      * @param threads of each runner
-     * @param availableBytes memory that can be had
-     * @throws BadModel if the model has what the kernels cannot run
-     * @throws InsufficientMemory if that is too little, before any of it is taken
+     * @param availableBytes available memory
+     * @throws BadModel if the kernels do not support the model
+     * @throws InsufficientMemory if memory is too small, before any allocation
      */
     static List<CpuModelRunner> load(
             ModelSpec spec,
@@ -110,13 +110,13 @@ final class RunnerLoader {
                 .toList();
     }
 
-    /** What all take together: the matrices are there once. */
+    /** Returns the bytes of all runners, with shared matrices counted once. */
     private static long bytes(List<RunnerPlan> plans) {
         long bytes = plans.stream().mapToLong(plan -> plan.memory().bytes()).sum();
         return bytes - (plans.size() - 1) * plans.getFirst().memory().matrixBytes();
     }
 
-    /** Packs the weights with all the threads that the runners will have. */
+    /** Packs the weights with the threads of all runners. */
     private static ModelWeights pack(RunnerPlan plan, Weights weights, Arena arena, List<Integer> threads) {
         WorkerTeam team =
                 new WorkerTeam(threads.stream().mapToInt(Integer::intValue).sum());
@@ -170,7 +170,7 @@ final class RunnerLoader {
         return new CpuModelRunner(plan, arena, team, pool, passes, shared.retain());
     }
 
-    /** The kinds of kernels that a model of this size gets: without those that would be compiled for nothing. */
+    /** Returns the kinds of kernels worth compiling for a model of this size. */
     static List<Kernels.Factory> kinds(List<Kernels.Factory> all, long matrixBytes) {
         return matrixBytes >= LARGE_BYTES || all.size() == 1
                 ? all
@@ -183,14 +183,14 @@ final class RunnerLoader {
                 .toList();
     }
 
-    /** Makes the system provide one worker's share of the pages now, so that no step waits for it. */
+    /** Touches a worker's share of the pages, so that no step takes page faults. */
     private static void touch(MemorySegment memory, int worker, int workers) {
         long from = memory.byteSize() / workers * worker;
         long to = worker == workers - 1 ? memory.byteSize() : memory.byteSize() / workers * (worker + 1);
         memory.asSlice(from, to - from).fill((byte) 0);
     }
 
-    /** See {@link CpuOptions#precision()}. */
+    /** Returns the weight format of {@link CpuOptions#precision()}. */
     static WeightFormat format(Precision precision, Weights weights) {
         return precision == Precision.AUTO
                 ? WeightFormat.keeping(weights.matrixType())
@@ -198,10 +198,10 @@ final class RunnerLoader {
     }
 
     /**
-     * The pool asked for. Else room for every row's whole context within {@link #DEFAULT_KV_BYTES} for all replicas, or for one
-     * context if that is more and {@link #MAX_KV_SHARE} of the memory holds it, or for as much of one as it holds.
+     * Returns the requested pool, or by default every row's full context within {@link #DEFAULT_KV_BYTES} over all replicas; more, up to
+     * {@link #MAX_KV_SHARE} of the memory, if one full context needs it.
      *
-     * @param room bytes that are available beside everything else
+     * @param room bytes available after all other allocations
      */
     static KvGeometry geometry(ModelSpec spec, RunnerLimits limits, int replicas, long room) {
         long bytes = blockBytes(spec, limits.blockSize());

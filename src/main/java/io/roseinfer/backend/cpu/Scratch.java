@@ -7,19 +7,19 @@ import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.ModelSpec;
 
 /**
- * The activations of one tile of tokens, shared by the team. A step of any length runs through these in tiles, all layers for
- * one tile before the next; causal order makes that exact and keeps the memory small.
+ * Activations of one tile of tokens, shared by the team. A step runs tile by tile, all layers of a tile before the next, which is exact
+ * in causal order and bounds the memory.
  */
 final class Scratch {
-    /** Most tokens that go through the layers together. */
+    /** Maximum tokens per tile. */
     static final int TOKENS = 256;
 
-    /** Most rows whose logits stand side by side. */
+    /** Maximum rows of logits at a time. */
     static final int LOGIT_ROWS = 64;
 
     /** The residual stream, [token][width]. */
     final float[] residual;
-    /** Normalized input of the next product, [token][width]. */
+    /** Normalized input of the next matmul, [token][width]. */
     final MatmulInput normed;
     /** Normalized input of the head, [row][width]; shares the memory of {@link #normed}. */
     final MatmulInput headInput;
@@ -29,7 +29,7 @@ final class Scratch {
     final MatmulInput attended;
     /** The MLP's inner activations, [token][innerWidth]. */
     final MatmulInput inner;
-    /** The residual stream of the tokens that are sampled from, [sample][width]. */
+    /** The residual stream of sampled rows, [sample][width]. */
     final float[] last;
     /** [row][vocabulary]. */
     final float[] logits;
@@ -52,7 +52,7 @@ final class Scratch {
         return format.quantizesInputs() ? new MatmulInput(floats, quantized) : new MatmulInput(floats);
     }
 
-    /** The arrays that such a runner's scratch will consist of. */
+    /** Returns the plan of a runner's scratch arrays. */
     static ArrayPlan plan(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
         long tokens = Math.min(TOKENS, limits.maxTokens());
         long width = spec.width();
@@ -70,12 +70,12 @@ final class Scratch {
                 .add("logits", (long) logitRows * spec.vocabularySize());
     }
 
-    /** The most rows any product of a runner with these limits has. */
+    /** Returns the maximum rows of any matmul. */
     static int maxRows(RunnerLimits limits) {
         return Math.max(Math.min(TOKENS, limits.maxTokens()), Math.min(LOGIT_ROWS, limits.maxRows()));
     }
 
-    /** The most inputs a matrix of the blocks has. */
+    /** Returns the maximum inputs of the blocks' matrices. */
     static int maxInputs(ModelSpec spec) {
         return Math.max(
                 spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));

@@ -3,9 +3,9 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.base.Clock;
 
 /**
- * How long worker 0 waits for the others before it gives them up. A phase of a step takes well under a second however large the step
- * is, so a wait of a minute means that a worker will not come back.
+ * How long worker 0 waits for the others before the job fails. A phase takes well under a second even in large steps, so a wait of a
+ * minute means that a worker hangs.
  *
- * @param nanos longest wait, by {@code clock}
+ * @param nanos maximum wait by {@code clock}
  */
 record StallLimit(Clock clock, long nanos) {}

@@ -11,9 +11,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The bytes that the operators of a step read and the operations they compute, by its shape alone: weights once per tile of tokens,
- * a row's keys and values once, as far as its queries see them; a query that sees c tokens takes 4·c·queryWidth operations per
- * layer. Everything else is too little to be worth a rate.
+ * Estimates bytes read and operations per operator from a step's shape: weights once per tile of tokens, a row's visible keys and values
+ * once, and 4·c·queryWidth operations per layer for a query that sees c tokens. Other operators are negligible.
  */
 final class StepWork {
     private static final List<Operator> LAYER_PRODUCTS =
@@ -69,13 +68,13 @@ final class StepWork {
         flops[from + Operator.ATTENTION.ordinal()] = scores * flopsPerScore;
     }
 
-    /** The tokens that the queries of a sequence of {@code length} tokens see, together. */
+    /** Returns the (query, visible key) pairs of a sequence of {@code length} tokens. */
     private static long scores(long length, int window) {
         long growing = Math.min(length, window);
         return growing * (growing + 1) / 2 + (length - growing) * window;
     }
 
-    /** Operations of a step's products together. */
+    /** Returns the operations of a step's matmuls. */
     long productFlops(StepInputs step) {
         long perToken = 0;
         for (int i = 0; i < LAYER_PRODUCTS.size(); i++) {

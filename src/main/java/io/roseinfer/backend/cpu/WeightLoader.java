@@ -27,8 +27,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads a checkpoint into {@link ModelWeights}, one matrix at a time, so that a checkpoint and its packed form never stand in
- * memory together. The whole team packs each matrix.
+ * Loads a checkpoint into {@link ModelWeights}, one matrix at a time, so that checkpoint and packed weights are never in memory
+ * together. The whole team packs each matrix.
  */
 final class WeightLoader {
     private static final float[] NONE = {};
@@ -39,10 +39,10 @@ final class WeightLoader {
     private final SegmentAllocator target;
     private final WorkerTeam team;
     private final PackingBuffer[] buffers;
-    /** Blocks whose positions turn alike share one table. */
+    /** Equal blocks share a RoPE table. */
     private final Map<Rope, RopeTable> tables = new HashMap<>();
 
-    /** Loads into memory of {@code target} that all workers may write. */
+    /** Creates a loader into {@code target}, which all workers may write. */
     WeightLoader(ModelSpec spec, Weights weights, WeightFormat format, SegmentAllocator target, WorkerTeam team) {
         this.spec = spec;
         this.weights = weights;
@@ -53,7 +53,7 @@ final class WeightLoader {
         Arrays.setAll(buffers, worker -> new PackingBuffer(Scratch.maxInputs(spec)));
     }
 
-    /** Bytes of the panels in which the workers pack, freed when a model is loaded. */
+    /** Returns the bytes of the workers' packing buffers, freed after loading. */
     static long bufferBytes(ModelSpec spec, int threads) {
         return threads * PackingBuffer.bytes(Scratch.maxInputs(spec));
     }
@@ -70,7 +70,7 @@ final class WeightLoader {
             Norm norm = norm(weights.norm(), spec.head().norm());
             return new ModelWeights(embedding, positions, layers, norm, head);
         } catch (InternalError e) {
-            // How the JVM reports a page of a mapped file that can no longer be read.
+            // The JVM reports an unreadable page of a mapped file this way.
             throw new BadModel(
                     weights.description()
                             + ": a weight file was truncated or replaced while it was read; load it again",
@@ -90,13 +90,13 @@ final class WeightLoader {
     }
 
     private static Norm norm(Weights.Norm norm, BlockSpec.Norm of) {
-        float[] gain = norm.gain().read();
+        float[] weight = norm.gain().read();
         boolean plain = of.kind() == Kind.LAYER && norm.bias().isEmpty();
-        return new Norm(of.kind(), gain, plain ? new float[gain.length] : bias(norm.bias()), of.epsilon());
+        return new Norm(of.kind(), weight, plain ? new float[weight.length] : bias(norm.bias()), of.epsilon());
     }
 
     private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
-        Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "heads are normalised by root mean square alone");
+        Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "QK norm is an RMS norm");
         Optional<RopeTable> table = of.positions() instanceof Rope rope
                 ? Optional.of(tables.computeIfAbsent(rope, each -> new RopeTable(each, spec.contextLength())))
                 : Optional.empty();
@@ -119,7 +119,7 @@ final class WeightLoader {
         return bias.map(Vector::read).orElse(NONE);
     }
 
-    /** Every row of a matrix that is looked up by row. */
+    /** Reads all rows of a lookup table. */
     private static float[] table(Matrix matrix) {
         float[] rows = new float[Math.multiplyExact(matrix.outputs(), matrix.inputs())];
         try (Arena reading = Arena.ofConfined()) {

@@ -16,7 +16,7 @@ import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.List;
 
-/** One worker's own state: its kernels, its view of the KV pool, its sampler and small buffers. */
+/** One worker's state: kernels, KV view, sampler and small buffers. */
 final class Worker {
     private final List<Kernels> kinds;
     /** The kernels of this step; changed between steps only. */
@@ -24,25 +24,25 @@ final class Worker {
 
     final KvView view;
     final Sampler sampler;
-    /** Sums of one panel, [row][COLUMNS]. */
+    /** Accumulators of one panel, [row][COLUMNS]. */
     final float[] sums;
-    /** Likewise of the panel of a gate; empty where the MLP has none. */
+    /** Accumulators of a gate's panel, [row][COLUMNS]; empty without a gate. */
     final float[] gates;
     /** One row of the residual stream. */
     final float[] row;
-    /** One row of a product's input, quantized. */
+    /** One row of a matmul's input, quantized. */
     final int[] words;
     /** Attention output of a few queries of one head, [query][headSize]. */
     final float[] heads;
-    /** A row of logits as the model gave it, while the sampler changes the other. */
+    /** A copy of unmodified logits, while the sampler changes the original. */
     final float[] rawLogits;
 
     final int[] topTokens;
 
-    /** Its prefetch while it waits for the others. */
+    /** Prefetch during barriers. */
     final BarrierPrefetch prefetch = new BarrierPrefetch();
 
-    /** Where its time goes; changed between steps only. */
+    /** Operator times; changed between steps only. */
     OperatorTimes times = OperatorTimes.OFF;
 
     Worker(ModelSpec spec, RunnerLimits limits, List<Kernels> kinds, KvPool pool) {
@@ -72,7 +72,7 @@ final class Worker {
                 .add("top tokens", SamplingParams.MAX_LOGPROBS);
     }
 
-    /** Bytes of the arrays of one worker, with those of its sampler and of its sets of kernels. */
+    /** Returns the bytes of a worker's arrays, sampler and kernels. */
     static long bytes(ModelSpec spec, RunnerLimits limits, WeightFormat format, List<Kernels.Factory> kinds) {
         return plan(spec, limits).bytes()
                 + Sampler.bytes(spec.vocabularySize())
@@ -81,17 +81,17 @@ final class Worker {
                         .sum();
     }
 
-    /** Takes the kernels of one kind for the next step. */
+    /** Selects the kernels of the next step. */
     void use(int kind) {
         kernels = kinds.get(kind);
     }
 
-    /** Returns the tallest tile of rows that a product's input is written in: one row if rows are quantized afterwards. */
+    /** Returns the tallest row tile of a matmul's input: one row if rows are quantized afterwards. */
     int tallestTile(MatmulInput input) {
         return input.isQuantized() ? 1 : kernels.blocks().tallestTile();
     }
 
-    /** Puts a row among the {@code count} rows of a product's input, quantized if the product reads that. */
+    /** Writes a row of a matmul's input of {@code count} rows, quantized if the matmul reads quantized inputs. */
     void put(float[] row, int from, int inputs, MatmulInput input, int m, int count) {
         int tallest = kernels.blocks().tallestTile();
         if (input.isQuantized()) {
@@ -102,7 +102,7 @@ final class Worker {
         }
     }
 
-    /** Ends an operator whose results the others need, or that needs theirs to come. {@code next} is what it multiplies by next. */
+    /** Ends an operator and waits at a barrier; prefetches from {@code next}, the next matmul's weights. */
     void barrierAfter(Operator operator, WorkerTeam team, int self, PackedMatrix next) {
         times.end(operator);
         prefetch.aim(next, team.share(next.panels(), self), team.share(next.panels(), self + 1));

@@ -12,27 +12,25 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fixed team of threads that run the same job together and meet between phases, with work stealing: each worker has a share of a
- * phase's items, given by arithmetic, and one that has finished its own claims from another's. So results must not depend on who
- * computes an item.
+ * A fixed thread team with barriers and work stealing: each worker has a static share of a phase's items, and steals from others once
+ * its own are done. So results must not depend on which worker computes an item.
  *
- * <p>Worker 0 is the thread that waits for the job: it need not be woken, nor wake anybody when the job is done, and takes no
- * processor from the others meanwhile.
+ * <p>Worker 0 is the thread that awaits the job: it needs no wake-up at either end, and leaves no core idle or contended.
  */
 final class WorkerTeam implements AutoCloseable {
 
-    /** Work for the whole team; every worker runs it once. */
+    /** A job that every worker runs once. */
     public interface Job {
-        /** Does the part of worker {@code 0 <= worker < size()}; {@link WorkerTeam#barrier} is called by all or by none. */
+        /** Runs the part of worker {@code 0 <= worker < size()}; {@link WorkerTeam#barrier} is called by all or by none. */
         void run(int worker);
 
-        /** The pause of a worker whose part is done, until the next job. */
+        /** Returns what a worker does while it waits for the next job. */
         default EventCount.WaitTask waitTask(int worker) {
             return EventCount.WaitTask.SPIN;
         }
     }
 
-    /** Leaves a job that another worker has failed. */
+    /** Unwinds a worker after another has failed. */
     private static final class Abandoned extends RuntimeException {
         @SuppressWarnings("StaticAssignmentOfThrowable") // it has no stack trace, and a step allocates nothing
         static final Abandoned INSTANCE = new Abandoned();
@@ -42,7 +40,7 @@ final class WorkerTeam implements AutoCloseable {
         }
     }
 
-    /** A cache line of integers. */
+    /** Integers per cache line. */
     private static final int LINE = 16;
 
     /** No item is left. */
@@ -56,22 +54,22 @@ final class WorkerTeam implements AutoCloseable {
     private final EventCount barrier;
     private final EventCount done = new EventCount(1, EventCount.SPINS);
     private final AtomicInteger arrived = new AtomicInteger();
-    /** Per worker, how many items of its share of this phase have been claimed; a cache line apart. */
+    /** Claimed items of each worker's share in this phase; one cache line each. */
     private final AtomicIntegerArray claimed;
 
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private volatile @Nullable Job job;
     private volatile boolean closed;
-    /** The start that is for no job but tells the threads to end. */
+    /** The start count that ends the threads. */
     private volatile int lastStart;
 
     private int doneBefore;
-    /** Whether part 0 of the job has been run, or begun. */
+    /** Whether part 0 of the job has started. */
     private volatile boolean joined = true;
 
     private @Nullable StallLimit limit;
-    /** Set when worker 0 has given the others up; no other job is run then. */
+    /** Set after a stall; no other job runs then. */
     private volatile boolean stalled;
 
     public WorkerTeam(int size) {
@@ -94,25 +92,25 @@ final class WorkerTeam implements AutoCloseable {
     }
 
     /**
-     * Has jobs fail from now on if worker 0 waits for the others longer than that. A job without a limit, such as one that reads a file,
-     * may take any time. Nothing looks after worker 0 itself, the thread that runs the job.
+     * Makes later jobs fail if worker 0 waits for the others longer than the limit. Without a limit, a job that reads files may take any
+     * time. Worker 0 itself, the calling thread, is not monitored.
      */
     public void setStallLimit(StallLimit value) {
         limit = value;
     }
 
-    /** First of the {@code items} that belong to {@code worker}; those of the next worker begin where its own end. */
+    /** Returns the first of {@code items} in a worker's share; the next worker's share follows. */
     public int share(int items, int worker) {
         return (int) ((long) items * worker / size);
     }
 
     /**
-     * Takes an item of the phase that lasts until the next meeting: the next of the worker's own share of {@code items}, else of
-     * another's, else {@link #NONE}. All claims of one phase name the same number of items.
+     * Claims an item of the current phase: the next in the worker's own share of {@code items}, else in another's, else {@link #NONE}.
+     * All claims between two barriers must pass the same {@code items}.
      */
     public int claim(int items, int worker) {
-        for (int turn = 0; turn < size; turn++) {
-            int owner = (worker + turn) % size;
+        for (int i = 0; i < size; i++) {
+            int owner = (worker + i) % size;
             int first = share(items, owner);
             int count = share(items, owner + 1) - first;
             int place = (owner + 1) * LINE;
@@ -135,7 +133,7 @@ final class WorkerTeam implements AutoCloseable {
     /**
      * Starts a job on all workers but 0 and returns; {@link #await} must follow before the next.
      *
-     * @throws DeviceFailure if a worker was given up in an earlier job
+     * @throws DeviceFailure if an earlier job stalled
      */
     public void submit(Job next) {
         Check.that(!closed, "a job was given to a closed worker team");
@@ -156,10 +154,9 @@ final class WorkerTeam implements AutoCloseable {
     }
 
     /**
-     * Runs part 0 of the job and waits for the other parts; throws the exception that made a worker fail.
+     * Runs part 0 of the job and waits for the other parts; rethrows a worker's exception.
      *
-     * @throws DeviceFailure if a worker was given up; it may still be at work on the job, so nothing that the job uses may be freed
-     *     before {@link #isOver}
+     * @throws DeviceFailure if the job stalled; a worker may still run it, so nothing that it uses may be freed before {@link #isOver}
      */
     public void await() {
         finish();
@@ -182,7 +179,7 @@ final class WorkerTeam implements AutoCloseable {
         }
     }
 
-    /** Gives up the workers that have not come back. */
+    /** Returns the failure for workers that have not returned. */
     private DeviceFailure stall() {
         stalled = true;
         String missing = Arrays.stream(threads)
@@ -198,7 +195,7 @@ final class WorkerTeam implements AutoCloseable {
                 false);
     }
 
-    /** Whether a thread waits for a signal of this team, as all do that are not at work. */
+    /** Returns whether a thread waits on an event count, as all idle workers do. */
     private static boolean isWaiting(Thread thread) {
         return Arrays.stream(thread.getStackTrace())
                 .anyMatch(frame -> frame.getClassName().equals(EventCount.class.getName()));
@@ -210,12 +207,12 @@ final class WorkerTeam implements AutoCloseable {
         await();
     }
 
-    /** Waits until all workers of the job are here; everything they wrote before is then visible to all. */
+    /** Waits for all workers of the job; everything written before is then visible to all. */
     public void barrier(int worker) {
         barrier(worker, EventCount.WaitTask.SPIN);
     }
 
-    /** As above; {@code task} is what a worker does while it waits. */
+    /** Waits for all workers; {@code task} runs while a worker waits. */
     public void barrier(int worker, EventCount.WaitTask task) {
         if (failure.get() != null) {
             throw Abandoned.INSTANCE;
@@ -262,8 +259,8 @@ final class WorkerTeam implements AutoCloseable {
     }
 
     /**
-     * Lets a running job finish, ends the threads and waits for them, unless a worker was given up or worker 0 is at work in another
-     * thread: then it waits for nobody. Does nothing the second time.
+     * Finishes a running job, ends the threads and waits for them; does not wait if a worker stalled or worker 0 runs in another thread.
+     * Idempotent.
      */
     @Override
     public void close() {
@@ -271,12 +268,12 @@ final class WorkerTeam implements AutoCloseable {
             return;
         }
         finish();
-        // A worker that has not begun a running job yet does so still, or that job would never be over.
+        // A worker that has not started a running job yet still does, or the job would never end.
         lastStart = start.count() + 1;
         closed = true;
         start.advance();
         if (running.get() > 0) {
-            // Those who wait for the missing one leave the job.
+            // Releases the workers at the barrier.
             failure.compareAndSet(null, Abandoned.INSTANCE);
             barrier.advance();
             return;
@@ -291,12 +288,12 @@ final class WorkerTeam implements AutoCloseable {
         }
     }
 
-    /** Whether all threads have ended and no job is being run, so that what the jobs used may be freed; of a closed team. */
+    /** Returns whether all threads of a closed team have ended and no job runs, so that the jobs' memory may be freed. */
     public boolean isOver() {
         return running.get() == 0 && Arrays.stream(threads).noneMatch(Thread::isAlive);
     }
 
-    /** Waits for a thread however often it is interrupted meanwhile; tells whether it was. */
+    /** Joins a thread uninterruptibly; returns whether an interrupt occurred. */
     private static boolean join(Thread thread) {
         boolean interrupted = false;
         while (true) {

@@ -1,21 +1,20 @@
 /**
- * Models on the processor. {@link io.roseinfer.backend.cpu.CpuBackend} packs weights once and runs every step on a fixed team of
- * threads: no queue, no allocation, and one order of operations per output element, whichever thread computes it. So a request's
- * tokens are the same to the bit in any batch, any chunking, with any number of threads and any vector width.
+ * Models on the CPU. {@link io.roseinfer.backend.cpu.CpuBackend} packs weights once and runs every step on a fixed thread team: no
+ * queue, no allocation, and one order of operations per output element, whichever thread computes it. So a request's tokens are
+ * bit-identical in any batch and chunking, with any thread count and vector width.
  *
- * <p>Vector code is slow until the JVM has compiled it, so a runner begins on the scalar kernels and changes to the vector kernels once a
- * thread of its own has seen them compiled; see {@code KernelWarmUp}. Both give the same bits.
+ * <p>Vector code is slow until it is compiled, so a runner starts on the scalar kernels and switches to the vector kernels once a
+ * separate thread has warmed them up ({@code KernelWarmUp}). Both are bit-identical.
  *
  * <p>{@code kernel} has the layouts and contracts, {@code scalar} the reference, {@code panama} the Vector API kernels. Only
- * {@code panama} may use {@code jdk.incubator.vector}, and it is loaded only when the module is there.
+ * {@code panama} may use {@code jdk.incubator.vector}, and it is loaded only if the module is present.
  *
- * <p>A {@code PanelPacker} copies weights, once, from a checkpoint's rows to the panels that {@code kernel} defines. A
- * {@code WorkerTeam} is the fixed team: it runs one job at a time, synchronizes between phases and distributes their items. A
- * thread cannot be ended from outside: when a worker does not return within a {@code StallLimit}, the job fails, no other is
- * run, and the owner of the memory keeps it.
+ * <p>A {@code PanelPacker} packs checkpoint rows into the panels of {@code kernel}. A {@code WorkerTeam} runs one job at a time, with
+ * barriers between phases and work stealing within them. If a worker does not return within a {@code StallLimit}, the job fails, no
+ * other job runs, and its memory stays allocated.
  *
- * <p>Why not the common pool or virtual threads: a step is some hundred phases of microseconds, too short to queue tasks for. A
- * worker claims an item, such as a panel or a row's heads, by one atomic addition, and first those that it prefetched.
+ * <p>Why not the common pool or virtual threads: a step has about a hundred phases of microseconds, too short for task queues. A worker
+ * claims an item, such as a panel or a row's heads, by one atomic addition, starting with those that it prefetched.
  */
 @NullMarked
 package io.roseinfer.backend.cpu;

@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Faults that prompts ask for: a step that computes the first token of a prompt has the fault of that token's id. A client can so
- * have a server fail at a request of its choice.
+ * Injected faults by prompt: a step that computes a prompt's first token has the fault of that token id. So a client can make a server
+ * fail at a chosen request.
  *
- * @param byFirstToken the fault of each id that has one
+ * @param byFirstToken faults by token id
  */
 public record SimFaults(Map<Integer, Fault> byFirstToken) {
-    /** What goes wrong. */
+    /** Kinds of faults. */
     public enum Fault {
-        /** The step fails; the device goes on. */
+        /** The step fails; the device survives. */
         ERROR,
         /** The row's logits are not finite. */
         NAN,
@@ -28,7 +28,7 @@ public record SimFaults(Map<Integer, Fault> byFirstToken) {
         DEATH
     }
 
-    /** None. */
+    /** No faults. */
     public static final SimFaults NONE = new SimFaults(Map.of());
 
     private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -38,9 +38,9 @@ public record SimFaults(Map<Integer, Fault> byFirstToken) {
     }
 
     /**
-     * Reads faults written as {@code error=11,nan=12,slow=13,death=14}, any of them; blank is none.
+     * Parses faults such as {@code error=11,nan=12,slow=13,death=14}; blank is none.
      *
-     * @param where what the text is the value of, for the message
+     * @param where name of the option in messages
      */
     public static SimFaults parse(String where, String text) {
         Map<Integer, Fault> faults = new HashMap<>();
@@ -59,7 +59,7 @@ public record SimFaults(Map<Integer, Fault> byFirstToken) {
         return new SimFaults(faults);
     }
 
-    /** Fails or delays a step whose prompts ask for it. */
+    /** Fails or delays a step whose prompts have a fault. */
     void strike(StepInputs in) {
         if (byFirstToken.isEmpty()) {
             return;
@@ -79,7 +79,7 @@ public record SimFaults(Map<Integer, Fault> byFirstToken) {
         }
     }
 
-    /** Waits in full, even if an engine that wakes its thread has left it a permit to go on. */
+    /** Sleeps, unaffected by an unpark permit of the engine. */
     private static void delay() {
         try {
             TimeUnit.NANOSECONDS.sleep(SLOW_NANOS);
@@ -88,7 +88,7 @@ public record SimFaults(Map<Integer, Fault> byFirstToken) {
         }
     }
 
-    /** Whether a row, by the first token that the step computes of it, has logits that are not finite. */
+    /** Returns whether a row has the fault of non-finite logits. */
     boolean spoils(StepInputs in, int row) {
         int token = in.rowStart(row);
         return !byFirstToken.isEmpty() && in.position(token) == 0 && byFirstToken.get(in.tokenId(token)) == Fault.NAN;

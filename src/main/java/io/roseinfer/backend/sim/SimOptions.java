@@ -3,18 +3,18 @@ package io.roseinfer.backend.sim;
 import java.util.function.LongConsumer;
 
 /**
- * How a simulated device behaves.
+ * Options of a simulated device.
  *
- * @param seed of the hash that makes tokens
- * @param maxInFlight steps that may be submitted before one is awaited
- * @param readBack whether a token depends on every token of its row, read through the block table; without it a token depends on
- *     the row's last token and its length alone, and a step costs the host nothing that grows with the context
- * @param onStep called at the start of every step with its number, for tests that advance a clock or throw a device's failure
- * @param faults that prompts can ask for
+ * @param seed seed of the token hash
+ * @param maxInFlight maximum steps in flight
+ * @param readBack whether a token depends on every token of its row, read through the block table; else on the row's last token and length
+ *     only, at a cost independent of the context
+ * @param onStep called with the step number at the start of every step, for tests that advance a clock or inject failures
+ * @param faults faults by prompt
  */
 public record SimOptions(long seed, int maxInFlight, boolean readBack, LongConsumer onStep, SimFaults faults) {
 
-    /** Seed 0, one step at a time, every token read back, no faults. */
+    /** Returns the defaults: seed 0, one step at a time, tokens read back, no faults. */
     public static SimOptions defaults() {
         return new SimOptions(0, 1, true, step -> {}, SimFaults.NONE);
     }

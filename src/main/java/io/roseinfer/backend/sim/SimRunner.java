@@ -20,8 +20,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The simulated model. Its "keys and values" are the token ids themselves, one int per slot; a slot that was never written, or
- * was poisoned, makes the row fail as NaN would.
+ * The simulated model. Its KV pool stores token ids, one int per slot; an unwritten or poisoned slot makes the row fail as NaN would.
  */
 public final class SimRunner implements ModelRunner {
     /** Content of an unwritten slot. */
@@ -116,7 +115,7 @@ public final class SimRunner implements ModelRunner {
             options.onStep().accept(steps++);
             run(step.inputs(), step.outputs());
         } finally {
-            // A step behind a lost one reads whatever is there, as a real device would.
+            // A step after a lost one reads whatever is there, as on a real device.
             previous = step.outputs();
         }
     }
@@ -131,7 +130,7 @@ public final class SimRunner implements ModelRunner {
         }
     }
 
-    /** A token that was still on the device when the step was packed is looked up among the samples of the step before. */
+    /** Resolves a token that was still on the device when the step was packed, from the previous step's samples. */
     private int resolved(int id) {
         return id >= 0 ? id : Objects.requireNonNull(previous).token(~id);
     }
@@ -162,12 +161,12 @@ public final class SimRunner implements ModelRunner {
         }
     }
 
-    /** Returns the log-probability of the token of a rank: a different one for each context, and lower for each rank. */
+    /** Returns the log-probability of a rank's token: it differs by context and decreases with rank. */
     private static float logprob(long hash, int rank) {
         return -(rank + 1 + (hash >>> FRACTION_SHIFT) * FRACTION);
     }
 
-    /** Makes a block's contents unreadable, as a released block's should be. */
+    /** Makes a block's contents unreadable, as after a release. */
     public void poison(int block) {
         Arrays.fill(slots, block * kv.blockSize(), (block + 1) * kv.blockSize(), POISON);
     }

@@ -5,7 +5,7 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.tensor.Tensor;
 
-/** Bfloat16s: a word has two inputs, the first in its lower half. */
+/** Bfloat16 weights: a word has two inputs, the first in its lower half. */
 public record Bf16Weights() implements WeightFormat {
     @Override
     public Precision precision() {

@@ -1,10 +1,10 @@
 package io.roseinfer.backend.cpu.kernel;
 
 /**
- * The few functions a forward pass needs, in 32-bit floats, as fixed sequences of IEEE operations: the definition that the
- * vector kernels repeat operation by operation, so that both give the same bits.
+ * The functions of a forward pass in 32-bit floats, as fixed sequences of IEEE operations that the vector kernels repeat operation by
+ * operation, so that both are bit-identical.
  */
-@SuppressWarnings("FloatingPointLiteralPrecision") // coefficients stand as they were published
+@SuppressWarnings("FloatingPointLiteralPrecision") // coefficients as published
 public final class FloatMath {
     /** Arguments of {@link #exp} are clamped to this range, where the result is a normal number. */
     public static final float EXP_LOWEST = -86f;

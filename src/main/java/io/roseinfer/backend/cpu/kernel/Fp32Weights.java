@@ -4,7 +4,7 @@ import io.roseinfer.backend.Precision;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Floats: a word is a weight. */
+/** Fp32 weights: a word is a weight. */
 public record Fp32Weights() implements WeightFormat {
     @Override
     public Precision precision() {

@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Nibbles with 8 added, eight inputs per word, and a scale for every {@value QuantizedRows#GROUP} inputs of an output, among the
- * words. Products read {@link QuantizedRows}.
+ * Int4 weights: nibbles with 8 added, eight inputs per word, and a scale for every {@value QuantizedRows#GROUP} inputs of an output,
+ * stored among the words. Matmuls read {@link QuantizedRows}.
  *
  * <p>Every 64 inputs have nine rows of words: eight of weights, and one of two scales per output, each a bfloat16, the scale of the
  * first {@value QuantizedRows#GROUP} inputs in the lower half. That is 4.5 bits per weight.
@@ -42,7 +42,7 @@ public record Int4Weights() implements WeightFormat {
         return Precision.INT4;
     }
 
-    /** Every logit comes from the head, and 4 bits cost most there. */
+    /** Returns another format for the head, where 4 bits would cost the most accuracy. */
     @Override
     public WeightFormat ofHead() {
         return new Int8Weights();
@@ -94,9 +94,8 @@ public record Int4Weights() implements WeightFormat {
     }
 
     /**
-     * Packs panels. A group of inputs has one scale per output: the weight of largest magnitude over one of {@link #DIVISORS}, rounded
-     * to a bfloat16; of both, the scale that leaves the smaller sum of squared errors. A divisor of -8 uses all sixteen values, 7 is
-     * symmetric.
+     * Packs panels. The scale of a group is the weight of largest magnitude over one of {@link #DIVISORS}, rounded to bfloat16, whichever
+     * leaves the smaller squared error. A divisor of -8 uses all sixteen values, 7 is symmetric.
      *
      * <p>A group that holds NaN or infinity gets a scale that is not finite.
      */

@@ -6,15 +6,15 @@ import io.roseinfer.backend.Precision;
 import java.util.Arrays;
 
 /**
- * Signed bytes with one scale per output: a word has four inputs, the first in its lowest byte.
+ * Int8 weights with a scale per output: a word has four inputs, the first in its lowest byte.
  *
  * <p>Packing is symmetric: an output's largest magnitude becomes 127. An output that holds NaN or infinity gets a scale that is not
- * finite, so that the fault shows in its sums.
+ * finite, so that the fault shows in its outputs.
  */
 public record Int8Weights() implements WeightFormat {
     /**
-     * The value of {@link #decode} for a weight of one: a kernel need not shift a weight down before it converts the lane. A power of
-     * two, so scales that undo it lose nothing.
+     * The value of {@link #decode} for a weight of one, so that kernels need not shift a weight before converting the lane. A power of two,
+     * so that scales undo it exactly.
      */
     public static final float UNIT = 0x1p24f;
 
@@ -56,7 +56,7 @@ public record Int8Weights() implements WeightFormat {
     private static final class Quantizer extends WordPacker {
         private static final int LARGEST = 127;
 
-        /** Outputs whose weights are all smaller become zero: their scale would lose bits. */
+        /** Outputs with all weights below this become zero: their scale would lose bits. */
         private static final float VANISHING = 1e-25f;
 
         /** The weights of one input, copied: loops whose arrays share one index become vector code. */

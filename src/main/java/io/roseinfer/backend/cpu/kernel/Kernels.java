@@ -1,32 +1,32 @@
 package io.roseinfer.backend.cpu.kernel;
 
 /**
- * One worker's kernels. They own scratch memory: each worker has its own set.
+ * One worker's kernels, with their own scratch memory.
  *
- * @param blocks products with the weights of the blocks
- * @param head products with the weights of the head, which may be the same
+ * @param blocks matmul with the blocks' weights
+ * @param head matmul with the head's weights, possibly the same
  */
 public record Kernels(PanelMatmul blocks, PanelMatmul head, Attention attention, RowMath rows) {
 
-    /** Makes sets of kernels of one kind. */
+    /** Creates kernels of one kind. */
     public interface Factory {
 
-        /** Name in reports: {@code scalar}, {@code 512-bit vector}. */
+        /** Returns the name in reports: {@code scalar}, {@code 512-bit vector}. */
         String name();
 
-        /** Whether they gain only where weights come from memory, in a model that no cache holds. */
+        /** Returns whether they are faster only for models larger than the caches. */
         default boolean isForLargeModels() {
             return false;
         }
 
         /**
-         * Makes a set whose attention reaches over at most {@code contextLength} tokens.
+         * Creates kernels for contexts of up to {@code contextLength} tokens.
          *
          * @param format the weights of the blocks
          */
         Kernels create(WeightFormat format, int contextLength);
 
-        /** Bytes of the arrays of such a set. */
+        /** Returns the bytes of the kernels' arrays. */
         long bytes(WeightFormat format, int contextLength);
     }
 }

@@ -4,15 +4,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Keys and values of all sequences in blocks of {@code blockSize} slots, as 32-bit floats:
+ * The KV pool: blocks of {@code blockSize} slots, as 32-bit floats:
  * {@code [block][layer][head]} of keys {@code [headSize][slot]} followed by values {@code [slot][headSize]}.
  *
- * <p>Keys lie transposed so that a vector holds the same dimension of neighbouring tokens: scores then need no sum across lanes,
- * and each is one chain of multiply-adds over the head's dimensions. Values lie by token, so the weighted sum is one chain over
- * the tokens. Neither depends on the block size.
+ * <p>Keys are transposed, so that a vector holds one dimension of adjacent tokens: scores need no reduction across lanes, and each is one
+ * FMA chain over the head's dimensions. Values are by token, so the weighted sum is one chain over tokens. Neither depends on the block
+ * size.
  */
 public final class KvPool {
-    /** Bytes of the memory behind the last block: a vector of keys may begin at a block's last slot. */
+    /** Bytes after the last block: a key vector may begin at a block's last slot. */
     private static final int SLACK = 64;
 
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
@@ -24,7 +24,7 @@ public final class KvPool {
     private final long layerBytes;
     private final long blockBytes;
 
-    /** Views {@code memory}, of {@link #bytes} bytes, as a pool. */
+    /** Creates a pool over {@code memory} of {@link #bytes} bytes. */
     public KvPool(MemorySegment memory, int layers, int heads, int headSize, int blockSize) {
         this.memory = memory;
         this.blockSize = blockSize;
@@ -34,12 +34,12 @@ public final class KvPool {
         this.blockBytes = blockBytes(layers, heads, headSize, blockSize);
     }
 
-    /** Bytes a pool needs whose blocks hold {@code allBlocks} bytes together. */
+    /** Returns the bytes of a pool whose blocks take {@code allBlocks} bytes. */
     public static long bytes(long allBlocks) {
         return allBlocks + SLACK;
     }
 
-    /** Bytes of one block, keys and values of all layers. */
+    /** Returns the bytes of a block, keys and values of all layers. */
     public static long blockBytes(int layers, int heads, int headSize, int blockSize) {
         return 8L * layers * heads * headSize * blockSize;
     }
@@ -56,12 +56,12 @@ public final class KvPool {
         return headSize;
     }
 
-    /** Byte offset of the keys {@code [headSize][blockSize]} of one head in one block. */
+    /** Returns the byte offset of the keys {@code [headSize][blockSize]} of one head in one block. */
     public long keys(int block, int layer, int head) {
         return block * blockBytes + layer * layerBytes + head * headBytes;
     }
 
-    /** Byte offset of the values {@code [blockSize][headSize]} of one head in one block. */
+    /** Returns the byte offset of the values {@code [blockSize][headSize]} of one head in one block. */
     public long values(int block, int layer, int head) {
         return keys(block, layer, head) + headBytes / 2;
     }
@@ -77,7 +77,7 @@ public final class KvPool {
         MemorySegment.copy(source, value, memory, FLOAT, values, headSize);
     }
 
-    /** Fills a block with NaN, so that a read of a slot nobody wrote shows. */
+    /** Fills a block with NaN, so that a read of an unwritten slot shows. */
     public void poison(int block) {
         for (long at = block * blockBytes; at < (block + 1) * blockBytes; at += Float.BYTES) {
             memory.set(FLOAT, at, Float.NaN);

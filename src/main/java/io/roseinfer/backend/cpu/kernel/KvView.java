@@ -3,8 +3,7 @@ package io.roseinfer.backend.cpu.kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One head's keys and values of one sequence, in one layer: a {@link KvPool} seen through a block list and a window. Reused: it can
- * be moved.
+ * The keys and values of one KV head of a sequence in one layer: a {@link KvPool} through a block table and a window. Reusable.
  */
 public final class KvView {
     private final KvPool pool;
@@ -19,9 +18,9 @@ public final class KvView {
     }
 
     /**
-     * Looks at the sequence whose tokens {@code i · blockSize …} are in block {@code blocks[firstBlock + i]}.
+     * Moves to the sequence whose tokens {@code i · blockSize …} are in block {@code blocks[firstBlock + i]}.
      *
-     * @param window most tokens that a query sees, itself included and the newest first; at least 1
+     * @param window maximum tokens visible to a query, the newest, including itself; at least 1
      */
     public void move(int[] blocks, int firstBlock, int layer, int head, int window) {
         this.blocks = blocks;
@@ -31,7 +30,7 @@ public final class KvView {
         this.window = window;
     }
 
-    /** The first token that a query sees at the end of {@code length} tokens. */
+    /** Returns the first token visible to the last query of {@code length} tokens. */
     public int firstSeen(int length) {
         return Math.max(0, length - window);
     }
@@ -48,12 +47,12 @@ public final class KvView {
         return pool.headSize();
     }
 
-    /** Byte offset of the keys {@code [headSize][blockSize]} of the sequence's block {@code index}. */
+    /** Returns the byte offset of the keys {@code [headSize][blockSize]} of the sequence's block {@code index}. */
     public long keys(int index) {
         return pool.keys(blocks[firstBlock + index], layer, head);
     }
 
-    /** Byte offset of the values {@code [blockSize][headSize]} of the sequence's block {@code index}. */
+    /** Returns the byte offset of the values {@code [blockSize][headSize]} of the sequence's block {@code index}. */
     public long values(int index) {
         return pool.values(blocks[firstBlock + index], layer, head);
     }

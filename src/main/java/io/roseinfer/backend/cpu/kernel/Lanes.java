@@ -1,15 +1,15 @@
 package io.roseinfer.backend.cpu.kernel;
 
 /**
- * The one order in which values are summed across an array: element i goes to lane i mod {@value #COUNT}, each lane adds in
- * ascending order, and {@link #sum} joins the lanes pairwise. Vectors of 128, 256 and 512 bits can all follow it.
+ * The order of sums over an array: element i goes to lane i mod {@value #COUNT}, each lane adds in ascending order, and {@link #sum}
+ * reduces the lanes pairwise. Vectors of 128, 256 and 512 bits can all follow it.
  */
 public final class Lanes {
     public static final int COUNT = 16;
 
     private Lanes() {}
 
-    /** Joins the lanes, halving: lane j takes lane j + 8, then j + 4, and so on. Overwrites them. */
+    /** Reduces the lanes by halves: lane j adds lane j + 8, then j + 4, and so on. Overwrites them. */
     public static float sum(float[] lanes) {
         for (int half = COUNT / 2; half > 0; half /= 2) {
             for (int j = 0; j < half; j++) {

@@ -1,15 +1,14 @@
 package io.roseinfer.backend.cpu.kernel;
 
 /**
- * The rows that a product reads. A format that quantizes its inputs reads {@code words}, tiles of {@link QuantizedRows}; {@code floats}
- * are then the rows before that, one after another. Any other format reads {@code floats}, in tiles of {@link RowTiles}, and has no
- * words.
+ * The input rows of a matmul. Formats with quantized inputs read {@code words}, tiles of {@link QuantizedRows}; {@code floats} are then the
+ * unquantized rows. Other formats read {@code floats} in tiles of {@link RowTiles}, and {@code words} is empty.
  */
 @SuppressWarnings("ArrayRecordComponent") // read in the innermost loops; inputs are never compared
 public record MatmulInput(float[] floats, int[] words) {
     private static final int[] NONE = {};
 
-    /** The input of a product with a format that does not quantize its inputs. */
+    /** Creates the input of a format without quantized inputs. */
     public MatmulInput(float[] floats) {
         this(floats, NONE);
     }
@@ -21,7 +20,7 @@ public record MatmulInput(float[] floats, int[] words) {
                 : new MatmulInput(new float[rows * inputs]);
     }
 
-    /** Returns whether products read {@link #words}. */
+    /** Returns whether matmuls read {@link #words}. */
     public boolean isQuantized() {
         return words.length > 0;
     }

@@ -4,17 +4,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A weight matrix of shape [inputs, outputs] as the kernels stream it: panels of {@value #COLUMNS} outputs, each panel
- * [⌈inputs / perWord⌉][{@value #COLUMNS}] 32-bit words in native byte order. Outputs beyond the last and inputs beyond the last
- * are zero.
+ * A weight matrix of shape [inputs, outputs] in panels of {@value #COLUMNS} outputs, each panel
+ * [⌈inputs / perWord⌉][{@value #COLUMNS}] 32-bit words in native byte order. Padding outputs and inputs are zero.
  *
- * <p>Why 48: three 512-bit vectors by eight rows is the largest register tile that leaves room for its operands, and narrower
- * vectors take the panel in halves or quarters; GPT-2's 768, 2304 and 3072 outputs fill their panels.
+ * <p>Why 48: three 512-bit vectors by eight rows is the largest register tile that leaves room for its operands. Narrower vectors take a
+ * panel in halves or quarters; GPT-2's 768, 2304 and 3072 outputs fill their panels.
  *
  * @param memory the panels, 64-byte aligned
- * @param scales what an output's sum is multiplied by, one per output of all panels; empty where they are not scaled, or not by output
+ * @param scales one per output of all panels; empty without scales per output
  */
-@SuppressWarnings("ArrayRecordComponent") // read in the innermost loops; nobody compares matrices
+@SuppressWarnings("ArrayRecordComponent") // read in the innermost loops, never compared
 public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemorySegment memory, float[] scales) {
     /** Outputs per panel. */
     public static final int COLUMNS = 48;
@@ -22,17 +21,17 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
     /** Bytes of one row of words in a panel. */
     public static final int ROW_BYTES = 4 * COLUMNS;
 
-    /** Bytes before the first panel that mean nothing: a kernel may load words from a few bytes before they begin. */
+    /** Unused bytes before the first panel: a kernel may load words from a few bytes before their start. */
     private static final int LEAD_BYTES = 64;
 
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT;
 
-    /** Panels that hold this many outputs. */
+    /** Returns the panels for {@code outputs}. */
     public static int panels(int outputs) {
         return Math.ceilDiv(outputs, COLUMNS);
     }
 
-    /** Bytes of memory for a matrix of this shape. */
+    /** Returns the bytes of memory of a matrix. */
     public static long bytes(WeightFormat format, int inputs, int outputs) {
         return LEAD_BYTES + panels(outputs) * format.panelBytes(inputs);
     }
@@ -41,17 +40,17 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
         return panels(outputs);
     }
 
-    /** Bytes of all panels: what a product reads. */
+    /** Returns the bytes of all panels, which a matmul reads. */
     public long panelBytes() {
         return panels() * format.panelBytes(inputs);
     }
 
-    /** Byte offset of a panel. */
+    /** Returns the byte offset of a panel. */
     public long panelStart(int panel) {
         return LEAD_BYTES + panel * format.panelBytes(inputs);
     }
 
-    /** Outputs of a panel that exist. */
+    /** Returns the outputs of a panel without padding. */
     public int columns(int panel) {
         return Math.min(COLUMNS, outputs - panel * COLUMNS);
     }
@@ -59,7 +58,7 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
     /**
      * Writes a panel's weights of inputs {@code from <= k < to} to {@code target[(k - from) · COLUMNS + column]}, not scaled.
      *
-     * @param words room for one row of words, {@link #COLUMNS}: code that is not compiled yet reads an array many times faster than memory
+     * @param words buffer of {@link #COLUMNS} words: interpreted code reads arrays many times faster than memory segments
      */
     public void unpack(int panel, int from, int to, int[] words, float[] target) {
         int perWord = format.perWord();

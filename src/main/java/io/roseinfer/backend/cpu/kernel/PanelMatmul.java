@@ -1,23 +1,21 @@
 package io.roseinfer.backend.cpu.kernel;
 
 /**
- * The matrix product with weights of one format, one panel of outputs at a time. Every sum is the chain
- * {@code s = fma(x[r][k], w[k][c], s)} from zero over ascending k, whatever the number of rows, the tile, the vector width or the thread:
- * that makes results independent of the batch to the bit.
+ * Matmul with weights of one format, one panel of outputs at a time. Every accumulator is the chain {@code s = fma(x[r][k], w[k][c], s)} from
+ * zero over ascending k, for any number of rows, tile, vector width and thread. So results are bit-identical in any batch.
  *
- * <p>With a format that quantizes its inputs the sums of a group of inputs are integers, exact in any order; over groups, ascending, the
- * chain is {@code s = fma((float) Σ a[r][k]·n[k][c], scale[g][c] · scale[r][g], s)} from zero.
+ * <p>With quantized inputs the sums within a group are exact integers; over ascending groups the chain is {@code s = fma((float) Σ a[r][k]·n[k][c], scale[g][c] · scale[r][g], s)} from zero.
  */
 public interface PanelMatmul {
 
-    /** The tallest tile of {@link RowTiles} this kernel reads, a power of two. */
+    /** Returns the tallest {@link RowTiles} tile that this kernel reads, a power of two. */
     int tallestTile();
 
-    /** Numbers of rows whose products, taken together, run every loop of this kernel; for getting it compiled. */
+    /** Returns row counts that together run every loop of this kernel, for warm-up. */
     int[] representativeRows();
 
     /**
-     * Writes {@code rows × COLUMNS} sums of one panel, not scaled.
+     * Writes {@code rows × COLUMNS} accumulators of one panel, not scaled.
      *
      * @param x {@code rows × weights.inputs()} activations
      * @param sums filled with {@code [rows][COLUMNS]}

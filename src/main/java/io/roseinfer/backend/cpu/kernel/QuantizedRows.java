@@ -1,8 +1,8 @@
 package io.roseinfer.backend.cpu.kernel;
 
 /**
- * Activations as products read them whose weights quantize their inputs: integers a from -127 to 127, and one scale for
- * every {@value #GROUP} inputs of a row, {@code x ≈ scale · a}. A row has {@value #GROUP_WORDS} words per group:
+ * Quantized activations: integers a from -127 to 127, and one scale for every {@value #GROUP} inputs of a row, {@code x ≈ scale · a}. A row
+ * has {@value #GROUP_WORDS} words per group:
  *
  * <ul>
  *   <li>16 pairs. Pair 4·w + i goes with nibbles i and i + 4 of the group's weight word w, in its lower and upper 16 bits.
@@ -10,14 +10,14 @@ package io.roseinfer.backend.cpu.kernel;
  *   <li>The scale, a float.
  * </ul>
  *
- * <p>A kernel need not mask nibbles: it multiplies a pair by the weight word shifted right by 4·i bits, in two lanes of 16 bits,
+ * <p>Kernels need not mask nibbles: it multiplies a pair by the weight word shifted right by 4·i bits, in two lanes of 16 bits,
  * modulo 2¹⁶. With n the nibbles of a word and U(i) the word shifted by i nibbles, n(i) = U(i) - 16·U(i + 1) for any bits; so
  * {@code Σ a(i)·n(i) = Σ b(i)·U(i)} with {@code b(i) = a(i) - 16·a(i - 1)}, {@code b(0) = a(0)}, and b is what the pairs hold.
- * The partial sum of one lane means nothing alone. Both lanes of a group together come to at most 32 · 127 · 8 = 32,512 in
+ * The partial sum of one lane is meaningless alone. Both lanes of a group together come to at most 32 · 127 · 8 = 32,512 in
  * magnitude, so the sum modulo 2¹⁶ is the sum.
  *
- * <p>Rows lie in tiles as in {@link RowTiles}, words taking the place of inputs. Groups come in pairs, like those of weights;
- * inputs beyond the last are zero.
+ * <p>Rows are in tiles as in {@link RowTiles}, with words in place of inputs. Groups come in pairs, like those of weights; padding inputs
+ * are zero.
  */
 public final class QuantizedRows {
     /** Inputs that share a scale. */
@@ -29,22 +29,22 @@ public final class QuantizedRows {
     /** Pairs per row and group. */
     public static final int PAIRS = 16;
 
-    /** Which word of a group undoes the offset of its weights. */
+    /** Index of the word that undoes the offset of the weights. */
     public static final int OFFSET = 16;
 
-    /** Which word of a group is its scale. */
+    /** Index of the scale's word. */
     public static final int SCALE = 17;
 
-    /** The largest magnitude of an activation. */
+    /** Maximum magnitude of an activation. */
     public static final int LARGEST = 127;
 
-    /** Where adding it leaves no bits behind the point: a float rounded to the nearest integer, halves to even. */
+    /** Adding it rounds a float to the nearest integer, ties to even. */
     public static final float ROUNDER = 0x1.8p23f;
 
-    /** The bits of {@link #ROUNDER}: the bits of a rounded float less these are its value. */
+    /** Bits of {@link #ROUNDER}: a rounded float's bits minus these are its integer value. */
     public static final int ROUNDER_BITS = Float.floatToRawIntBits(ROUNDER);
 
-    /** Groups whose activations are all smaller become zero: the inverse of their scale could overflow. */
+    /** Groups with all activations below this become zero: the inverse of their scale could overflow. */
     private static final float VANISHING = 1e-30f;
 
     private static final int INFINITY_BITS = Float.floatToRawIntBits(Float.POSITIVE_INFINITY);
@@ -52,22 +52,22 @@ public final class QuantizedRows {
 
     private QuantizedRows() {}
 
-    /** Groups of a row of {@code inputs}, an even number. */
+    /** Returns the groups of a row of {@code inputs}, an even number. */
     public static int groups(int inputs) {
         return 2 * Math.ceilDiv(inputs, 2 * GROUP);
     }
 
-    /** Words of a row of {@code inputs}. */
+    /** Returns the words of a row of {@code inputs}. */
     public static int words(int inputs) {
         return groups(inputs) * GROUP_WORDS;
     }
 
-    /** A group's scale, of the bits of its largest magnitude; NaN if that is not finite, so that the fault shows in the sums. */
+    /** Returns a group's scale, from the bits of its largest magnitude; NaN if that is not finite, so that the fault shows. */
     public static float scale(int largestBits) {
         return largestBits >= INFINITY_BITS ? Float.NaN : Float.intBitsToFloat(largestBits) / LARGEST;
     }
 
-    /** The inverse of a group's scale, by which activations are multiplied before they are rounded. */
+    /** Returns the inverse scale of a group, by which activations are multiplied before rounding. */
     public static float inverse(int largestBits) {
         float largest = Float.intBitsToFloat(largestBits);
         return largest < VANISHING ? 0 : LARGEST / largest;
@@ -104,7 +104,7 @@ public final class QuantizedRows {
         }
     }
 
-    /** Puts a quantized row in its place among {@code rows}. */
+    /** Stores a quantized row in a matmul input of {@code rows}. */
     public static void put(int[] words, int inputs, int[] tiles, int row, int rows, int tallest) {
         int count = words(inputs);
         int first = RowTiles.first(row, rows, tallest);

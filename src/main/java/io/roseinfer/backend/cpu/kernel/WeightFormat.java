@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A weight format: how weights lie in the 32-bit words of a {@link PackedMatrix}, how they are packed into them, and what a product
- * with them reads. A format is one class; {@link #all} lists them.
+ * A weight format: layout in the 32-bit words of a {@link PackedMatrix}, packing, and the inputs that matmuls read. Each format is a
+ * class; {@link #all} lists them.
  *
  * <p>A word holds the weights of one output for one, two, four or eight consecutive inputs, the first of them in the lowest bits. So
  * one vector of words serves neighboring outputs at any width, and the inputs of an output still come in ascending order.
@@ -33,7 +33,7 @@ public sealed interface WeightFormat permits Fp32Weights, Bf16Weights, Int8Weigh
         return List.of(new Fp32Weights(), new Bf16Weights(), new Int8Weights(), new Int4Weights());
     }
 
-    /** Returns the format of matrices of a precision; empty if no kernels of the CPU have it. */
+    /** Returns the format of a precision; empty if the CPU has no kernels for it. */
     static Optional<WeightFormat> of(Precision precision) {
         return all().stream().filter(format -> format.precision() == precision).findFirst();
     }
@@ -74,7 +74,7 @@ public sealed interface WeightFormat permits Fp32Weights, Bf16Weights, Int8Weigh
         return false;
     }
 
-    /** Returns whether products read {@link QuantizedRows}, and not floats. */
+    /** Returns whether matmuls read {@link QuantizedRows} instead of floats. */
     default boolean quantizesInputs() {
         return false;
     }
@@ -104,6 +104,6 @@ public sealed interface WeightFormat permits Fp32Weights, Bf16Weights, Int8Weigh
         }
     }
 
-    /** Returns a packer with buffers of its own. */
+    /** Returns a new packer with its own buffers. */
     Packer packer();
 }

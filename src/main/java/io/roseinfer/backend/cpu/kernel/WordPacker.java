@@ -5,14 +5,14 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Packs words that several inputs share, and writes some rows of them together. */
+/** Packs formats with several inputs per word, several rows of words at a time. */
 abstract class WordPacker implements WeightFormat.Packer {
-    /** Rows of words that are written to memory together. */
+    /** Rows of words written at a time. */
     private static final int ROWS = 16;
 
     private final int[] words = new int[ROWS * COLUMNS];
 
-    /** Joins the inputs of a row of words, whose weights begin at {@code from}, to the words at {@code at}. */
+    /** Packs a row of words from the weights at {@code from} to the words at {@code at}. */
     abstract void join(float[] weights, int from, int[] words, int at);
 
     @Override

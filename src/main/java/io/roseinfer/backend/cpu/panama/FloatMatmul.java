@@ -15,16 +15,14 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Products with weights of a format that is multiplied as floats, by register tiles of eight rows (four for vectors below 512 bits,
- * whose processors may have 16 registers) by three vectors. One tile of rows takes all inputs in one pass; under more, the inputs come
- * in blocks whose weights stay in the second-level cache while every tile passes over them, and the sums wait in memory meanwhile,
- * which does not change their order.
+ * Matmul with weights that are multiplied as floats, by register tiles of eight rows (four for vectors below 512 bits, whose processors
+ * may have 16 registers) by three vectors. One row tile takes all inputs in one pass. With more, inputs are split into blocks whose
+ * weights stay in L2 while all tiles use them; accumulators wait in memory, which does not change their order.
  *
- * <p>Narrow weights are widened in registers, in every tile again. Widening a block once, into memory that all tiles then read, was
- * slower.
+ * <p>Narrow weights are widened in registers in every tile; widening a block once in memory was slower.
  */
 final class FloatMatmul implements PanelMatmul {
-    /** How many of the {@code tiles} of a block prefetch the next one, where tiles may prefetch. */
+    /** Selects how many {@code tiles} of a block prefetch the next one. */
     interface Prefetchers {
         int of(int rows, int tiles);
     }
@@ -37,16 +35,16 @@ final class FloatMatmul implements PanelMatmul {
     private final Prefetchers prefetchers;
     private final int tallest;
     private final int tileColumns;
-    /** Tiles of more than two rows, by how many of them prefetch, from 0. */
+    /** Tiles of more than two rows, by number of prefetchers. */
     private final List<RegisterTiles<float[]>> gemm;
 
-    /** Tiles of one row or two. */
+    /** Tiles of one or two rows, by number of prefetchers. */
     private final List<RegisterTiles<float[]>> gemv;
 
     /**
-     * For vectors of {@code bits} bits.
+     * Creates kernels for vectors of {@code bits} bits.
      *
-     * @param gemv the template of tiles of one row or two
+     * @param gemv template of the tiles of one or two rows
      * @param prefetch whether tiles may prefetch the next block of weights
      */
     FloatMatmul(
@@ -77,7 +75,7 @@ final class FloatMatmul implements PanelMatmul {
         return tallest;
     }
 
-    /** Each height of tile; where tiles prefetch, each in the place of every prefetcher and after the last of them. */
+    /** Returns every tile height; with prefetch, in the position of every prefetcher and after the last. */
     @Override
     public int[] representativeRows() {
         int places = prefetch ? BlockPrefetch.MAX_PREFETCHERS + 1 : 1;
@@ -100,9 +98,8 @@ final class FloatMatmul implements PanelMatmul {
     private void block(PackedMatrix weights, long at, float[] x, int rows, int k, int steps, float[] sums) {
         MemorySegment w = weights.memory();
         long bytes = Math.ceilDiv(steps, format.perWord()) * (long) ROW_BYTES;
-        // The next block follows in memory, be it of this panel or of the next. After the last, tiles prefetch their
-        // own
-        // again: a copy without prefetching, called for that alone, was compiled badly (it boxed vectors).
+        // The next block follows in memory, in this panel or the next. After the last one tiles prefetch their own block:
+        // C2 compiled a copy without prefetching, called only there, badly (it boxed vectors).
         long next = at + 2 * bytes <= weights.panelStart(weights.panels()) ? at + bytes : at;
         int prefetching = prefetch ? prefetchers.of(rows, RowTiles.count(rows, tallest) * (COLUMNS / tileColumns)) : 0;
         int tile = 0;

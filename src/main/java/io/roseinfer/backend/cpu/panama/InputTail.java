@@ -6,7 +6,7 @@ import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The scalar tail of a product: the last inputs of a matrix, where they do not fill a word. */
+/** The scalar tail of a matmul: the last inputs of a matrix if they do not fill a word. */
 final class InputTail {
     private InputTail() {}
 

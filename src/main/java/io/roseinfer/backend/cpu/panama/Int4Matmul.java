@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Products with {@link Int4Weights}, by register tiles as in {@link FloatMatmul}. Any number of rows takes all inputs in one pass: a
- * panel is an eighth as large as one of floats.
+ * Matmul with {@link Int4Weights}, by register tiles as in {@link FloatMatmul}. All inputs take one pass for any number of rows, since a
+ * panel has an eighth of the size of one of floats.
  */
 final class Int4Matmul implements PanelMatmul {
     /** Bytes of the arrays. */
@@ -27,7 +27,7 @@ final class Int4Matmul implements PanelMatmul {
     /** Tiles of one row or two. */
     private final RegisterTiles<int[]> gemv;
 
-    /** For vectors of {@code bits} bits. */
+    /** Creates kernels for vectors of {@code bits} bits. */
     Int4Matmul(int bits, Int4Weights format) {
         tallest = RegisterTiles.tallest(bits);
         tileColumns = RegisterTiles.columns(bits);

@@ -7,18 +7,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** The processor's vendor, which decides what is fast, and nothing that is computed. */
+/** The processor's vendor, which affects speed only. */
 final class Processor {
     private static final String VENDOR = vendor(Path.of("/proc/cpuinfo"));
 
     private Processor() {}
 
-    /** Whether the prefetch of weights was measured to pay ({@link BlockPrefetch}): on Intel's; on an AMD Zen 5 it loses. */
+    /** Returns whether weight prefetch pays ({@link BlockPrefetch}): measured on Intel, not on AMD. */
     static boolean benefitsFromPrefetch() {
         return VENDOR.equals("GenuineIntel");
     }
 
-    /** The vendor that Linux states, or nothing. */
+    /** Returns the vendor from Linux's cpuinfo, or an empty string. */
     static String vendor(Path cpuinfo) {
         try (Stream<String> lines = Files.lines(cpuinfo, StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.startsWith("vendor_id"))

@@ -3,12 +3,12 @@ package io.roseinfer.backend.cpu.panama;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A product's innermost loop: tiles of a few rows by three vectors of outputs, whose sums stay in registers while the inputs pass.
+ * A matmul's innermost loop: tiles of a few rows by three vectors of outputs, with accumulators in registers.
  *
- * @param <X> the array that holds activations: floats, or words of {@code QuantizedRows}
+ * @param <X> type of the activations: floats, or words of {@code QuantizedRows}
  */
 interface RegisterTiles<X> {
-    /** Vectors of outputs side by side in a tile. */
+    /** Vectors of outputs per tile. */
     int VECTORS = 3;
 
     /** Returns the rows of the tallest tile for vectors of {@code bits} bits. */
@@ -22,11 +22,11 @@ interface RegisterTiles<X> {
     }
 
     /**
-     * Adds {@code steps} inputs, or with quantized inputs groups of them, to the sums of one tile, ascending.
+     * Adds {@code steps} inputs, or groups of quantized inputs, to the accumulators of a tile, ascending.
      *
-     * @param height rows of the tile, one of the two heights these tiles are for
+     * @param height rows of the tile, one of the two supported heights
      * @param w words; the tile's begin at byte {@code at}, those of the next inputs {@code ROW_BYTES} on
-     * @param next where the tile's part of the next block begins, if it prefetches ({@link BlockPrefetch})
+     * @param next start of the tile's part of the next block, for {@link BlockPrefetch}
      * @param x the tile's activations, interleaved, from element {@code from} on
      * @param sums rows of {@code COLUMNS}, the tile's corner at {@code to}
      */

@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Copies of a kernel class, one per {@link TileSpec}, each a hidden class to which its spec is a constant. The class must have no
- * nested classes, and a constructor without parameters or one that takes the context length. Its frames show in stack traces with
+ * Specializes a kernel class: one hidden class per {@link TileSpec}, with the spec as a constant. The class must have no nested classes,
+ * and a constructor without parameters or with the context length. Its frames appear in stack traces with
  * {@code -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames}.
  */
 final class Specialization {
@@ -22,15 +22,15 @@ final class Specialization {
     private Specialization() {}
 
     /**
-     * A new instance of the copy of {@code template} for {@code spec}.
+     * Returns a new instance of {@code template} specialized for {@code spec}.
      *
-     * @param <T> the interface by which the copy is used, which is no {@code template}
+     * @param <T> the interface of the copy, not {@code template} itself
      */
     static <T> T of(Class<? extends T> template, TileSpec spec) {
         return of(template, spec, MethodType.methodType(void.class));
     }
 
-    /** The same for a class whose constructor takes the context length. */
+    /** Returns an instance of a class whose constructor takes the context length. */
     static <T> T of(Class<? extends T> template, TileSpec spec, int contextLength) {
         return of(template, spec, MethodType.methodType(void.class, int.class), contextLength);
     }
@@ -47,12 +47,12 @@ final class Specialization {
         }
     }
 
-    /** The species the class behind {@code lookup} was specialised for; the preferred one if it is the template itself. */
+    /** Returns the species that the class of {@code lookup} is specialized for; the preferred one for the template itself. */
     static VectorSpecies<Float> species(MethodHandles.Lookup lookup) {
         return spec(lookup).species();
     }
 
-    /** The spec of the class behind {@code lookup}; {@link TileSpec#PREFERRED} if it is the template itself. */
+    /** Returns the spec of the class of {@code lookup}; {@link TileSpec#PREFERRED} for the template itself. */
     static TileSpec spec(MethodHandles.Lookup lookup) {
         try {
             TileSpec spec = MethodHandles.classData(lookup, "_", TileSpec.class);

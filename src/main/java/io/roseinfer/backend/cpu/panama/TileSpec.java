@@ -6,17 +6,17 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The constants that a copy of a kernel class is compiled with: see {@link Specialization}.
+ * The constants of a specialized kernel class; see {@link Specialization}.
  *
- * @param bits width of its vectors
- * @param format weights that it multiplies by; floats for kernels that see none
- * @param prefetchers tiles that share the prefetching of the next block ({@link BlockPrefetch}); 0 where none is prefetched
+ * @param bits vector width
+ * @param format weight format; fp32 for kernels without weights
+ * @param prefetchers tiles that share the prefetch of the next block ({@link BlockPrefetch}); 0 for none
  */
 record TileSpec(int bits, WeightFormat format, int prefetchers) {
-    /** The spec of a class that is not specialised. */
+    /** The spec of an unspecialized class. */
     static final TileSpec PREFERRED = vectors(FloatVector.SPECIES_PREFERRED.vectorBitSize());
 
-    /** The spec of a kernel that multiplies by no weights. */
+    /** Returns the spec of a kernel without weights. */
     static TileSpec vectors(int bits) {
         return new TileSpec(bits, new Fp32Weights(), 0);
     }

@@ -12,26 +12,25 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Four queries at a time share each load of a key or value; fewer tokens go one by one. Register tiles: four queries by two
- * vectors, or one query by four, so that there are always more chains of multiply-adds than one takes to finish.
+ * Attention with the Vector API. Four queries share each load of a key or value; fewer tokens go one by one. Register tiles are four
+ * queries by two vectors, or one query by four, so that there are enough independent FMA chains to hide latency.
  *
- * <p>Heads of one token fill fours up by their last head: to compute it again costs less than to read keys and values again. The
- * second four of them takes each key and value while the first-level cache still has it from the first.
+ * <p>Query heads of a decode row are padded to groups of four with the last head: computing it again is cheaper than reading keys and
+ * values again. The second group reads each key and value from L1.
  *
- * <p>Vectors of keys hold neighbouring tokens of a block. One that reaches past the block's end, or past the last token, has
- * lanes of no meaning: their scores are overwritten by the next vector's, or lie beyond the length. So a block size that is a
- * multiple of the vector length is fastest.
+ * <p>Key vectors hold adjacent tokens of a block. Lanes past the block's end or the last token are meaningless: the next vector overwrites
+ * their scores, or they lie beyond the length. So a block size that is a multiple of the vector length is fastest.
  */
 final class VectorAttention implements Attention {
     private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final int L = F.length();
     private static final int GROUP = 4;
-    /** Tokens whose values, of heads of 64, fill half a first-level cache. */
+    /** Tokens whose values, at head size 64, fill half an L1 cache. */
     private static final int CACHED_TOKENS = 64;
 
     private final float[] lanes = new float[Lanes.COUNT];
-    /** Sum of the softmax weights of each query, by which its output is divided. */
+    /** Softmax total of each query. */
     private final float[] sums = new float[MAX_QUERIES];
     /** Scores, then weights, of up to {@link #MAX_QUERIES} queries; a row has room for {@link Lanes#COUNT} from its last token on. */
     private float[] weights;
@@ -54,7 +53,7 @@ final class VectorAttention implements Attention {
         }
     }
 
-    /** Bytes of the arrays when the whole context length has been reached. */
+    /** Returns the bytes of the arrays at full context length. */
     static long bytes(int contextLength) {
         return Float.BYTES * (Lanes.COUNT + MAX_QUERIES * (1L + contextLength + Lanes.COUNT));
     }
@@ -159,30 +158,30 @@ final class VectorAttention implements Attention {
         }
     }
 
-    /** Vectors of keys that cover {@code length} tokens. */
+    /** Returns the number of key vectors that cover {@code length} tokens. */
     private static int vectors(KvView context, int length) {
         int blockSize = context.blockSize();
         return length / blockSize * Math.ceilDiv(blockSize, L) + Math.ceilDiv(length % blockSize, L);
     }
 
-    /** The vector of keys that a token is in. */
+    /** Returns the key vector of a token. */
     private static int vector(KvView context, int token) {
         int blockSize = context.blockSize();
         return token / blockSize * Math.ceilDiv(blockSize, L) + token % blockSize / L;
     }
 
-    /** The first token of a block, from {@code token} on. */
+    /** Returns the first token of a block, from {@code token} on. */
     private static int nextBlock(KvView context, int token) {
         return Math.ceilDiv(token, context.blockSize()) * context.blockSize();
     }
 
-    /** The token a vector begins with. */
+    /** Returns the first token of a key vector. */
     private static int token(KvView context, int vector) {
         int perBlock = Math.ceilDiv(context.blockSize(), L);
         return vector / perBlock * context.blockSize() + vector % perBlock * L;
     }
 
-    /** Where a vector's keys begin. */
+    /** Returns the offset of a key vector. */
     private static long keys(KvView context, int vector) {
         int perBlock = Math.ceilDiv(context.blockSize(), L);
         return context.keys(vector / perBlock) + 4L * (vector % perBlock) * L;
@@ -227,7 +226,7 @@ final class VectorAttention implements Attention {
         dot3.mul(scale).intoArray(weights, token(context, vector + 3));
     }
 
-    /** Scores four queries, of which those after the {@code last} are the last again, to four rows of weights. */
+    /** Scores four queries to four rows of weights; queries after {@code last} repeat the last. */
     private void scoreFourByTwo(
             KvView context, float[] queries, int from, int stride, float scale, int vector, int row, int last) {
         int from1 = from + Math.min(1, last) * stride;
@@ -274,8 +273,8 @@ final class VectorAttention implements Attention {
     }
 
     /**
-     * Turns a row of scores into weights and returns their sum. Scores before the first token that is seen, and beyond the length,
-     * become those of no weight, so that there are whole vectors only: loops that short contexts never enter would be compiled for short contexts, without what they call.
+     * Replaces a row of scores with softmax weights and returns their sum. Scores before the first visible token and beyond the length get
+     * weight 0, so that there are whole vectors only: C2 would compile tail loops that short contexts never enter without their calls.
      */
     private float exponentiate(int row, int first, int length) {
         int begin = row * rowSize;
@@ -316,7 +315,7 @@ final class VectorAttention implements Attention {
         return Lanes.sum(lanes);
     }
 
-    /** The group's outputs over tokens {@code first <= t < length}, which all of it sees. */
+    /** Computes a group's outputs over tokens {@code first <= t < length}, visible to all its queries. */
     private void weighGroup(KvView context, int first, int length, float[] output, int to) {
         int headSize = context.headSize();
         int pairs = headSize - headSize % (2 * L);
@@ -328,7 +327,7 @@ final class VectorAttention implements Attention {
         }
     }
 
-    /** The heads' outputs over tokens {@code first <= t < length}: all heads take some tokens' values before any takes the next. */
+    /** Computes the heads' outputs over tokens {@code first <= t < length}, all heads for a few tokens at a time. */
     private void weighHeads(KvView context, int count, int first, int length, float[] output) {
         int headSize = context.headSize();
         int blockSize = context.blockSize();
@@ -354,8 +353,8 @@ final class VectorAttention implements Attention {
     }
 
     /**
-     * Adds the values of tokens {@code first <= t < end}, weighed by four rows, to their outputs; rows after the {@code last} are
-     * the last again.
+     * Adds the values of tokens {@code first <= t < end}, weighted by four rows, to their outputs; rows after {@code last} repeat the
+     * last.
      *
      * @param first the first token of a block
      */
@@ -408,7 +407,7 @@ final class VectorAttention implements Attention {
         sum31.intoArray(output, to3 + L);
     }
 
-    /** Adds the values of tokens {@code first <= t < end}, weighed by one row, to its output. */
+    /** Adds the values of tokens {@code first <= t < end}, weighted by one row, to its output. */
     private void weigh(KvView context, int row, int first, int end, float[] output, int to) {
         int quads = context.headSize() - context.headSize() % (4 * L);
         for (int d = 0; d < quads; d += 4 * L) {
@@ -445,7 +444,7 @@ final class VectorAttention implements Attention {
         sum3.intoArray(output, to + 3 * L);
     }
 
-    /** The dimensions from {@code from} on, which fill no register tile. */
+    /** Adds the dimensions from {@code from} on, which do not fill a register tile. */
     private void weighRest(KvView context, int row, int from, int first, int end, float[] output, int to) {
         int blockSize = context.blockSize();
         int headSize = context.headSize();
@@ -470,7 +469,7 @@ final class VectorAttention implements Attention {
         }
     }
 
-    /** The dimensions that fill no vector, for tokens of one block. */
+    /** Adds the dimensions that do not fill a vector, for tokens of one block. */
     private void weighTail(KvView context, int row, int first, int end, float[] output, int to) {
         int blockSize = context.blockSize();
         int headSize = context.headSize();

@@ -16,14 +16,14 @@ public final class VectorKernels implements Kernels.Factory {
     private final int bits;
     private final boolean prefetch;
 
-    /** Kernels for vectors of 128, 256 or 512 bits; wider than the processor's is correct, and very slow. */
+    /** Creates kernels for vectors of 128, 256 or 512 bits; wider than the processor's is correct but very slow. */
     public VectorKernels(int bits) {
         this(bits, Processor.benefitsFromPrefetch());
     }
 
     /**
-     * The kernels for this processor: a kind that has few loops to compile, then, where it was measured to pay, one that prefetches
-     * weights, which has three times as many besides.
+     * Returns the kernels for this processor: a kind with few loops to compile, then, if it pays, one with weight prefetch, which has four
+     * times as many.
      */
     public static List<Kernels.Factory> kinds(int bits) {
         Kernels.Factory plain = new VectorKernels(bits, false);
@@ -31,9 +31,9 @@ public final class VectorKernels implements Kernels.Factory {
     }
 
     /**
-     * Kernels for vectors of 128, 256 or 512 bits.
+     * Creates kernels for vectors of 128, 256 or 512 bits.
      *
-     * @param prefetch whether products prefetch weights where it was measured to pay on an Intel processor; changes their speed alone
+     * @param prefetch whether matmuls prefetch weights; affects speed only
      */
     public VectorKernels(int bits, boolean prefetch) {
         VectorWidth.species(bits);
@@ -61,7 +61,7 @@ public final class VectorKernels implements Kernels.Factory {
                 Specialization.<RowMath>of(VectorRows.class, TileSpec.vectors(bits)));
     }
 
-    /** The products of each format; which tiles prefetch is as it was measured to pay (figures: {@link BlockPrefetch}). */
+    /** Returns the matmul of a format, with the measured number of prefetching tiles ({@link BlockPrefetch}). */
     private PanelMatmul product(WeightFormat format) {
         int most = BlockPrefetch.MAX_PREFETCHERS;
         return switch (format) {

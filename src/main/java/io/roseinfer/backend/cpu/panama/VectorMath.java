@@ -5,7 +5,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 
-/** {@link FloatMath}, operation by operation, on vectors of any width. Small methods, so that they are always inlined. */
+/** {@link FloatMath} on vectors of any width, operation by operation. Methods are small, so that they are always inlined. */
 final class VectorMath {
     private VectorMath() {}
 

@@ -11,7 +11,7 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/** The functions of rows on vectors: layer norm, activations, quantization. */
+/** Row functions on vectors: norms, RoPE, activations, quantization. */
 final class VectorRows implements RowMath {
     private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
 
@@ -20,9 +20,9 @@ final class VectorRows implements RowMath {
     private static final VectorSpecies<Integer> PAIRS = IntVector.SPECIES_128;
     /** All but the first pair of a word. */
     private static final int[] LATER_PAIRS = {0, -1, -1, -1};
-    /** Groups that are rounded before the first of them is paired: what was stored has then reached the cache. */
+    /** Groups rounded before the first is paired, so that its stores have reached the cache. */
     private static final int BATCH = 8;
-    /** Integers before those of a batch, so that there is one before the first. */
+    /** Integers before a batch, so that the first has a predecessor. */
     private static final int LEAD = 16;
 
     /** Bytes of the arrays. */

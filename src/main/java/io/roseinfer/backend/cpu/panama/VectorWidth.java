@@ -3,11 +3,11 @@ package io.roseinfer.backend.cpu.panama;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Vector widths, in bits, and the species that stand for them. */
+/** Vector widths in bits, and their species. */
 public final class VectorWidth {
     private VectorWidth() {}
 
-    /** The width this JVM prefers on this processor. */
+    /** Returns the JVM's preferred width on this processor. */
     public static int preferredBits() {
         return FloatVector.SPECIES_PREFERRED.vectorBitSize();
     }

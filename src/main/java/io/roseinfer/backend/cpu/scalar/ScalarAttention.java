@@ -12,7 +12,7 @@ import java.util.Arrays;
 final class ScalarAttention implements Attention {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
-    /** Elements copied at once out of the pool: code that is not compiled yet reads an array many times faster than memory. */
+    /** Elements copied from the pool at a time: interpreted code reads arrays many times faster than memory segments. */
     private static final int CHUNK = 64;
 
     private float[] weights;
@@ -32,7 +32,7 @@ final class ScalarAttention implements Attention {
         }
     }
 
-    /** Bytes of the arrays when the whole context length has been reached. */
+    /** Returns the bytes of the arrays at full context length. */
     static long bytes(int contextLength) {
         return Float.BYTES * ((long) contextLength + CHUNK + Lanes.COUNT);
     }
@@ -73,7 +73,7 @@ final class ScalarAttention implements Attention {
         }
     }
 
-    /** Products of a query with keys of one block, the first of them at {@code keys}. */
+    /** Computes a query's dot products with keys of one block, from {@code keys} on. */
     private void dots(KvView context, long keys, float[] queries, int query, int to, int count) {
         Arrays.fill(weights, to, to + count, 0f);
         for (int d = 0; d < context.headSize(); d++) {

@@ -4,7 +4,7 @@ import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PanelMatmul;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 
-/** The reference kernels: plain loops that say what every other kernel must compute. */
+/** The reference kernels: plain loops that define what every other kernel must compute. */
 public final class ScalarKernels implements Kernels.Factory {
 
     @Override

@@ -8,7 +8,7 @@ import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import java.util.Arrays;
 
-/** The matrix product, one sum at a time in the order that {@link PanelMatmul} states. */
+/** Reference matmul, one accumulator at a time in the order of {@link PanelMatmul}. */
 final class ScalarMatmul implements PanelMatmul {
     /** Bytes of the arrays. */
     static final long BYTES = 4L * (2 * COLUMNS + QuantizedRows.GROUP * COLUMNS + QuantizedRows.GROUP);

@@ -7,7 +7,7 @@ import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.model.Activation;
 import java.util.Arrays;
 
-/** The functions of rows, an element at a time: layer norm, activations, quantization. */
+/** Reference row functions: norms, RoPE, activations, quantization. */
 final class ScalarRows implements RowMath {
     /** Bytes of the arrays. */
     static final long BYTES = (long) Float.BYTES * Lanes.COUNT;

@@ -1,6 +1,6 @@
 /**
- * The scalar reference: the oracle that every vector kernel must equal to the bit, written to be read, and what runs where the
- * Vector API is missing. Held against 64-bit arithmetic by tests of its own.
+ * The scalar reference kernels, written for readability: vector kernels must be bit-identical to them, and they run if the Vector API is
+ * missing. Tests compare them with 64-bit arithmetic.
  */
 @NullMarked
 package io.roseinfer.backend.cpu.scalar;
