@@ -1,8 +1,8 @@
 package io.roseinfer.jmh;
 
 import io.roseinfer.backend.cpu.kernel.Kernels;
-import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.MatmulInput;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.panama.VectorKernels;

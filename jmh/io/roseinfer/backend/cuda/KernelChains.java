@@ -59,7 +59,11 @@ final class KernelChains {
                     floor(part),
                     i -> rank.forward().launch(part, greedy, i));
         }
-        add("head_drawn", HEADS_IN_A_CHAIN, floor(Part.HEAD), i -> rank.forward().launch(Part.HEAD, drawn, 0));
+        add(
+                "head_drawn",
+                HEADS_IN_A_CHAIN,
+                floor(Part.HEAD),
+                i -> rank.forward().launch(Part.HEAD, drawn, 0));
         double block = floor(Part.QKV)
                 + floor(Part.ATTENTION)
                 + floor(Part.ATTENTION_OUTPUT)

@@ -234,7 +234,8 @@ public final class Engine implements AutoCloseable {
                 manager.tokenize(live);
             }
         } catch (RuntimeException | Error e) {
-            // A request that a loop has, or that has ended with its engine or by its deadline, is reported once: by its stream.
+            // A request that a loop has, or that has ended with its engine or by its deadline, is reported once: by its
+            // stream.
             if (manager.inFlight().discard(live)) {
                 throw e;
             }

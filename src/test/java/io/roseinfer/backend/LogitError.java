@@ -2,7 +2,7 @@ package io.roseinfer.backend;
 
 import java.util.Locale;
 
-/** How far the logits of a narrowed model are from those of the exact one, over positions of a text whose next token is known. */
+/** Logit errors of a quantized model relative to the exact one, over a text. */
 public final class LogitError {
     private double largest;
     private double sum;
@@ -43,12 +43,12 @@ public final class LogitError {
         return Math.sqrt(squares / logits);
     }
 
-    /** The largest difference of two logits. */
+    /** Returns the largest difference of a logit. */
     public double largest() {
         return largest;
     }
 
-    /** A line of a table: {@code what} was narrowed, then what that did. */
+    /** Returns a table row for {@code what}. */
     public String row(String what) {
         return String.format(
                 Locale.ROOT,

@@ -12,7 +12,7 @@ import java.lang.foreign.Arena;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** A step that a device must not see is refused before it does, whatever the device. */
+/** Invalid steps are rejected before they reach a device. */
 class StepCheckTest {
     private static final int VOCABULARY = 100;
     private static final int CONTEXT = 40;
@@ -53,31 +53,31 @@ class StepCheckTest {
     }
 
     @Test
-    void id_outside_the_vocabulary_is_refused() {
+    void id_outside_the_vocabulary_is_rejected() {
         row(0, new int[] {0}, 1, VOCABULARY);
         assertRefused(0, "token id 100");
     }
 
     @Test
-    void token_that_no_step_before_has_sampled_is_refused() {
+    void token_not_sampled_by_the_previous_step_is_rejected() {
         row(3, new int[] {0}, ~2);
         assertRefused(2, "sample of the step before 2");
     }
 
     @Test
-    void block_outside_the_pool_is_refused() {
+    void block_outside_the_pool_is_rejected() {
         row(16, new int[] {3, BLOCKS}, 1);
         assertRefused(0, "block 10");
     }
 
     @Test
-    void row_longer_than_the_context_is_refused() {
+    void row_longer_than_the_context_is_rejected() {
         row(CONTEXT, new int[] {0, 1, 2}, 1);
         assertRefused(0, "row holds 41 tokens, more than 40");
     }
 
     @Test
-    void row_without_tokens_is_refused() {
+    void row_without_tokens_is_rejected() {
         row(5, new int[] {0});
         assertRefused(0, "row 0 of 1 has no token");
     }

@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Drives a runner by hand: sequences with blocks of their own, and steps of any mix of their tokens. */
+/** Drives a runner directly: sequences with their own blocks, and steps of any mix of their tokens. */
 public final class StepDriver implements AutoCloseable {
     public static final int TOPS = SamplingParams.MAX_LOGPROBS;
 
-    /** A sequence: its tokens, how many of them have been computed, its blocks. */
+    /** A sequence: tokens, number of computed tokens, blocks. */
     public static final class Sequence implements TokenHistory {
         public int[] tokens;
         public int computed;
@@ -42,7 +42,7 @@ public final class StepDriver implements AutoCloseable {
         }
     }
 
-    /** What a sample yielded. */
+    /** The result of a sample. */
     public record Sampled(
             StepOutputs.Status status, int token, float logprob, List<Integer> tops, List<Float> logprobs) {}
 
@@ -66,7 +66,7 @@ public final class StepDriver implements AutoCloseable {
         int held = sequence.blocks.length;
         sequence.blocks = Arrays.copyOf(sequence.blocks, runner.kv().blocksFor(length));
         for (int i = held; i < sequence.blocks.length; i++) {
-            // From the end of the pool, so that neighbours in a sequence are not neighbours in memory.
+            // From the end of the pool, so that consecutive blocks of a sequence are not adjacent in memory.
             sequence.blocks[i] = runner.kv().blocks() - 1 - nextBlock++;
         }
         inputs.beginRow(sequence.computed, sequence.blocks);

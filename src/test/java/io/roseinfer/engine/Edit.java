@@ -13,7 +13,6 @@ import java.lang.classfile.instruction.TypeCheckInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** One change of a method's code. */
 @FunctionalInterface

@@ -300,7 +300,9 @@ final class CudaModelRunner implements ModelRunner {
         for (int layer = 0; layer < spec().layers(); layer++) {
             rank.stream()
                     .fill(
-                            rank.buffers().pool() + layer * layerBlock * rank.kv().blocks() + block * layerBlock,
+                            rank.buffers().pool()
+                                    + layer * layerBlock * rank.kv().blocks()
+                                    + block * layerBlock,
                             0xff,
                             layerBlock);
         }

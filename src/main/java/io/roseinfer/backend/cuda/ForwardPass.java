@@ -121,10 +121,12 @@ final class ForwardPass {
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
         this.layerBytes = shape.layerBlockBytes(kv.blockSize()) * kv.blocks();
-        this.tokenSlots =
-                pendingSteps.stream().mapToLong(pending -> pending.tokenSlots.address()).toArray();
-        this.logprobSlots =
-                pendingSteps.stream().mapToLong(pending -> pending.logprobSlots.address()).toArray();
+        this.tokenSlots = pendingSteps.stream()
+                .mapToLong(pending -> pending.tokenSlots.address())
+                .toArray();
+        this.logprobSlots = pendingSteps.stream()
+                .mapToLong(pending -> pending.logprobSlots.address())
+                .toArray();
     }
 
     void run(Step step) {
@@ -193,7 +195,8 @@ final class ForwardPass {
         return gemms.computeIfAbsent(gemm, key -> new HashMap<>()).computeIfAbsent(plan, tile -> {
             String kvDtype = gemm == Gemm.QKV_ROPE && shape.fp8KvCache() ? "_fp8" : "";
             return launcher.modules()
-                    .kernel("gemm_" + gemm.kernel + kvDtype + "_" + shape.weights().suffix() + "_" + tile.suffix());
+                    .kernel("gemm_" + gemm.kernel + kvDtype + "_"
+                            + shape.weights().suffix() + "_" + tile.suffix());
         });
     }
 

@@ -38,7 +38,9 @@ record GemmPlan(int batch, int cluster, int maxStages) {
     public int across(boolean head, int rows, int outputs, int multiprocessors) {
         int columnTiles = outputs / columns(head);
         boolean persistent = head && batch == 128;
-        return persistent ? Math.min(columnTiles, Math.max(multiprocessors / Math.ceilDiv(rows, batch), 1)) : columnTiles;
+        return persistent
+                ? Math.min(columnTiles, Math.max(multiprocessors / Math.ceilDiv(rows, batch), 1))
+                : columnTiles;
     }
 
     private int columnGroups(boolean head) {

@@ -22,7 +22,8 @@ import java.util.function.Predicate;
  * @param shard the part of the model
  * @param headPad padded head size
  */
-record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPrecision kvCacheDtype, Shard shard, int headPad) {
+record ModelShape(
+        ModelSpec spec, ElementType type, ElementType weights, KvPrecision kvCacheDtype, Shard shard, int headPad) {
     /** Padding of matrix rows and columns. */
     static final int TILE = 128;
 

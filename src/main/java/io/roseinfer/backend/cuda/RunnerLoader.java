@@ -130,8 +130,8 @@ final class RunnerLoader {
             pendingSteps.add(new PendingStep(
                     buffer, staging, tokenSlots, logprobSlots, releases.add(Driver.createEvent(), Driver::destroy)));
         }
-        ForwardPass forward =
-                new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, pages.of(kv), pendingSteps);
+        ForwardPass forward = new ForwardPass(
+                shape, packed, buffers, launcher, sampling, multiprocessors, pages.of(kv), pendingSteps);
         CudaRank.Device resources = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
         StepBudget budget = StepBudget.of(shape, multiprocessors);
         return new CudaRank(resources, shape, limits, budget, kv, packed, buffers, forward, pendingSteps);

@@ -120,7 +120,8 @@ final class WeightUpload {
 
     private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
         Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "QK norm is an RMS norm");
-        long normWeights = norms.map(each -> normWeights(each, ModelShape.rotarySize(of))).orElse(0L);
+        long normWeights =
+                norms.map(each -> normWeights(each, ModelShape.rotarySize(of))).orElse(0L);
         long table = of.positions() instanceof Rope rope ? ropeTables.computeIfAbsent(rope, this::ropeTable) : 0;
         return new Heads(normWeights, table);
     }
@@ -214,7 +215,8 @@ final class WeightUpload {
 
     /** Returns a packer that folds in the norm before the matrix. */
     private Packer folded(Matrix matrix, Optional<Before> norm, Packing packing, Projection packed) {
-        long normWeight = norm.map(each -> uploads.floats(each.norm().gain().read())).orElse(0L);
+        long normWeight =
+                norm.map(each -> uploads.floats(each.norm().gain().read())).orElse(0L);
         long normBias = norm.flatMap(Before::bias)
                 .map(each -> uploads.floats(each.read()))
                 .orElse(0L);

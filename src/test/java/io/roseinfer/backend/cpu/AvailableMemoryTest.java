@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The kernel's files of an imagined machine. */
+/** Available memory from fake kernel files. */
 class AvailableMemoryTest {
     private static final long GIB = 1L << 30;
 
@@ -49,12 +49,12 @@ class AvailableMemoryTest {
     }
 
     @Test
-    void without_control_groups_it_is_what_linux_calls_available() {
+    void without_cgroups_it_is_linux_available_memory() {
         assertThat(memory.bytes()).isEqualTo(4 * GIB);
     }
 
     @Test
-    void room_in_the_control_group_counts_where_it_is_less() throws IOException {
+    void smaller_cgroup_room_limits() throws IOException {
         write("proc/self/cgroup", "0::/a/b\n");
         group("a/b", Long.toString(3 * GIB), 2 * GIB, 0);
         assertThat(memory.bytes()).isEqualTo(GIB + 7);
@@ -63,14 +63,14 @@ class AvailableMemoryTest {
     }
 
     @Test
-    void cached_files_of_a_control_group_are_room() throws IOException {
+    void page_cache_of_a_cgroup_is_free() throws IOException {
         write("proc/self/cgroup", "0::/a\n");
         group("a", Long.toString(3 * GIB), 3 * GIB, 2 * GIB);
         assertThat(memory.bytes()).isEqualTo(2 * GIB + 7);
     }
 
     @Test
-    void group_around_the_process_group_limits_it_too() throws IOException {
+    void parent_cgroup_limits_too() throws IOException {
         write("proc/self/cgroup", "0::/a/b\n");
         group("a/b", "max", GIB, 0);
         group("a", Long.toString(2 * GIB), GIB, 0);
@@ -78,7 +78,7 @@ class AvailableMemoryTest {
     }
 
     @Test
-    void group_that_is_more_than_full_has_no_room() throws IOException {
+    void overfull_cgroup_has_no_room() throws IOException {
         write("proc/self/cgroup", "0::/a\n");
         group("a", Long.toString(GIB), 2 * GIB, 0);
         assertThat(memory.bytes()).isZero();
@@ -86,14 +86,14 @@ class AvailableMemoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0::/host/path/unseen", "0::/../../other", "0::/", "0::"})
-    void limit_of_a_container_that_sees_only_its_own_group_counts(String line) throws IOException {
+    void limit_of_a_container_with_only_its_own_cgroup_applies(String line) throws IOException {
         write("proc/self/cgroup", line + "\n");
         group("", Long.toString(2 * GIB), GIB, 0);
         assertThat(memory.bytes()).isEqualTo(GIB + 7);
     }
 
     @Test
-    void control_groups_of_version_one_count() throws IOException {
+    void cgroups_v1_apply() throws IOException {
         write("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/a\n0::/\n");
         write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", (3 * GIB) + "\n");
         write("sys/fs/cgroup/memory/a/memory.usage_in_bytes", (2 * GIB) + "\n");
@@ -105,7 +105,7 @@ class AvailableMemoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "MemAvailable:", "MemAvailable: -1 kB", "MemAvailable: x kB", "\u0000\u0000"})
-    void files_that_cannot_be_understood_leave_all_the_memory_there_is(String content) throws IOException {
+    void unreadable_files_leave_total_memory(String content) throws IOException {
         write("proc/meminfo", content);
         write("proc/self/cgroup", "nonsense\n0::/a\n::\n");
         group("a", "nonsense", 1, 1);
@@ -113,7 +113,7 @@ class AvailableMemoryTest {
     }
 
     @Test
-    void model_that_needs_a_byte_more_than_is_available_is_refused_with_advice() {
+    void model_one_byte_too_large_is_rejected_with_a_remedy() {
         TestModel model = TestModel.random(TestModel.plain(), 1);
         RunnerLimits limits = new RunnerLimits(4, 32, 16, 1000);
         long needed;
@@ -141,7 +141,7 @@ class AvailableMemoryTest {
     }
 
     @Test
-    void backend_asks_how_much_is_available_when_it_loads() throws IOException {
+    void backend_reads_available_memory_at_load() throws IOException {
         write("proc/meminfo", "MemAvailable: 1 kB\n");
         CpuBackend backend = new CpuBackend(CpuOptions.defaults(), CpuFeatures.detect(), memory, Clock.system());
         TestModel model = TestModel.random(TestModel.plain(), 1);

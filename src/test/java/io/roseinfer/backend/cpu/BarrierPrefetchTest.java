@@ -10,10 +10,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class BarrierPrefetchTest {
 
-    /** The matrix fills its memory, which does not let itself be read past its end. */
+    /** The matrix fills its memory segment, so that a read past its end fails. */
     @ParameterizedTest
     @CsvSource({"1, 1", "3, 5", "64, 48", "100, 500", "768, 2304"})
-    void it_never_reads_past_the_panels_it_was_aimed_at(int inputs, int outputs) {
+    void prefetch_stays_within_its_target_panels(int inputs, int outputs) {
         try (Arena arena = Arena.ofConfined()) {
             for (WeightFormat format : WeightFormat.all()) {
                 long bytes = PackedMatrix.bytes(format, inputs, outputs);

@@ -47,7 +47,7 @@ class CpuBackendTest {
     private final TestModel model = TestModel.random(TestModel.plain(), 1);
 
     @Test
-    void best_kernels_without_the_vector_module_are_scalar_with_a_warning_that_names_the_flag() {
+    void without_the_vector_module_kernels_are_scalar_with_a_warning() {
         CpuBackend backend = new CpuBackend(CpuOptions.defaults(), NO_MODULE);
         assertThat(backend.description()).isEqualTo("cpu: scalar kernels, 2 threads");
         assertThat(backend.warnings()).singleElement().asString().contains("--add-modules=jdk.incubator.vector");
@@ -61,20 +61,20 @@ class CpuBackendTest {
     }
 
     @Test
-    void best_kernels_where_vectors_are_usable_come_without_a_warning() {
+    void usable_vector_kernels_have_no_warning() {
         CpuBackend backend = new CpuBackend(CpuOptions.defaults(), new CpuFeatures(true, 256, 2));
         assertThat(backend.description()).isEqualTo("cpu: 256-bit vector kernels, 2 threads");
         assertThat(backend.warnings()).isEmpty();
     }
 
     @Test
-    void scalar_kernels_that_were_asked_for_come_without_a_warning() {
+    void requested_scalar_kernels_have_no_warning() {
         CpuOptions options = CpuOptions.defaults().withKernels(KernelChoice.SCALAR);
         assertThat(new CpuBackend(options, NO_MODULE).warnings()).isEmpty();
     }
 
     @Test
-    void a_vector_width_without_the_module_is_unavailable() {
+    void vector_width_without_the_module_is_unavailable() {
         CpuOptions options = CpuOptions.defaults().withKernels(KernelChoice.VECTOR_256);
         assertThatThrownBy(() -> new CpuBackend(options, NO_MODULE))
                 .isInstanceOf(BackendUnavailable.class)
@@ -82,7 +82,7 @@ class CpuBackendTest {
     }
 
     @Test
-    void a_width_the_processor_lacks_runs_with_a_warning() {
+    void unsupported_vector_width_runs_with_a_warning() {
         CpuOptions options = CpuOptions.defaults().withKernels(KernelChoice.VECTOR_512);
         CpuBackend backend = new CpuBackend(options, new CpuFeatures(true, 256, 2));
         assertThat(backend.warnings())
@@ -93,7 +93,7 @@ class CpuBackendTest {
     }
 
     @Test
-    void options_outside_their_range_are_refused() {
+    void options_out_of_range_are_rejected() {
         assertThatThrownBy(() -> CpuOptions.defaults().withThreads(-1))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("threads is -1; it must be 1 to 1024, or 0 for one per available processor");
@@ -129,7 +129,7 @@ class CpuBackendTest {
     }
 
     @Test
-    void auto_keeps_bf16_matrices_beside_vectors_of_another_type(@TempDir Path directory) throws IOException {
+    void auto_keeps_bf16_matrices_with_vectors_of_another_type(@TempDir Path directory) throws IOException {
         ModelDirectory files = ModelDirectory.at(directory).storeAll(DType.BF16);
         files.store("ln_f.weight", DType.F32).store("wpe.weight", DType.F32);
         try (ModelFiles mixed = ModelFiles.openDirectory("m", files.write())) {
@@ -138,7 +138,7 @@ class CpuBackendTest {
     }
 
     @Test
-    void the_default_pool_holds_every_row_whole_within_a_gibibyte_or_one_context_within_half_the_memory() {
+    void default_pool_size_is_bounded() {
         long room = 32L << 30;
         ModelSpec small = model.spec;
         KvGeometry all = RunnerLoader.geometry(small, LIMITS, 1, room);
@@ -166,7 +166,7 @@ class CpuBackendTest {
     }
 
     @Test
-    void a_pool_that_cannot_fit_is_refused_before_anything_is_allocated() {
+    void too_large_pool_is_rejected_before_allocation() {
         CpuBackend backend = new CpuBackend(CpuOptions.defaults());
         RunnerLimits limits = new RunnerLimits(4, 32, 1024, 100_000_000);
         assertThatThrownBy(() -> backend.load(model.spec, model.weights(), limits))
@@ -205,7 +205,7 @@ class CpuBackendTest {
     }
 
     @Test
-    void a_runner_may_be_closed_twice_and_refuses_work_afterwards() {
+    void closed_runner_rejects_work_and_may_be_closed_again() {
         ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS);
         StepDriver driver = new StepDriver(runner);
         driver.add(new Sequence(3), 1, true);
@@ -218,7 +218,7 @@ class CpuBackendTest {
     }
 
     @Test
-    void closing_a_runner_lets_its_running_step_finish() {
+    void closing_a_runner_finishes_its_running_step() {
         ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS);
         StepDriver driver = new StepDriver(runner);
         driver.add(new Sequence(3), 1, true);
@@ -228,7 +228,7 @@ class CpuBackendTest {
     }
 
     @Test
-    void a_step_that_does_not_fit_the_pool_is_a_bug_and_touches_nothing() {
+    void step_that_does_not_fit_the_pool_is_a_bug() {
         try (StepDriver driver =
                 new StepDriver(new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS))) {
             driver.inputs.beginRow(0, new int[] {driver.runner.kv().blocks()});
@@ -238,7 +238,7 @@ class CpuBackendTest {
         }
     }
 
-    /** Vector code allocates until it is compiled, so steps are run until a stretch of them allocates next to nothing. */
+    /** Vector code allocates until compiled, so steps run until a batch of them allocates almost nothing. */
     @ParameterizedTest
     @EnumSource(
             value = KernelChoice.class,
@@ -249,11 +249,11 @@ class CpuBackendTest {
         assertThat(Long.parseLong(bytes.getLast())).as("bytes in 200 steps").isLessThanOrEqualTo(LITTLE);
     }
 
-    /** Prints what 200 steps allocate, the first time that it is little, or the thousandth. */
+    /** Prints the allocation of 200 steps once it is small, or after a thousand attempts. */
     static final class WarmSteps {
         private WarmSteps() {}
 
-        /** Takes the kernels. */
+        /** Runs with the kernels that the argument names. */
         public static void main(String[] args) {
             CpuOptions options = new CpuOptions(2, Precision.FP32, KernelChoice.valueOf(args[0]));
             SampleRequest request =
@@ -278,7 +278,7 @@ class CpuBackendTest {
         }
     }
 
-    /** Bytes that 200 steps may allocate: what the JVM itself does now and then. */
+    /** Maximum allocation of 200 steps, for the JVM's own allocations. */
     private static final long LITTLE = 2000;
 
     private static final int[][] BLOCKS = {{0}, {1}, {2}};
@@ -295,7 +295,7 @@ class CpuBackendTest {
         }
     }
 
-    /** This thread, which is a worker, and the other workers of every open runner. */
+    /** Returns this thread, which is worker 0, and the other workers of all open runners. */
     private static long[] stepThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.threadId() == Thread.currentThread().threadId()

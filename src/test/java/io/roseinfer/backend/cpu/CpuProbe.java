@@ -2,11 +2,11 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.ModelRunner;
 
-/** Looks into a CPU runner for tests in other packages, with what its own package can see. */
+/** Package-private access to a CPU runner for tests in other packages. */
 public final class CpuProbe {
     private CpuProbe() {}
 
-    /** The logits of a sample of the step awaited last, a whole vocabulary. */
+    /** Returns the logits of a sample of the step awaited last. */
     public static float[] logits(ModelRunner runner, int sample) {
         float[] logits = new float[runner.spec().vocabularySize()];
         for (int token = 0; token < logits.length; token++) {

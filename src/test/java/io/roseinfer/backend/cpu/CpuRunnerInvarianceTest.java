@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a request gets depends on the model and its own tokens alone, to the bit. */
+/** A request's results depend only on the model and its own tokens, and are bit-identical. */
 class CpuRunnerInvarianceTest {
     private static final int MORE = 6;
     private static final RunnerLimits LIMITS = new RunnerLimits(8, 64, 16, 0);
@@ -29,7 +29,7 @@ class CpuRunnerInvarianceTest {
     private final TestModel model = TestModel.random(spec(), 21);
     private final int[] prompt = CpuRunnerReferenceTest.tokens(model.spec, 37);
 
-    /** The model that these tests are about. */
+    /** Returns the model under test. */
     ModelSpec spec() {
         return TestModel.awkward();
     }
@@ -82,7 +82,7 @@ class CpuRunnerInvarianceTest {
     @EnumSource(
             value = Precision.class,
             names = {"FP32", "BF16", "INT8", "INT4"})
-    void neighbours_do_not_change_results(Precision precision) {
+    void other_rows_do_not_change_results(Precision precision) {
         CpuOptions options = OPTIONS.withPrecision(precision);
         List<Sampled> alone = run(options, LIMITS, 64);
         for (long seed = 0; seed < 8; seed++) {
@@ -94,7 +94,7 @@ class CpuRunnerInvarianceTest {
         }
     }
 
-    /** Runs the prompt in a batch whose other rows come and go, with chunks of any size and in any place of the batch. */
+    /** Runs the prompt in a batch with changing other rows, chunk sizes and row positions. */
     private List<Sampled> amongOthers(StepDriver driver, Random random) {
         Sequence ours = new Sequence(prompt);
         List<Sequence> others = new ArrayList<>();
@@ -164,7 +164,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @Test
-    void more_samples_than_stand_side_by_side_are_all_taken() {
+    void more_samples_than_logit_rows_are_all_taken() {
         int rows = 2 * Scratch.LOGIT_ROWS + 3;
         RunnerLimits limits = new RunnerLimits(rows, rows, 4, 3 * rows);
         try (StepDriver driver = driver(model, OPTIONS, limits)) {
@@ -180,7 +180,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @Test
-    void a_row_whose_logits_are_not_finite_fails_alone() {
+    void row_with_non_finite_logits_fails_alone() {
         TestModel broken = TestModel.random(model.spec, 21);
         int width = model.spec.width();
         int[] shorter = Arrays.copyOf(prompt, 20);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The whole runner against the model's equations in 64-bit floats. */
+/** Compares the runner with the model's equations in 64-bit floats. */
 class CpuRunnerReferenceTest {
     private static final int MORE = 5;
 
@@ -47,18 +47,18 @@ class CpuRunnerReferenceTest {
 
     @ParameterizedTest
     @MethodSource("shapes")
-    void log_probabilities_of_the_scalar_kernels_agree_with_64_bit_arithmetic(ModelSpec spec) {
+    void scalar_logprobs_match_64_bit_arithmetic(ModelSpec spec) {
         assertAgrees(TestModel.random(spec, 11), Precision.FP32, KernelChoice.SCALAR, 2e-5);
     }
 
     @ParameterizedTest
     @MethodSource("shapes")
-    void log_probabilities_of_the_best_kernels_agree_with_64_bit_arithmetic(ModelSpec spec) {
+    void best_kernels_logprobs_match_64_bit_arithmetic(ModelSpec spec) {
         assertAgrees(TestModel.random(spec, 12), Precision.FP32, KernelChoice.VECTOR, 2e-5);
     }
 
     @Test
-    void a_bf16_checkpoint_loses_nothing_as_bf16() {
+    void bf16_checkpoint_is_exact_as_bf16() {
         assertAgrees(TestModel.random(TestModel.plain(), 13, DType.BF16), Precision.AUTO, KernelChoice.VECTOR, 2e-5);
     }
 

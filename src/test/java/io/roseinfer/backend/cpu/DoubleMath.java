@@ -2,7 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.model.Activation;
 
-/** The nonlinearities in 64-bit floats, straight from their definitions. */
+/** Activation functions in 64-bit floats, from their definitions. */
 public final class DoubleMath {
     private DoubleMath() {}
 

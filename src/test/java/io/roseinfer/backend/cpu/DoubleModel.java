@@ -18,15 +18,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A transformer from its equations in 64-bit floats, one whole sequence at a time, without a cache: what the backend is held
- * against. It reads a spec and weights of any family, but knows no caps; scaled rotary positions it takes from the table.
+ * Reference transformer in 64-bit floats, one sequence at a time, without a KV cache. Supports every family except soft caps; scaled RoPE
+ * comes from the table.
  */
 final class DoubleModel {
     private final ModelSpec spec;
     private final Weights weights;
-    /** Matrices read so far, [outputs, inputs]. */
+    /** Cached matrices, [outputs, inputs]. */
     private final Map<Matrix, float[]> read = new HashMap<>();
-    /** Tables of scaled rotary positions. */
+    /** Tables of scaled RoPE. */
     private final Map<Rope, float[]> tables = new HashMap<>();
 
     DoubleModel(ModelSpec spec, Weights weights) {
@@ -34,7 +34,7 @@ final class DoubleModel {
         this.weights = weights;
     }
 
-    /** Logits that follow the last token. */
+    /** Returns the logits after the last token. */
     double[] logits(int[] tokens) {
         double[][] x = new double[tokens.length][spec.width()];
         for (int t = 0; t < tokens.length; t++) {
@@ -53,7 +53,7 @@ final class DoubleModel {
         return linear(norm(x[tokens.length - 1], weights.norm(), spec.head().norm()), weights.head());
     }
 
-    /** Natural logarithms of the probabilities. */
+    /** Returns the log-probabilities. */
     static double[] logSoftmax(double[] logits) {
         double sum = 0;
         for (double logit : logits) {
@@ -83,7 +83,7 @@ final class DoubleModel {
         }
     }
 
-    /** What the attention adds to the residual stream. */
+    /** Returns what attention adds to the residual stream. */
     private double[][] attention(double[][] x, BlockSpec block, Weights.Block of) {
         Attention shape = block.attention();
         int size = shape.headSize();
@@ -121,7 +121,7 @@ final class DoubleModel {
         }
     }
 
-    /** What the query of the last row, from {@code query} on, sees of keys from {@code key} on; to {@code joined}. */
+    /** Computes attention of the last row's query at {@code query} over keys at {@code key}, into {@code joined}. */
     private static void attend(double[][] qkv, int query, int key, Attention shape, double[] joined) {
         double[] weight = new double[qkv.length];
         double sum = 0;
@@ -139,7 +139,7 @@ final class DoubleModel {
         }
     }
 
-    /** Cosines, then sines, of a position; scaled ones as the table has them, which a golden of its own is for. */
+    /** Returns cosines, then sines, of a position; scaled RoPE comes from the table, which a separate golden tests. */
     private double[] cosSin(Rope rope, int position) {
         double[] cosSin = new double[rope.rotarySize()];
         if (!(rope.scaling() instanceof Scaling.None)) {
@@ -164,7 +164,7 @@ final class DoubleModel {
         }
     }
 
-    /** What the MLP adds to the residual stream. */
+    /** Returns what the MLP adds to the residual stream. */
     private double[][] mlp(double[][] x, BlockSpec block, Weights.Block of) {
         int inner = block.mlp().inner();
         double[][] added = new double[x.length][];

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Logits against Hugging Face's in float64; with weights in 32 bits at most 2e-4 apart. */
+/** Compares logits with Hugging Face's in float64; with fp32 weights they differ by at most 2e-4. */
 class GoldenLogitsTest {
     private static final double TOLERANCE = 2e-4;
 
@@ -49,8 +49,8 @@ class GoldenLogitsTest {
     }
 
     /**
-     * The tolerances are about twice what was seen. To read the model wrongly moves a logit by more than 8 bits may: by 0.76 at
-     * least, as {@code sensitivity} of the goldens says.
+     * Tolerances are about twice the observed errors. Misreading the model moves a logit by at least 0.76 ({@code sensitivity} of the
+     * goldens), more than int8 does.
      */
     @ParameterizedTest
     @CsvSource({
@@ -61,12 +61,12 @@ class GoldenLogitsTest {
         "scaled-rotary, INT8, 0.18",
         "scaled-rotary, INT4, 2.2"
     })
-    void logits_of_narrow_weights_stay_close(String name, Precision precision, double tolerance) {
+    void logits_of_quantized_weights_stay_close(String name, Precision precision, double tolerance) {
         assertThat(worst(name, precision, KernelChoice.VECTOR)).isLessThan(tolerance);
         assertThat(worst(name, precision, KernelChoice.SCALAR)).isLessThan(tolerance);
     }
 
-    /** The largest difference of a logit at any position of any prompt. */
+    /** Returns the largest difference of a logit over all positions and prompts. */
     private static double worst(String name, Precision precision, KernelChoice kernels) {
         Golden golden = Golden.read(name);
         double worst = 0;

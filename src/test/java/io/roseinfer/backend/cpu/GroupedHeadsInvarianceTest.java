@@ -2,7 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.model.ModelSpec;
 
-/** The same of a model with norms by root mean square, rotary positions, heads that share keys, and a gated MLP. */
+/** Invariance of a model with RMS norm, RoPE, GQA and a gated MLP. */
 class GroupedHeadsInvarianceTest extends CpuRunnerInvarianceTest {
     @Override
     ModelSpec spec() {

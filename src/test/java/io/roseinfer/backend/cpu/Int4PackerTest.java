@@ -15,12 +15,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** INT4 weights, and the integers they are multiplied by, against what they stand for. */
+/** Int4 weights and quantized activations, compared with the original values. */
 class Int4PackerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 8, 31, 32, 33, 63, 64, 65, 100, 768})
-    void weights_come_back_within_half_a_step_of_their_group_or_one_at_its_ends(int inputs) {
+    void weights_are_within_half_a_step_or_one_at_the_ends(int inputs) {
         Random random = new Random(inputs);
         int outputs = 1 + random.nextInt(120);
         float[] weights = KernelFixtures.normal(random, inputs * outputs);
@@ -33,7 +33,7 @@ class Int4PackerTest {
                     float step = Math.abs(
                             packed.format().groupScale(packed, n / COLUMNS, n % COLUMNS, k / QuantizedRows.GROUP));
                     assertThat(step).isPositive();
-                    // From the longer end to the same magnitude at the other it is one step too far.
+                    // The grid has one value less on the shorter side.
                     float weight = weights[k * outputs + n];
                     float most = Math.abs(weight) < 7.4f * step ? 0.51f : 1.05f;
                     assertThat(back[k])
@@ -44,7 +44,7 @@ class Int4PackerTest {
         }
     }
 
-    /** Sixteen values a step apart are stored as they are, whichever end is the longer. */
+    /** Sixteen evenly spaced values are stored exactly, with either sign of the extreme. */
     @ParameterizedTest
     @ValueSource(floats = {0.25f, -0.25f})
     void weights_on_the_grid_are_exact(float step) {
@@ -62,7 +62,7 @@ class Int4PackerTest {
 
     @ParameterizedTest
     @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
-    void weight_that_is_not_finite_makes_its_outputs_sums_so(float fault) {
+    void non_finite_weight_makes_its_output_non_finite(float fault) {
         Random random = new Random(8);
         float[] weights = KernelFixtures.normal(random, 40 * 3);
         weights[35 * 3 + 1] = fault;
@@ -77,9 +77,9 @@ class Int4PackerTest {
         }
     }
 
-    /** Weights and activations of unit variance: errors of n products grow like √n. */
+    /** Weights and activations of unit variance: the error of a sum of n products grows like √n. */
     @Test
-    void scalar_products_stay_close_to_the_full_ones() {
+    void scalar_matmul_stays_close_to_full_precision() {
         int inputs = 768;
         Random random = new Random(9);
         float[] weights = KernelFixtures.normal(random, inputs * COLUMNS);
@@ -101,7 +101,7 @@ class Int4PackerTest {
     }
 
     @Test
-    void activations_come_back_within_half_a_step_of_their_group() {
+    void activations_are_within_half_a_step() {
         int inputs = 70;
         float[] x = KernelFixtures.normal(new Random(10), inputs);
         int[] words = new int[QuantizedRows.words(inputs)];

@@ -2,8 +2,8 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
-import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.MatmulInput;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
 
-/** Random operands for kernels, and the packing that the runner would do. */
+/** Random operands for kernels, packed as by the runner. */
 final class KernelFixtures {
     private KernelFixtures() {}
 
@@ -51,7 +51,7 @@ final class KernelFixtures {
         return packed;
     }
 
-    /** Returns the sums of one panel, before any scale of its outputs, of row-major activations. */
+    /** Returns the unscaled accumulators of one panel for row-major activations. */
     static float[] product(Kernels kernels, float[] x, int rows, PackedMatrix weights, int panel) {
         int inputs = weights.inputs();
         int tallest = kernels.blocks().tallestTile();
@@ -71,7 +71,7 @@ final class KernelFixtures {
         return sums;
     }
 
-    /** A pool whose slots {@code 0 … tokens - 1} of the block list hold random keys and values, and every other slot NaN. */
+    /** Returns a pool with random keys and values in slots {@code 0 … tokens - 1} of the block table, and NaN elsewhere. */
     static KvPool pool(Arena arena, Random random, int headSize, int blockSize, int[] blocks, int tokens) {
         int count = blocks.length + 1;
         MemorySegment memory = arena.allocate(KvPool.bytes(count * KvPool.blockBytes(1, 1, headSize, blockSize)), 64);

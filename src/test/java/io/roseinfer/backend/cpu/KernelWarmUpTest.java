@@ -37,7 +37,7 @@ class KernelWarmUpTest {
 
     private final TestModel model = TestModel.random(TestModel.plain(), 21);
 
-    /** In a process of its own, which has compiled nothing before. */
+    /** Runs in a new process, which has compiled nothing yet. */
     @ParameterizedTest
     @EnumSource(names = {"FP32", "BF16", "INT8", "INT4"})
     void after_warming_up_the_first_step_of_every_batch_size_allocates_less_than_a_mebibyte(Precision weights)
@@ -46,7 +46,7 @@ class KernelWarmUpTest {
         assertThat(bytes).hasSize(MAX_ROWS).allMatch(step -> step < MEBIBYTE);
     }
 
-    /** The bytes that the steps above allocate without warming up, so that the bound means something. */
+    /** Without warm-up the same steps allocate much more, so that the bound above is meaningful. */
     @Test
     void vector_kernels_that_are_not_warm_allocate_many_mebibytes() throws IOException {
         List<Long> bytes = inFreshProcess(Precision.FP32, "cold");
@@ -54,7 +54,7 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void a_request_yields_the_same_before_while_and_after_the_kernels_change() {
+    void results_are_the_same_before_during_and_after_warm_up() {
         int[] prompt = IntStream.range(1, 20).toArray();
         CpuOptions options = CpuOptions.defaults().withThreads(2);
         try (StepDriver cold = driver(options.withKernels(KernelChoice.SCALAR));
@@ -75,7 +75,7 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void closing_a_runner_ends_a_warm_up_that_is_not_through() {
+    void closing_a_runner_ends_an_unfinished_warm_up() {
         ModelRunner runner = load(CpuOptions.defaults());
         runner.warmUp(1, 1);
         runner.close();
@@ -105,14 +105,14 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void a_large_step_waits_for_the_kernels_it_deserves() {
+    void large_step_waits_for_vector_kernels() {
         try (KernelWarmUp warmUp = warmUp(kernels -> {})) {
             assertThat(warmUp.kindFor(1_000_000_000_000L)).isEqualTo(1);
         }
     }
 
     @Test
-    void a_large_step_does_not_wait_for_ever_for_kernels_that_are_never_compiled() {
+    void large_step_waits_for_a_limited_time() {
         CountDownLatch never = new CountDownLatch(1);
         try (KernelWarmUp warmUp = warmUp(kernels -> await(never))) {
             assertThat(warmUp.kindFor(1_000_000_000_000L)).isZero();
@@ -121,7 +121,7 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void kernels_that_fail_while_they_are_exercised_leave_the_others_in_use() {
+    void kernels_that_fail_to_warm_up_leave_the_others_in_use() {
         try (KernelWarmUp warmUp = warmUp(kernels -> {
             throw new OutOfMemoryError("planted");
         })) {
@@ -131,7 +131,7 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void the_fastest_kernels_are_not_waited_for_as_long_as_those_that_steps_need() {
+    void wait_for_the_fastest_kernels_is_shorter() {
         CountDownLatch never = new CountDownLatch(1);
         try (KernelWarmUp warmUp = warmUp(List.of(
                 new ScalarKernels(),
@@ -145,9 +145,9 @@ class KernelWarmUpTest {
         }
     }
 
-    /** One allocates in its third and fourth run only: it looks compiled at first, and is asked until it is when all are. */
+    /** One call allocates in its third and fourth run only: it looks compiled at first. */
     @Test
-    void a_call_that_only_happened_to_allocate_nothing_is_found_when_all_are_asked_once_more() {
+    void call_that_looked_compiled_is_found_by_the_final_check() {
         AtomicInteger runs = new AtomicInteger();
         AtomicReference<byte[]> sink = new AtomicReference<>();
         Runnable flickering = () -> {
@@ -163,13 +163,13 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void a_closed_runner_refuses_to_warm_up() {
+    void closed_runner_rejects_warm_up() {
         ModelRunner runner = load(CpuOptions.defaults());
         runner.close();
         assertThatThrownBy(() -> runner.warmUp(1, 1)).hasMessageContaining("closed");
     }
 
-    /** Two kinds of kernels that are both scalar; {@code onMade} hears when a set of the second is made to be exercised. */
+    /** Returns two kinds of scalar kernels; {@code onMade} runs when the second is created for warm-up. */
     private KernelWarmUp warmUp(Consumer<Kernels> onMade) {
         return warmUp(List.of(new ScalarKernels(), scalarAs("second", onMade)));
     }
@@ -234,11 +234,11 @@ class KernelWarmUpTest {
                 .toList();
     }
 
-    /** Prints the bytes that the compute threads allocate in the first step of every batch size, largest batch first. */
+    /** Prints the bytes allocated by the compute threads in the first step of every batch size, largest first. */
     static final class FirstSteps {
         private FirstSteps() {}
 
-        /** Takes a precision, and {@code cold} for vector kernels that are not warmed up. */
+        /** Runs with a precision, and {@code cold} to skip the warm-up. */
         public static void main(String[] args) {
             boolean cold = args.length > 1;
             CpuOptions options = CpuOptions.defaults()
@@ -274,7 +274,7 @@ class KernelWarmUpTest {
             return bytes;
         }
 
-        /** By this thread, which is the only worker. */
+        /** Returns the bytes allocated by this thread, the only worker. */
         private static long allocatedBytes() {
             return ((com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean())
                     .getCurrentThreadAllocatedBytes();

@@ -13,7 +13,7 @@ class LargeMemoryTest {
 
     @ParameterizedTest
     @ValueSource(longs = {64, 4096, (2 << 20) - 1, 2 << 20, (5 << 20) + 12})
-    void memory_is_zero_aligned_writable_to_its_ends_and_gone_with_its_arena(long bytes) {
+    void memory_is_zeroed_aligned_and_freed_with_its_arena(long bytes) {
         MemorySegment memory;
         try (Arena arena = Arena.ofShared()) {
             memory = LargeMemory.allocate(arena, bytes);

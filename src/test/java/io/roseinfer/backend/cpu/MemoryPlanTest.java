@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is promised before a runner is loaded is what its objects then hold. */
+/** The memory plan equals the arrays that are allocated. */
 class MemoryPlanTest {
     private static final List<ModelSpec> SPECS = List.of(
             TestModel.plain(),
@@ -47,7 +47,7 @@ class MemoryPlanTest {
 
     @ParameterizedTest
     @MethodSource("formats")
-    void the_arrays_of_the_scratch_take_the_bytes_that_were_promised(WeightFormat format) throws Exception {
+    void scratch_arrays_take_the_planned_bytes(WeightFormat format) throws Exception {
         for (ModelSpec spec : SPECS) {
             for (RunnerLimits limits : LIMITS) {
                 long promised = Scratch.plan(spec, limits, format).bytes();
@@ -60,7 +60,7 @@ class MemoryPlanTest {
 
     @ParameterizedTest
     @MethodSource("formats")
-    void the_arrays_of_a_worker_its_sampler_and_its_kernels_take_the_bytes_that_were_promised(WeightFormat format)
+    void worker_arrays_take_the_planned_bytes(WeightFormat format)
             throws Exception {
         List<List<Kernels.Factory>> choices = List.of(
                 List.of(new ScalarKernels()),
@@ -84,7 +84,7 @@ class MemoryPlanTest {
     }
 
     @Test
-    void an_array_that_is_not_planned_or_allocated_already_is_refused_by_its_name() {
+    void unplanned_or_repeated_array_is_rejected_by_name() {
         ArrayPlan plan = new ArrayPlan().add("sums", 3);
         assertThat(plan.bytes()).isEqualTo(12);
         assertThat(plan.floats("sums")).hasSize(3);
@@ -96,7 +96,7 @@ class MemoryPlanTest {
         return arrayBytes(owner, Collections.newSetFromMap(new IdentityHashMap<>()));
     }
 
-    /** Bytes of the arrays of numbers that objects of ours hold, each counted once. */
+    /** Returns the bytes of numeric arrays reachable from our objects, each counted once. */
     private static long arrayBytes(Object object, Set<Object> seen) throws IllegalAccessException {
         if (object == null || !seen.add(object)) {
             return 0;

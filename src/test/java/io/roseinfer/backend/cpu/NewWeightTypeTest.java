@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Follows {@code adding-a-weight-type.md} with a copy of the backend's sources: the class on the page, the list, the switch. */
+/** Follows {@code adding-a-weight-type.md} on a copy of the backend's sources. */
 class NewWeightTypeTest {
     private static final Path CPU = Path.of("src/main/java/io/roseinfer/backend/cpu");
 
@@ -87,12 +87,12 @@ class NewWeightTypeTest {
     }
 
     @Test
-    void a_type_that_is_listed_lacks_its_vector_kernels_alone_and_the_compiler_says_so() {
+    void listed_type_without_vector_kernels_does_not_compile() {
         assertThat(trial.compile()).containsExactly("/VectorKernels.java compiler.err.not.exhaustive");
     }
 
     @Test
-    void a_type_with_its_class_its_place_in_the_list_and_its_case_packs_multiplies_and_holds_a_model()
+    void new_type_packs_multiplies_and_loads_a_model()
             throws Exception {
         trial.edit("VectorKernels.java", "case Int4Weights", """
                 case Fp16Weights halves -> throw new IllegalStateException("no tiles in this trial");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Operators by a clock that ticks once per reading, so that every reading counts. */
+/** Operator times with a clock that ticks once per reading. */
 class OperatorRecorderTest {
     private static final int BLOCK_SIZE = 16;
     private static final TestModel MODEL = TestModel.random(TestModel.plain(), 1);
@@ -40,7 +40,7 @@ class OperatorRecorderTest {
         return new StepDriver.Sequence(tokens);
     }
 
-    /** A prefill of 5 tokens beside one of 3, then two decode steps of both. */
+    /** Prefills of 5 and 3 tokens in one step, then two decode steps of both. */
     private List<StepProfile> profile(int threads) {
         try (StepDriver driver = driver(threads)) {
             StepProfiler profiler = ((StepProfiler.Source) driver.runner).profile(clock);
@@ -61,7 +61,7 @@ class OperatorRecorderTest {
     }
 
     @Test
-    void steps_one_worker_leave_only_the_callers_last_reading_out() {
+    void operators_of_one_worker_add_up_to_the_step() {
         assertThat(profile(1))
                 .hasSize(3)
                 .allSatisfy(step -> assertThat(step.stepNanos()
@@ -72,7 +72,7 @@ class OperatorRecorderTest {
     /** Means over workers are rounded down, once per operator and once for the wait at the end. */
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
-    void steps_several_workers_add_up_but_for_rounding(int threads) {
+    void operators_of_several_workers_add_up_except_for_rounding(int threads) {
         assertThat(profile(threads))
                 .hasSize(3)
                 .allSatisfy(step -> assertThat(step.stepNanos()
@@ -81,7 +81,7 @@ class OperatorRecorderTest {
     }
 
     @Test
-    void steps_of_prompts_and_of_single_tokens_are_of_their_kinds() {
+    void steps_are_prefill_or_decode() {
         assertThat(profile(2))
                 .extracting(StepProfile::kind, StepProfile::rows, StepProfile::tokens)
                 .containsExactly(tuple(Kind.PREFILL, 2, 8), tuple(Kind.DECODE, 2, 2), tuple(Kind.DECODE, 2, 2));
@@ -104,7 +104,7 @@ class OperatorRecorderTest {
         assertThat(part(step, Operator.WAITING).calls()).isEqualTo(2 * 7 + 1 + 2);
     }
 
-    /** Layers with windows of 5, 23 and all tokens; 7 heads of 12, which share one of keys. */
+    /** Layers with windows of 5, 23 and all tokens; 7 query heads of size 12 and one KV head. */
     @Test
     void parts_of_layers_with_windows_count_what_their_queries_see() {
         TestModel model = TestModel.random(TestModel.windowed(), 1);
@@ -125,13 +125,13 @@ class OperatorRecorderTest {
     }
 
     @Test
-    void parts_of_a_prefill_step_count_every_score_once() {
+    void prefill_counts_every_score_once() {
         long scores = 5 * 6 / 2 + 3 * 4 / 2;
         assertThat(part(profile(1).getFirst(), Operator.ATTENTION).flops()).isEqualTo(scores * 2 * 4 * 48);
     }
 
     @Test
-    void steps_more_than_are_kept_are_the_newest() {
+    void full_ring_keeps_the_newest_steps() {
         try (StepDriver driver = driver(1)) {
             StepProfiler profiler = ((StepProfiler.Source) driver.runner).profile(clock);
             StepDriver.Sequence sequence = sequence(1);

@@ -7,11 +7,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where the outputs of a matrix go when its halves take turns. */
+/** The order of outputs if the halves of a matrix alternate. */
 class PanelOrderTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 47, 48, 49, 96, 101})
-    void every_output_has_one_place_and_its_counterpart_the_same_one_a_panel_later(int half) {
+    void gate_and_up_are_a_panel_apart(int half) {
         PanelOrder order = new PanelOrder(2 * half, true);
         float[] outputs = new float[2 * half];
         for (int i = 0; i < outputs.length; i++) {
@@ -31,7 +31,7 @@ class PanelOrderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 47, 48, 49, 101})
-    void a_matrix_without_halves_keeps_its_order(int outputs) {
+    void matrix_without_halves_keeps_its_order(int outputs) {
         PanelOrder order = new PanelOrder(outputs, false);
         float[] values = new float[outputs];
         assertThat(order.arrange(values)).isSameAs(values);

@@ -2,7 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.model.ModelSpec;
 
-/** The same of a model whose attention and MLP stand side by side. */
+/** Invariance of a model with parallel residual. */
 class ParallelResidualInvarianceTest extends CpuRunnerInvarianceTest {
     @Override
     ModelSpec spec() {

@@ -17,8 +17,8 @@ import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /**
- * What narrow weights cost the built-in model, over text it was not trained on: {@code text/held-out.txt}, which is
- * {@code tools/make-models/corpus.py --seed 999331 --count 24}. Every document starts anew after an end-of-text token; logits are
+ * Accuracy of quantized weights in the built-in model over held-out text, {@code text/held-out.txt}, which is
+ * {@code tools/make-models/corpus.py --seed 999331 --count 24}. Every document is a separate context after an end-of-text token; logits are
  * taken at every position, one token per step.
  */
 class QuantizedWeightsTest {
@@ -78,7 +78,7 @@ class QuantizedWeightsTest {
         return driver;
     }
 
-    /** The model's own weights are bfloat16, so narrowing to that changes nothing. */
+    /** The model's own weights are bfloat16, so bf16 is exact. */
     @Test
     void builtin_model_bfloat16_weights_are_its_own() throws IOException {
         LogitError error = measure(Precision.BF16);
@@ -86,7 +86,7 @@ class QuantizedWeightsTest {
         assertThat(error.exactPerplexity()).isBetween(1.2, 1.3);
     }
 
-    /** Token embedding and head in 8 bits, every other matrix in 4, and what those are multiplied by in 8. */
+    /** Token embedding and head in 8 bits, other matrices in 4 with inputs in 8. */
     @Test
     void builtin_model_int4_weights_keep_most_of_its_predictions() throws IOException {
         LogitError error = measure(Precision.INT4);

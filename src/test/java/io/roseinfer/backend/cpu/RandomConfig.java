@@ -6,7 +6,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** A seeded {@code config.json} of one family: awkward sizes, and every option on or off, in the files of either age. */
+/** A random {@code config.json} of one family: awkward sizes, every option on or off, in old and new file formats. */
 final class RandomConfig {
     static final int MAX_TOKENS = 40;
 

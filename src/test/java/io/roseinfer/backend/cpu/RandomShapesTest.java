@@ -22,10 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Models of every family and of any shape, from their files, against their equations in 64-bit floats and against themselves. */
+/** Random models of every family, compared with 64-bit references and with themselves. */
 class RandomShapesTest {
     private static final int MORE = 4;
-    /** Models per family; {@code -Droseinfer.iters} sets more. */
+    /** Models per family; overridden by {@code -Droseinfer.iters}. */
     private static final int MODELS = Integer.getInteger("roseinfer.iters", 4);
 
     static Stream<Arguments> models() {
@@ -85,7 +85,7 @@ class RandomShapesTest {
 
     @ParameterizedTest(name = "{0}, seed {1}")
     @MethodSource("models")
-    void vector_kernels_give_the_scalar_bits_whatever_the_weights_chunks_and_neighbours(
+    void vector_kernels_are_bit_identical_to_scalar_kernels(
             String type, int seed, @TempDir Path directory) throws IOException {
         try (ModelFiles files = open(type, seed, directory)) {
             for (Precision precision : List.of(Precision.FP32, Precision.BF16, Precision.INT8, Precision.INT4)) {
@@ -94,13 +94,13 @@ class RandomShapesTest {
                         .as("%s as %s, in chunks", files.spec().name(), precision)
                         .isEqualTo(scalar);
                 assertThat(besideAnother(files, precision, seed))
-                        .as("%s as %s, beside another", files.spec().name(), precision)
+                        .as("%s as %s, with another prompt", files.spec().name(), precision)
                         .isEqualTo(scalar.getFirst());
             }
         }
     }
 
-    /** What the prompt yields in a step with another prompt. */
+    /** Returns the prompt's logits in a step with another prompt. */
     private static Sampled besideAnother(ModelFiles files, Precision precision, int seed) {
         int[] prompt = prompt(files, seed);
         int[] other = prompt(files, seed + 1000);

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scalar reference against 64-bit arithmetic. */
+/** Compares the scalar kernels with 64-bit arithmetic. */
 class ScalarKernelsTest {
     private final Kernels scalar = new ScalarKernels().create(new Fp32Weights(), 64);
 
@@ -33,7 +33,7 @@ class ScalarKernelsTest {
     }
 
     @Test
-    void exp_below_its_range_is_negligible_and_nan_stays_nan() {
+    void exp_below_its_range_is_negligible_and_keeps_nan() {
         assertThat(FloatMath.exp(-1000f)).isBetween(0f, 1e-37f);
         assertThat(FloatMath.exp(Float.NEGATIVE_INFINITY)).isBetween(0f, 1e-37f);
         assertThat(FloatMath.exp(0f)).isEqualTo(1f);
@@ -107,7 +107,7 @@ class ScalarKernelsTest {
     }
 
     @Test
-    void rotation_agrees_and_pairs_the_halves() {
+    void rope_matches_and_pairs_the_halves() {
         int pairs = 20;
         Random random = new Random(5);
         float[] x = KernelFixtures.normal(random, 2 * pairs);
@@ -136,7 +136,7 @@ class ScalarKernelsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void product_agrees_for_either_orientation_of_the_stored_matrix(boolean byOutput) {
+    void matmul_matches_for_both_layouts_of_the_stored_matrix(boolean byOutput) {
         int rows = 5;
         int inputs = 131;
         int outputs = 101;

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A step of which one worker does not come back. */
+/** A step with a hanging worker. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StalledStepTest {
     private static final long LIMIT_NANOS = 60_000_000_000L;
@@ -28,7 +28,7 @@ class StalledStepTest {
     private final CountDownLatch stalled = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
 
-    /** The scalar kernels, but that a norm keeps any thread of the team from going on. */
+    /** Scalar kernels with a norm that blocks the team's threads. */
     private final class StallingKernels implements Kernels.Factory {
         private final Kernels.Factory scalar = new ScalarKernels();
 
@@ -58,7 +58,7 @@ class StalledStepTest {
     }
 
     @Test
-    void a_worker_that_does_not_come_back_fails_the_step_and_keeps_the_memory_it_may_use() {
+    void stalled_worker_fails_the_step_and_keeps_its_memory() {
         TestModel model = TestModel.random(TestModel.plain(), 1);
         CpuModelRunner runner = RunnerLoader.load(
                         model.spec,
@@ -100,7 +100,7 @@ class StalledStepTest {
     }
 
     @Test
-    void a_step_cannot_be_given_up_at_once() {
+    void stall_limit_must_be_positive() {
         assertThatThrownBy(() -> CpuOptions.defaults().withStallLimit(Duration.ZERO))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("the stall limit is PT0S; it must be positive");

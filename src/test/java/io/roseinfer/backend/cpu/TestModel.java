@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 
-/** A small model in arrays, with weights large enough that attention is far from uniform and a lost term shows. */
+/** A small model in arrays, with weights large enough that attention is not uniform and a missing term shows. */
 public final class TestModel implements Checkpoint {
     final ModelSpec spec;
     private final DType dtype;
@@ -46,7 +46,7 @@ public final class TestModel implements Checkpoint {
         return model;
     }
 
-    /** Makes every tensor that is looked up. */
+    /** Creates tensors on lookup. */
     private final class Filler implements TensorFinder {
         private final Random random;
 
@@ -81,7 +81,7 @@ public final class TestModel implements Checkpoint {
         }
     }
 
-    /** The values of a tensor that {@link TestLayout} names, to change at will. */
+    /** Returns the mutable values of a tensor of {@link TestLayout}. */
     float[] tensor(String name) {
         return Objects.requireNonNull(tensors.get(name));
     }
@@ -125,7 +125,7 @@ public final class TestModel implements Checkpoint {
     @Override
     public void close() {}
 
-    /** One head per vector, all widths whole. */
+    /** All widths are multiples of vectors. */
     static ModelSpec plain() {
         return SpecBuilder.named("test")
                 .vocabulary(61)
@@ -138,12 +138,12 @@ public final class TestModel implements Checkpoint {
                 .build();
     }
 
-    /** Norms by root mean square, rotary positions, two heads of queries for one of keys, a gated MLP of more than a panel. */
+    /** RMS norm, RoPE, two query heads per KV head, a gated MLP of more than a panel. */
     static ModelSpec rotary() {
         return rotary(6, 3, 10).build();
     }
 
-    /** Likewise, with norms over heads, positions that turn part of a head, five heads of queries for one of keys, an untied head. */
+    /** RMS norm, partial RoPE, QK norm, five query heads per KV head, a gated MLP, an untied head. */
     static ModelSpec partlyRotary() {
         return rotary(10, 2, 16)
                 .headNorms()
@@ -152,7 +152,7 @@ public final class TestModel implements Checkpoint {
                 .build();
     }
 
-    /** Windows of fewer tokens than a block has and of more, the second in a block without positions; seven heads share one of keys. */
+    /** Windows smaller and larger than a KV block, the second in a block without positions; seven query heads per KV head. */
     static ModelSpec windowed() {
         return rotary(7, 1, 12)
                 .layers(3)
@@ -162,7 +162,7 @@ public final class TestModel implements Checkpoint {
                 .build();
     }
 
-    /** Layer norms with biases, positions that turn part of a head, attention and MLP side by side. */
+    /** Layer norms with biases, partial RoPE, parallel residual. */
     static ModelSpec parallel() {
         return rotary(3, 3, 20)
                 .norm(Norm.layer(1e-3f))
@@ -186,7 +186,7 @@ public final class TestModel implements Checkpoint {
                 .positions(Positions.Rope.plain(100, headSize));
     }
 
-    /** Nothing divides anything: head size 33, inner width 101, vocabulary 53, an untied head, scores scaled by layer. */
+    /** Indivisible sizes: head size 33, inner width 101, vocabulary 53, an untied head, scores scaled by layer. */
     static ModelSpec awkward() {
         return SpecBuilder.named("test")
                 .vocabulary(53)

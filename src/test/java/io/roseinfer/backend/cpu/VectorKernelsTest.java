@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every vector kernel, at every width, gives the scalar reference's bits. */
+/** Vector kernels of every width are bit-identical to the scalar kernels. */
 class VectorKernelsTest {
     private static final int[] SIZES = {
         1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257, 768, 769, 1601
@@ -36,7 +36,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @CsvSource({"128, false", "256, false", "512, false", "128, true", "256, true", "512, true"})
-    void products_equal_the_scalar_ones_for_every_format_and_size(int bits, boolean prefetch) {
+    void matmul_is_bit_identical_to_scalar_for_every_format_and_size(int bits, boolean prefetch) {
         int[] rowCounts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23, 40};
         Random random = new Random(bits);
         for (WeightFormat format : WeightFormat.all()) {
@@ -68,10 +68,10 @@ class VectorKernelsTest {
         }
     }
 
-    /** The extremes of what 16 bits must hold: every product as large as can be, all of one sign. */
+    /** The extreme of 16-bit accumulation: maximum products of one sign. */
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void int4_products_of_the_largest_integers_do_not_overflow(int bits) {
+    void int4_matmul_of_the_largest_integers_does_not_overflow(int bits) {
         int inputs = 2 * QuantizedRows.GROUP;
         float[] weights = new float[inputs * COLUMNS];
         float[] x = new float[13 * inputs];
@@ -90,7 +90,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void quantized_rows_equal_the_scalar_ones(int bits) {
+    void quantization_is_bit_identical_to_scalar(int bits) {
         Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int inputs : SIZES) {
@@ -106,7 +106,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
-    void int4_products_of_a_row_that_is_not_finite_are_not_numbers_and_its_neighbours_are(float fault) {
+    void int4_matmul_of_a_non_finite_row_affects_that_row_only(float fault) {
         Kernels vector = new VectorKernels(512).create(new Int4Weights(), CONTEXT);
         Random random = new Random(6);
         try (Arena arena = Arena.ofConfined()) {
@@ -125,7 +125,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void layer_norms_equal_the_scalar_ones(int bits) {
+    void layer_norm_is_bit_identical_to_scalar(int bits) {
         Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int width : SIZES) {
@@ -142,7 +142,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void rms_norms_equal_the_scalar_ones_in_place_or_not(int bits) {
+    void rms_norm_is_bit_identical_to_scalar_also_in_place(int bits) {
         Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int width : SIZES) {
@@ -162,7 +162,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void rotations_equal_the_scalar_ones_and_touch_their_pairs_alone(int bits) {
+    void rope_is_bit_identical_to_scalar_and_touches_its_pairs_only(int bits) {
         Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int pairs : SIZES) {
@@ -181,7 +181,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void element_by_element_products_equal_the_scalar_ones(int bits) {
+    void elementwise_product_is_bit_identical_to_scalar(int bits) {
         Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int size : SIZES) {
@@ -196,7 +196,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void activations_equal_the_scalar_ones_even_at_the_edges_of_the_range(int bits) {
+    void activations_are_bit_identical_to_scalar_over_the_whole_range(int bits) {
         Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         float[] edges = {
             0f,
@@ -236,7 +236,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void attention_equals_the_scalar_one_for_every_head_and_block_size_and_leaves_unwritten_slots_alone(int bits) {
+    void attention_is_bit_identical_to_scalar_for_every_head_and_block_size(int bits) {
         Random random = new Random(bits);
         for (int headSize : new int[] {1, 3, 8, 15, 16, 17, 33, 64, 80}) {
             for (int blockSize : new int[] {1, 3, 4, 8, 15, 16, 17, 32, 33}) {
@@ -252,7 +252,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void heads_that_share_keys_and_values_get_the_bits_each_gets_alone(int bits) {
+    void gqa_heads_are_bit_identical_to_single_heads(int bits) {
         Random random = new Random(bits);
         for (int headSize : new int[] {1, 8, 15, 16, 33, 64, 80, 128}) {
             for (int blockSize : new int[] {1, 3, 16, 17, 33}) {
@@ -267,7 +267,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void attention_within_a_window_equals_the_scalar_one_and_leaves_tokens_before_it_alone(int bits) {
+    void windowed_attention_is_bit_identical_to_scalar(int bits) {
         Random random = new Random(bits);
         for (int window : new int[] {1, 2, 3, 4, 7, 15, 16, 17, 40, 199}) {
             for (int blockSize : new int[] {1, 3, 16, 33}) {
@@ -281,7 +281,7 @@ class VectorKernelsTest {
         }
     }
 
-    /** Overwrites the keys and values that no query at the end of {@code length} tokens or more sees. */
+    /** Overwrites keys and values that are invisible at {@code length} tokens or more. */
     private static void forget(KvView view, int length) {
         int blockSize = view.blockSize();
         for (int t = 0; t < view.firstSeen(length); t++) {
@@ -296,7 +296,7 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
-    void attention_reaches_farther_than_its_first_arrays_once_it_is_told_to(int bits) {
+    void attention_supports_longer_contexts_after_ensure_capacity(int bits) {
         int headSize = 16;
         int length = 3 * Attention.INITIAL_CAPACITY / 2;
         Random random = new Random(bits);

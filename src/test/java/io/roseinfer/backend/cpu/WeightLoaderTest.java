@@ -26,7 +26,7 @@ class WeightLoaderTest {
     @TempDir
     private Path directory;
 
-    /** Empties the file right after a tensor of it was mapped, before a value of it was read. */
+    /** Truncates the file after a tensor was mapped and before it is read. */
     private record Truncating(Checkpoint checkpoint, Path file) implements Checkpoint {
         @Override
         public String description() {
@@ -62,7 +62,7 @@ class WeightLoaderTest {
 
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "a mapped file cannot be truncated there")
-    void file_cut_while_it_is_mapped_is_a_bad_model_that_says_so() throws IOException {
+    void file_truncated_while_mapped_is_a_bad_model() throws IOException {
         Golden.copyFiles("relu", directory);
         try (ModelFiles files = ModelFiles.openDirectory("m", directory);
                 CpuBackend backend = new CpuBackend(CpuOptions.defaults().withThreads(2))) {

@@ -2,7 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.model.ModelSpec;
 
-/** The same of a model with sliding windows, a block without positions, and heads that all share one of keys. */
+/** Invariance of a model with sliding windows, a block without positions, and multi-query attention. */
 class WindowInvarianceTest extends CpuRunnerInvarianceTest {
     @Override
     ModelSpec spec() {

@@ -36,7 +36,7 @@ class WorkerTeamTest {
     }
 
     @Test
-    void a_meeting_ends_only_when_all_have_come_and_shows_what_they_wrote() {
+    void barrier_waits_for_all_workers_and_publishes_their_writes() {
         int size = 4;
         int rounds = 500;
         int[] written = new int[size];
@@ -95,7 +95,7 @@ class WorkerTeamTest {
     }
 
     @Test
-    void a_worker_claims_its_own_share_first_and_then_what_others_leave() {
+    void worker_claims_its_own_share_before_stealing() {
         List<Integer> claimed = new ArrayList<>();
         try (WorkerTeam team = new WorkerTeam(3)) {
             team.run(worker -> {
@@ -109,7 +109,7 @@ class WorkerTeamTest {
     }
 
     @Test
-    void a_failure_reaches_the_waiting_thread_and_the_team_works_on() {
+    void failure_reaches_the_awaiting_thread_and_the_team_survives() {
         try (WorkerTeam team = new WorkerTeam(3)) {
             for (int round = 0; round < 50; round++) {
                 assertThatThrownBy(() -> team.run(worker -> {
@@ -133,7 +133,7 @@ class WorkerTeamTest {
     }
 
     @Test
-    void an_idle_team_sleeps() {
+    void idle_team_parks() {
         try (WorkerTeam team = new WorkerTeam(3)) {
             Thread[] workers = new Thread[3];
             team.run(worker -> workers[worker] = Thread.currentThread());
@@ -146,7 +146,7 @@ class WorkerTeamTest {
     }
 
     @Test
-    void the_thread_that_waits_is_worker_zero() {
+    void awaiting_thread_is_worker_zero() {
         try (WorkerTeam team = new WorkerTeam(2)) {
             Thread[] workers = new Thread[2];
             team.run(worker -> workers[worker] = Thread.currentThread());
@@ -168,7 +168,7 @@ class WorkerTeamTest {
     }
 
     @Test
-    void closing_lets_a_running_job_finish() {
+    void closing_finishes_a_running_job() {
         AtomicInteger finished = new AtomicInteger();
         WorkerTeam team = new WorkerTeam(2);
         team.submit(worker -> {
@@ -191,7 +191,7 @@ class WorkerTeamTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_worker_that_stays_away_too_long_fails_the_job_whether_or_not_the_others_were_to_meet_it(boolean atBarrier) {
+    void stalled_worker_fails_the_job_with_or_without_a_barrier(boolean atBarrier) {
         CountDownLatch away = new CountDownLatch(1);
         CountDownLatch back = new CountDownLatch(1);
         AtomicLong now = new AtomicLong();
@@ -220,7 +220,7 @@ class WorkerTeamTest {
     }
 
     @Test
-    void a_worker_may_stay_away_as_long_as_the_limit_says() {
+    void worker_may_take_as_long_as_the_limit() {
         try (WorkerTeam team = new WorkerTeam(2)) {
             AtomicInteger looks = new AtomicInteger();
             team.setStallLimit(new StallLimit(looks::incrementAndGet, 1000));
@@ -235,7 +235,7 @@ class WorkerTeamTest {
     }
 
     @Test
-    void a_team_whose_worker_zero_is_held_up_elsewhere_is_closed_without_waiting_for_it() {
+    void team_closes_without_waiting_for_worker_zero() {
         CountDownLatch away = new CountDownLatch(1);
         CountDownLatch back = new CountDownLatch(1);
         WorkerTeam team = new WorkerTeam(3);

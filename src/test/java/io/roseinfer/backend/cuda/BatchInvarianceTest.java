@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * With {@link CudaOptions#batchInvariant}, the bits of a request's log-probabilities say that nothing around it was seen: not its
- * neighbours, not how its prompt was cut, not that it had to start over and computed as a prompt what it had generated before.
+ * With {@link CudaOptions#batchInvariant}, a request's log-probabilities are bit-identical for any other rows, chunking of its prompt, and
+ * preemption with recomputation.
  */
 @RequiresCuda
 class BatchInvarianceTest {
@@ -33,7 +33,7 @@ class BatchInvarianceTest {
     private static final int REQUESTS = 80;
     private static final int NEW_TOKENS = 40;
 
-    /** Heads with keys of their own, and heads that share them. */
+    /** Models with MHA and GQA. */
     enum Model {
         GPT2_FP16("gpt2", 12, Precision.FP16),
         GPT2_BF16("gpt2", 12, Precision.BF16),
@@ -50,7 +50,7 @@ class BatchInvarianceTest {
         }
     }
 
-    /** What a request yields, to the bit. */
+    /** A request's tokens and log-probabilities. */
     private record Yield(List<Integer> ids, List<Integer> logprobBits) {
         static Yield of(Completion completion) {
             return new Yield(
@@ -61,7 +61,7 @@ class BatchInvarianceTest {
         }
     }
 
-    /** Prompts of every awkward length; some begin alike. */
+    /** Prompts of awkward lengths; some share a prefix. */
     private static List<GenerationRequest> requests(SamplingParams sampling) {
         List<GenerationRequest> requests = new ArrayList<>();
         for (int request = 0; request < REQUESTS; request++) {
@@ -108,7 +108,7 @@ class BatchInvarianceTest {
 
     @ParameterizedTest
     @EnumSource(Model.class)
-    void bits_are_those_of_the_request_alone_in_any_mix(Model model) {
+    void results_are_bit_identical_in_any_batch(Model model) {
         SamplingParams reported = SamplingParams.greedy().withLogprobs(0);
         EngineOptions plain = options(SchedulerOptions.builder().prefixCache(false));
         List<Yield> wanted = run(model, plain, engine -> alone(engine, reported));
@@ -124,7 +124,7 @@ class BatchInvarianceTest {
                 .prefillMaxTokens(61)
                 .prefixCache(false));
         assertThat(run(model, chunked, engine -> together(engine, reported)))
-                .as("prompts in chunks beside generated tokens")
+                .as("chunked prompts together with decode rows")
                 .isEqualTo(wanted);
 
         EngineOptions scarce =
@@ -134,14 +134,14 @@ class BatchInvarianceTest {
                     assertThat(engine.stats().total(Fact.PREEMPTIONS)).isPositive();
                     return yields;
                 }))
-                .as("so few blocks that requests start over")
+                .as("so few blocks that requests are preempted")
                 .isEqualTo(wanted);
     }
 
-    /** Without log-probabilities decode steps are replayed graphs, with padding rows in them. */
+    /** Without log-probabilities, decode steps are replayed graphs with padding rows. */
     @ParameterizedTest
     @EnumSource(Model.class)
-    void graphs_give_the_tokens_of_the_request_alone(Model model) {
+    void graphs_do_not_change_tokens(Model model) {
         EngineOptions plain = options(SchedulerOptions.builder().prefixCache(false));
         List<List<Integer>> wanted =
                 run(

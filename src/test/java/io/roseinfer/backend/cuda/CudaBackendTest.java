@@ -20,7 +20,7 @@ import org.bytedeco.cuda.cudart.CUmod_st;
 import org.bytedeco.javacpp.BytePointer;
 import org.junit.jupiter.api.Test;
 
-/** What a GPU answers when it is asked for what it does not have. */
+/** Errors of the CUDA backend for missing resources. */
 @RequiresCuda
 class CudaBackendTest {
     private static CudaBackend open() {
@@ -49,7 +49,7 @@ class CudaBackendTest {
     }
 
     @Test
-    void load_again_holds_as_much_memory_as_before() {
+    void second_load_uses_the_same_memory() {
         RunnerLimits limits = new RunnerLimits(8, 512, 16, 1000);
         loadOnce(limits);
         long free = loadOnce(limits);
@@ -59,7 +59,7 @@ class CudaBackendTest {
     }
 
     @Test
-    void load_pool_larger_than_the_device_says_what_to_change() {
+    void load_with_a_pool_larger_than_the_device_names_a_remedy() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open()) {
             assertThatThrownBy(() ->
@@ -71,7 +71,7 @@ class CudaBackendTest {
     }
 
     @Test
-    void load_more_rows_than_can_be_launched_says_what_to_lower() {
+    void load_with_more_rows_than_a_grid_holds_names_the_options() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open()) {
             assertThatThrownBy(() ->
@@ -83,14 +83,14 @@ class CudaBackendTest {
     }
 
     @Test
-    void open_device_that_is_not_there_names_those_that_are() {
+    void open_missing_device_names_the_available_ones() {
         assertThatThrownBy(() -> CudaBackend.open(CudaOptions.defaults().withDevice(99), Clock.system()))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageStartingWith("device cuda:99 does not exist; visible are 0 to ");
     }
 
     @Test
-    void load_module_ptx_of_the_future_is_refused_as_newer_than_the_driver() {
+    void ptx_newer_than_the_driver_is_rejected() {
         String ptx = ".version 99.0\n.target sm_80\n.address_size 64\n\0";
         DeviceContext context = DeviceContext.open(0);
         try (BytePointer image = new BytePointer(ptx.getBytes(StandardCharsets.US_ASCII))) {

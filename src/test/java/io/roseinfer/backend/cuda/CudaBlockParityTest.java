@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Logits on a GPU of small models beyond the plain block, against those of the scalar kernels in fp32, or in int8 where the GPU's
- * weights are, in every way that a context comes about: whole, in chunks beside other rows, token by token in graphs.
+ * Compares logits of small models of other families on a GPU with those of the scalar kernels in fp32 or, for int8 weights, int8: whole
+ * prompts, chunks together with other rows, and token by token in graphs.
  */
 @RequiresCuda
 class CudaBlockParityTest {
@@ -44,13 +44,13 @@ class CudaBlockParityTest {
     private static final int TOKENS = 75;
 
     /**
-     * Largest difference of a logit where the largest is 4, or smaller; about four times what was expected of the rounding. Of int8
-     * the integers are the same here and there, and activations are rounded as bf16's are.
+     * Maximum difference of a logit if the largest is up to 4; about four times the expected rounding error. int8 weights are identical on
+     * both, and their activations are rounded as in bf16.
      */
     private static final Map<Precision, Double> LIMITS =
             Map.of(Precision.FP32, 1e-4, Precision.FP16, 2.5e-2, Precision.BF16, 1.5e-1, Precision.INT8, 1.5e-1);
 
-    /** Most that logits may differ by, of 4, because keys and values are rounded to fp8. */
+    /** Maximum difference of logits up to 4 due to the fp8 KV cache. */
     private static final double NARROW_KEYS_LIMIT = 6e-1;
 
     private static SpecBuilder gated(int width, int heads, int kvHeads, int headSize) {
@@ -120,13 +120,13 @@ class CudaBlockParityTest {
         return modelsInEachPrecision().filter(pair -> hasFp8KvCache(model((String) pair.get()[0])));
     }
 
-    /** Others are refused. */
+    /** Returns whether the model is supported; others are rejected. */
     private static boolean hasFp8KvCache(ModelSpec spec) {
         return !ModelShape.of(spec, ElementType.F32, KvPrecision.AUTO, Shard.WHOLE)
                 .plainAttention();
     }
 
-    /** Others are refused. */
+    /** Returns whether the model is supported; others are rejected. */
     private static boolean hasInt8(ModelSpec spec) {
         return spec.head().norm().kind() == Norm.Kind.RMS && !spec.learnsPositions();
     }
@@ -149,7 +149,10 @@ class CudaBlockParityTest {
 
     private static CudaBackend cuda(Precision precision, KvPrecision kvCacheDtype, boolean invariant) {
         CudaBackend backend = CudaBackend.open(
-                CudaOptions.defaults().withPrecision(precision).withKvCacheDtype(kvCacheDtype).withBatchInvariant(invariant),
+                CudaOptions.defaults()
+                        .withPrecision(precision)
+                        .withKvCacheDtype(kvCacheDtype)
+                        .withBatchInvariant(invariant),
                 Clock.system());
         assumeTrue(
                 precision != Precision.INT8 || backend.description().contains("; sm_90a kernels"),
@@ -160,7 +163,7 @@ class CudaBlockParityTest {
         return backend;
     }
 
-    /** The logits of the last token, from a context that came about in three ways. */
+    /** Returns the last token's logits for three kinds of chunking. */
     private static List<float[]> logits(
             Backend backend, ModelSpec spec, BiFunction<ModelRunner, Integer, float[]> read) {
         int[] tokens = tokens(spec.vocabularySize());
@@ -187,7 +190,7 @@ class CudaBlockParityTest {
 
     @ParameterizedTest
     @MethodSource("modelsInEachPrecision")
-    void logits_are_those_of_the_scalar_kernels_however_the_context_came_about(
+    void logits_match_the_scalar_kernels_for_any_chunking(
             String name, Precision precision, TestReporter out) {
         ModelSpec spec = model(name);
         CpuOptions scalar = CpuOptions.defaults()
@@ -210,16 +213,16 @@ class CudaBlockParityTest {
 
     @ParameterizedTest
     @MethodSource("modelsInEachPrecision")
-    void bits_are_the_same_however_the_context_came_about_if_that_is_asked_for(String name, Precision precision) {
+    void batch_invariant_logits_are_bit_identical_for_any_chunking(String name, Precision precision) {
         List<float[]> seen = logits(cuda(precision, true), model(name), CudaProbe::logits);
         assertThat(seen.get(1)).as("in chunks").isEqualTo(seen.get(0));
         assertThat(seen.get(2)).as("token by token").isEqualTo(seen.get(0));
     }
 
-    /** Keys and values are rounded by up to a sixteenth; the kernels' own check holds the rest to the bit's breadth. */
+    /** Keys and values are rounded by up to a sixteenth; the kernels' harness checks the rest more tightly. */
     @ParameterizedTest
     @MethodSource("modelsWithFp8KvCache")
-    void keys_of_one_byte_change_logits_by_their_rounding_alone_however_the_context_came_about(
+    void fp8_kv_cache_changes_logits_by_rounding_only(
             String name, Precision precision, TestReporter out) {
         ModelSpec spec = model(name);
         float[] expected =
@@ -237,7 +240,7 @@ class CudaBlockParityTest {
 
     @ParameterizedTest
     @MethodSource("modelsWithFp8KvCache")
-    void bits_are_the_same_with_keys_of_one_byte_too_if_that_is_asked_for(String name, Precision precision) {
+    void batch_invariant_logits_with_fp8_kv_cache_are_bit_identical(String name, Precision precision) {
         List<float[]> seen = logits(cuda(precision, KvPrecision.FP8, true), model(name), CudaProbe::logits);
         assertThat(seen.get(1)).as("in chunks").isEqualTo(seen.get(0));
         assertThat(seen.get(2)).as("token by token").isEqualTo(seen.get(0));

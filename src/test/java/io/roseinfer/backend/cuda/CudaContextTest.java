@@ -16,12 +16,12 @@ import org.bytedeco.cuda.cudart.CUctx_st;
 import org.bytedeco.cuda.global.cudart;
 import org.junit.jupiter.api.Test;
 
-/** The context that the caller's thread has for something else, or does not have. */
+/** Preservation of the calling thread's CUDA context. */
 @RequiresCuda
 class CudaContextTest {
     private static final EngineOptions OPTIONS = EngineOptions.defaults().withKvBlocks(64);
 
-    /** The thread's context after loading, before every step and after closing. */
+    /** Returns the thread's context after loading, before every step and after closing. */
     private static List<Long> contexts() {
         List<Long> seen = new ArrayList<>();
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
@@ -42,7 +42,7 @@ class CudaContextTest {
     }
 
     @Test
-    void a_context_of_the_callers_own_is_current_after_load_steps_and_close() {
+    void callers_context_is_restored_after_load_steps_and_close() {
         long before = DeviceContext.current();
         CUctx_st own = new CUctx_st();
         assertThat(cudart.cuCtxCreate(own, null, 0, 0)).isZero();
@@ -55,7 +55,7 @@ class CudaContextTest {
     }
 
     @Test
-    void a_thread_without_a_context_has_none_after_load_and_none_after_close() {
+    void thread_without_a_context_has_none_after_load_and_close() {
         long before = DeviceContext.current();
         DeviceContext.restore(0);
         try {

@@ -19,13 +19,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Keys and values in one region per sequence, as long as the context, against blocks all over the pool. Where the context is a
- * multiple of 16 tokens, the kernels are the same, so no near tie can turn over.
+ * Compares contiguous with paged KV memory. If the context is a multiple of 16 tokens, the kernels are the same, so near ties are resolved
+ * equally.
  */
 @RequiresCuda
 class CudaContiguousTest {
 
-    /** The prompts of a golden, all at the same time, and long enough to cross blocks. */
+    /** Returns the tokens of a golden's prompts, run concurrently and long enough to cross blocks. */
     private static List<String> tokens(Golden golden, CudaOptions cuda, boolean paged) {
         try (ModelFiles files = golden.open();
                 CudaBackend backend = CudaBackend.open(cuda, Clock.system())) {
@@ -58,16 +58,16 @@ class CudaContiguousTest {
         "odd-heads, FP16, true",
         "odd-heads, FP32, false",
     })
-    void contiguous_gives_the_tokens_of_paged(String name, Precision precision, boolean graphs) {
+    void contiguous_and_paged_attention_give_the_same_tokens(String name, Precision precision, boolean graphs) {
         Golden golden = Golden.read(name);
         CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withGraphs(graphs);
         assertThat(tokens(golden, cuda, false)).isEqualTo(tokens(golden, cuda, true));
     }
 
-    /** Kernels that add in one order for every batch; so do paged and contiguous keys and values. */
+    /** Batch-invariant kernels also have one order of additions for paged and contiguous memory. */
     @ParameterizedTest
     @CsvSource({"builtin-tiny, BF16", "builtin-tiny, FP16", "relu, BF16", "untied, FP16"})
-    void contiguous_batch_invariant_gives_the_tokens_of_paged(String name, Precision precision) {
+    void batch_invariant_contiguous_and_paged_attention_give_the_same_tokens(String name, Precision precision) {
         Golden golden = Golden.read(name);
         CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(true);
         assertThat(tokens(golden, cuda, false)).isEqualTo(tokens(golden, cuda, true));

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** The whole engine on a GPU: against Hugging Face, and against itself under what must not matter. */
+/** The engine on a GPU, compared with Hugging Face and with itself under settings that must not matter. */
 @RequiresCuda
 class CudaEngineTest {
 
@@ -79,7 +79,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @FieldSource("io.roseinfer.golden.Golden#ALL")
-    void fp32_greedy_with_logprobs_is_hugging_faces(String name) {
+    void fp32_greedy_with_logprobs_matches_hugging_face(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
             List<Completion> completions = together(
@@ -101,7 +101,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @FieldSource("io.roseinfer.golden.Golden#ALL")
-    void fp32_greedy_on_the_device_is_hugging_faces_alone_and_together(String name) {
+    void fp32_greedy_matches_hugging_face_alone_and_batched(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
             assertThat(engine.generate(request(golden, 0)).ids()).isEqualTo(golden.greedy(0));
@@ -111,7 +111,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"builtin-tiny", "odd-heads", "gpt2-random"})
-    void fp16_without_graphs_gives_the_tokens_of_graphs(String name) {
+    void fp16_graphs_do_not_change_tokens(String name) {
         Golden golden = Golden.read(name);
         List<List<String>> seen = new ArrayList<>();
         for (boolean graphs : new boolean[] {true, false}) {
@@ -125,7 +125,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void fp16_builtin_model_gives_hugging_faces_tokens() {
+    void fp16_builtin_model_matches_hugging_face() {
         Golden golden = Golden.read("builtin-tiny");
         withEngine(
                 golden,
@@ -157,7 +157,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void batch_invariant_fp16_gives_the_same_bits_alone_and_together() {
+    void batch_invariant_fp16_is_bit_identical_alone_and_batched() {
         Golden golden = Golden.read("gpt2-random");
         withEngine(golden, FP16.withBatchInvariant(true), SchedulerOptions.defaults(), (engine, runner) -> {
             List<GenerationRequest> requests = requests(golden).stream()
@@ -172,10 +172,10 @@ class CudaEngineTest {
         });
     }
 
-    /** A prompt's graph has padding behind the prompt, in all but the lengths that are buckets themselves. */
+    /** A prompt's graph has padding after the prompt unless its length is a bucket. */
     @ParameterizedTest
     @CsvSource({"FP16, false", "FP16, true", "FP32, false"})
-    void prompt_graphs_give_the_bits_of_single_launches(Precision precision, boolean invariant) {
+    void prompt_graphs_are_bit_identical_to_single_launches(Precision precision, boolean invariant) {
         Golden golden = Golden.read("gpt2-random");
         CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(invariant);
         int[] text = IntStream.range(0, golden.prompts())
@@ -206,7 +206,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void drawn_tokens_in_a_batch_are_those_drawn_alone() {
+    void sampled_tokens_are_the_same_alone_and_batched() {
         Golden golden = Golden.read("builtin-tiny");
         List<GenerationRequest> requests = new ArrayList<>();
         for (int seed = 0; seed < 12; seed++) {
@@ -225,7 +225,7 @@ class CudaEngineTest {
         });
     }
 
-    /** Every way of choosing, some with tokens of the step before in their history. */
+    /** Requests in every sampling mode, some with tokens of the previous step in their history. */
     private static List<GenerationRequest> drawn(Golden golden, int logprobs) {
         List<GenerationRequest> requests = new ArrayList<>();
         List<SamplingParams> ways = List.of(
@@ -261,7 +261,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void drawn_and_penalised_tokens_with_a_report_of_them_are_the_same(boolean graphs) {
+    void logprobs_do_not_change_sampled_tokens(boolean graphs) {
         Golden golden = Golden.read("builtin-tiny");
         SchedulerOptions wide = SchedulerOptions.builder().maxBatchSize(32).build();
         withEngine(golden, FP32.withGraphs(graphs), wide, (engine, runner) -> {
@@ -272,7 +272,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void drawn_and_penalised_tokens_are_those_of_the_processor() {
+    void sampled_tokens_match_the_cpu() {
         Golden golden = Golden.read("builtin-tiny");
         SchedulerOptions wide = SchedulerOptions.builder().maxBatchSize(32).build();
         EngineOptions options = EngineOptions.defaults().withScheduler(wide);
@@ -292,9 +292,9 @@ class CudaEngineTest {
                         assertThat(ids(together(engine, drawn(golden, -1)))).isEqualTo(onTheProcessor));
     }
 
-    /** Greedy and penalised rows in the same steps: each feeds the step after it. */
+    /** Greedy and penalized rows in the same steps; each feeds the next step. */
     @Test
-    void penalties_beside_greedy_rows_leave_them_alone() {
+    void penalties_do_not_affect_greedy_rows() {
         Golden golden = Golden.read("builtin-tiny");
         GenerationRequest penalised = request(golden, 0)
                 .withSampling(SamplingParams.greedy()

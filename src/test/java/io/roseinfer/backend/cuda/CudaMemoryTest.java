@@ -24,13 +24,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 
-/** What a load that fails leaves of the device's memory: all that was free before. */
+/** A failed load frees all of its device memory. */
 @RequiresCuda
 class CudaMemoryTest {
     private static final long MIB = 1L << 20;
     private static final ModelFiles MODEL = ModelFiles.random("gpt2", 0);
 
-    /** The driver's own unit of memory, and a little more: it may keep some for itself, or give back what it had kept before. */
+    /** Tolerance for memory that the driver itself keeps or frees. */
     private static final long DRIVERS_OWN = 8 * MIB;
 
     private DeviceContext context;
@@ -46,7 +46,7 @@ class CudaMemoryTest {
         context.close();
     }
 
-    /** Random weights that cannot be read from one tensor on. */
+    /** Random weights with a failing read from one tensor on. */
     private record Broken(Checkpoint weights, String missing) implements Checkpoint {
         @Override
         public String description() {
@@ -85,7 +85,7 @@ class CudaMemoryTest {
     }
 
     @Test
-    void load_error_while_reading_the_last_tensor_comes_out_and_nothing_is_kept() {
+    void failed_tensor_read_is_reported_and_frees_all_memory() {
         load(MODEL.weights());
         long free = Driver.freeBytes();
         Vector last = MODEL.weights().norm().bias().orElseThrow();
@@ -97,18 +97,18 @@ class CudaMemoryTest {
         assertThat(Driver.freeBytes()).as("free device memory").isGreaterThanOrEqualTo(free - DRIVERS_OWN);
     }
 
-    /** Wherever memory runs out: at the weights, the pool, a module, the first launch of a kernel or the last graph. */
+    /** Memory runs out at the weights, the pool, a module, a kernel's first launch or the last graph. */
     @Test
-    void load_with_less_and_less_memory_left_is_refused_for_memory_and_nothing_is_kept(TestReporter out) {
+    void load_without_enough_memory_fails_and_frees_all_memory(TestReporter out) {
         load(MODEL.weights());
         int refused = 0;
         for (long left : new long[] {1000, 700, 600, 560, 540, 520, 510, 500, 490, 480, 400, 200, 60, 8}) {
             refused += loadWithOnly(left * MIB, out) ? 0 : 1;
         }
-        assertThat(refused).as("loads that were refused").isPositive();
+        assertThat(refused).as("failed loads").isPositive();
     }
 
-    /** Whether it fits. */
+    /** Returns whether the load fits. */
     private static boolean loadWithOnly(long left, TestReporter out) {
         long[] ballast = new long[1];
         long bytes = Math.max(Driver.freeBytes() - left, 1);

@@ -22,18 +22,17 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Logits on a GPU against Hugging Face's, computed in float64, and on a GPU in float32 and float16. Each test publishes how far
- * apart they are.
+ * Compares logits on a GPU with Hugging Face's in float64, and in float32 and float16 on a GPU. Each test publishes the differences.
  */
 @RequiresCuda
 class CudaParityTest {
-    /** Of fp32 logits, whoever they are compared with. */
+    /** Tolerance of fp32 logits. */
     private static final double FP32_LIMIT = 1e-3;
 
-    /** Of fp16 logits that are small. */
+    /** Tolerance of small fp16 logits. */
     private static final double FP16_LIMIT = 2e-2;
 
-    /** Of fp16 logits as a part of the largest: half a unit in the last place of float16, twice over. */
+    /** Relative tolerance of fp16 logits: twice half a unit in the last place of float16. */
     private static final double FP16_RELATIVE = 1.0 / 1024;
 
     static Stream<Arguments> all() {
@@ -58,7 +57,7 @@ class CudaParityTest {
         }
     }
 
-    /** Of all tensors together. */
+    /** Returns the difference over all tensors. */
     private static Difference apart(Map<String, float[]> seen, Function<String, Tensor> expected) {
         float[] ours = {};
         float[] theirs = {};
@@ -84,7 +83,7 @@ class CudaParityTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void fp32_logits_are_hugging_faces_in_float64(String name, Way way, TestReporter out) {
+    void fp32_logits_match_hugging_face_float64(String name, Way way, TestReporter out) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP32, way);
         assertWithin(FP32_LIMIT, seen, golden::tensor, name + " " + way + " fp32 against float64", out);
@@ -92,7 +91,7 @@ class CudaParityTest {
 
     @ParameterizedTest
     @MethodSource("onGpu")
-    void fp32_logits_are_hugging_faces_on_a_gpu(String name, Way way, TestReporter out) {
+    void fp32_logits_match_hugging_face_on_a_gpu(String name, Way way, TestReporter out) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP32, way);
         assertWithin(
@@ -121,16 +120,16 @@ class CudaParityTest {
 
     @ParameterizedTest
     @MethodSource("onGpu")
-    void fp16_logits_are_hugging_faces_in_float64(String name, Way way, TestReporter out) {
+    void fp16_logits_match_hugging_face_float64(String name, Way way, TestReporter out) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP16, way);
         assertWithin(fp16Limit(seen), seen, golden::tensor, name + " " + way + " fp16 against float64", out);
     }
 
-    /** Theirs are rounded too, and to float16 at the end: as far as they are from float64, ours may be from them besides. */
+    /** Hugging Face's logits are rounded to float16 too, so their own error is added to the tolerance. */
     @ParameterizedTest
     @MethodSource("onGpu")
-    void fp16_logits_are_hugging_faces_in_float16(String name, Way way, TestReporter out) {
+    void fp16_logits_match_hugging_face_float16(String name, Way way, TestReporter out) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP16, way);
         Difference theirs = theirsFromFloat64(golden, seen);
@@ -145,7 +144,7 @@ class CudaParityTest {
 
     @ParameterizedTest
     @MethodSource("onGpu")
-    void fp16_logits_are_no_further_from_float64_than_hugging_faces(String name, Way way) {
+    void fp16_error_is_at_most_hugging_faces(String name, Way way) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP16, way);
         assertThat(apart(seen, golden::tensor).mean())

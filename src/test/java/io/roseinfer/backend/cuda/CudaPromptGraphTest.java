@@ -12,7 +12,7 @@ import io.roseinfer.model.files.ModelFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 
-/** What the graphs of prompts cost at load, of the GPT-2 124M shape; each test publishes it. */
+/** Memory and time of prompt graphs at load, for the GPT-2 124M shape; each test publishes them. */
 @RequiresCuda
 class CudaPromptGraphTest {
     private static final RunnerLimits LIMITS = new RunnerLimits(1, 1024, 16, 128);
@@ -35,7 +35,7 @@ class CudaPromptGraphTest {
         }
     }
 
-    /** The first load pays for what a process pays for once, and counts for nothing. */
+    /** The first load includes one-time costs of the process and is not measured. */
     @Test
     void prompt_graphs_take_little_memory(TestReporter out) {
         load(512);

@@ -9,10 +9,10 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Why a device is not usable, where whoever asks has another one to take. */
+/** Reasons why a device is unusable. */
 class CudaRefusalTest {
     @Test
-    void device_that_cannot_be_had_or_has_no_memory_left_is_not_usable() {
+    void unavailable_or_full_device_is_unusable() {
         for (RoseException reason : List.of(new BackendUnavailable("no driver"), new InsufficientMemory("no memory"))) {
             assertThat(CudaBackend.refusal(() -> {
                         throw reason;
@@ -22,7 +22,7 @@ class CudaRefusalTest {
     }
 
     @Test
-    void bug_in_opening_it_is_no_reason() {
+    void bug_while_opening_is_rethrown() {
         assertThatThrownBy(() -> CudaBackend.refusal(() -> {
                     throw new IllegalStateException("a bug");
                 }))

@@ -23,10 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the device samples and reports, against the reference sampler over the very logits the device had. */
+/** Compares the device's samples and log-probabilities with the reference sampler over the same logits. */
 @RequiresCuda
 class CudaSamplingTest {
-    /** The seed that {@link StepDriver} gives its requests. */
+    /** Seed of the requests of {@link StepDriver}. */
     private static final long SEED = 7;
 
     private static final int STEPS = 12;
@@ -59,7 +59,7 @@ class CudaSamplingTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    void tokens_and_reports_are_those_of_the_reference_sampler(String model, SamplingParams params) {
+    void tokens_and_logprobs_match_the_reference_sampler(String model, SamplingParams params) {
         Golden golden = Golden.read(model);
         try (ModelFiles files = golden.open();
                 CudaBackend backend =

@@ -25,12 +25,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 
-/** A model used from virtual threads, which are moved about: others that park and wake keep every carrier changing hands. */
+/** A model used from virtual threads, which other parking threads force to change carriers. */
 @RequiresCuda
 class CudaVirtualThreadTest {
     private static final int ROUNDS = 20;
 
-    /** Rounds in which a driver that takes memory for itself once, and not for every round, must have come to rest. */
+    /** Rounds after which the driver's own allocations must have settled. */
     private static final int MAX_ROUNDS = 4 * ROUNDS;
 
     private static final EngineOptions OPTIONS = EngineOptions.defaults().withKvBlocks(64);
@@ -81,11 +81,11 @@ class CudaVirtualThreadTest {
     }
 
     /**
-     * The driver hands memory out in pieces of 2 MiB and may take one more for itself at any time. A leak takes one again and again:
-     * one of 100 KiB a round takes the next piece after 20 rounds.
+     * The driver allocates in units of 2 MiB and may keep one more at any time. A leak takes units repeatedly: one of 100 KiB per round
+     * takes the next unit after 20 rounds.
      */
     @Test
-    void engine_opened_and_closed_on_a_virtual_thread_serves_and_gives_all_its_memory_back(TestReporter out)
+    void engine_on_a_virtual_thread_serves_and_frees_all_memory(TestReporter out)
             throws Exception {
         DeviceContext context = DeviceContext.open(0);
         try {
@@ -121,7 +121,7 @@ class CudaVirtualThreadTest {
     }
 
     @Test
-    void steps_on_a_virtual_thread_that_parks_between_them_reach_the_device() throws Exception {
+    void steps_run_on_a_virtual_thread_that_parks_in_between() throws Exception {
         for (int round = 0; round < ROUNDS / 4; round++) {
             assertThat(onVirtualThread(CudaVirtualThreadTest::steps)).isEqualTo(40);
         }

@@ -51,7 +51,7 @@ class DeviceMemoryTest {
     private final DeviceMemory memory = new DeviceMemory(device, "device cuda:0");
 
     @Test
-    void uses_allocations_of_one_name_are_told_as_one_largest_first() {
+    void uses_sum_allocations_by_name_largest_first() {
         memory.allocate("KV pool", 5 * MIB);
         memory.allocate("MLP weights", 4 * MIB);
         memory.allocate("MLP weights", 4 * MIB);
@@ -60,7 +60,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void allocate_more_than_is_free_tells_need_and_have() {
+    void allocate_more_than_is_free_reports_needed_and_available() {
         memory.allocate("MLP weights", 60 * MIB);
         assertThatThrownBy(() -> memory.allocate("KV pool", 41 * MIB))
                 .isInstanceOf(InsufficientMemory.class)
@@ -70,7 +70,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void allocate_refused_for_another_reason_is_no_want_of_memory() {
+    void allocate_failure_of_another_kind_is_not_out_of_memory() {
         device.fault = 700;
         assertThatThrownBy(() -> memory.allocate("KV pool", MIB))
                 .isInstanceOf(BackendUnavailable.class)
@@ -84,7 +84,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void close_everything_freed_leaks_nothing() {
+    void close_frees_everything() {
         memory.free(memory.allocate("on its way", MIB));
         memory.allocate("KV pool", MIB);
         assertThat(memory.close()).isEmpty();
@@ -92,7 +92,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void close_refused_names_what_is_lost() {
+    void failed_close_names_the_leaks() {
         memory.allocate("KV pool", MIB);
         device.broken = true;
         assertThat(memory.close()).containsExactly("KV pool, 1048576 bytes: invalid value (CUDA error 1)");

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class GridLimitsTest {
     @ParameterizedTest
     @CsvSource({"65536, 64", "65535, 64", "131072, 8192", "65408, 8192"})
-    void require_more_rows_than_a_grid_holds_says_what_to_lower(int rows, int tokens) {
+    void too_many_rows_for_a_grid_names_the_options(int rows, int tokens) {
         assertThatThrownBy(() -> GridLimits.require(new RunnerLimits(rows, tokens, 16, 0), "device cuda:0"))
                 .isInstanceOf(BadInput.class)
                 .hasMessageStartingWith("device cuda:0: a step of " + rows + " rows and " + tokens + " tokens")
@@ -21,7 +21,7 @@ class GridLimitsTest {
     }
 
     @Test
-    void require_as_many_as_a_grid_holds_passes() {
+    void as_many_rows_as_a_grid_holds_pass() {
         assertThatCode(() -> GridLimits.require(new RunnerLimits(65_407, 8192, 16, 0), "device cuda:0"))
                 .doesNotThrowAnyException();
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class HostMemoryTest {
     private static final long KIB = 1 << 10;
 
-    /** A driver that locks so many bytes and no more. */
+    /** A driver with a limit of locked bytes. */
     private static final class SmallDriver implements HostMemory.Source {
         private final Arena arena = Arena.ofAuto();
         private long left;
@@ -41,7 +41,7 @@ class HostMemoryTest {
     }
 
     @Test
-    void allocate_without_enough_locked_memory_says_what_to_do() {
+    void allocate_without_enough_locked_memory_names_a_remedy() {
         HostMemory memory = new HostMemory(new SmallDriver(KIB));
         assertThatThrownBy(() -> memory.allocate("tokens", 2 * KIB))
                 .isInstanceOf(InsufficientMemory.class)
@@ -65,7 +65,7 @@ class HostMemoryTest {
     }
 
     @Test
-    void close_gives_back_what_is_locked() {
+    void close_frees_locked_memory() {
         SmallDriver driver = new SmallDriver(3 * KIB);
         HostMemory memory = new HostMemory(driver);
         memory.allocate("tokens", KIB);

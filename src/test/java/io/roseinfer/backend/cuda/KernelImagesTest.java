@@ -24,7 +24,7 @@ class KernelImagesTest {
     }
 
     @Test
-    void forms_of_a_module_are_its_machine_code_and_then_its_ptx() {
+    void forms_of_a_module_are_cubin_then_ptx() {
         Properties manifest = new Properties();
         manifest.setProperty("embed.sm_80.ptx", "aa");
         manifest.setProperty("embed.sm_90a.ptx", "bb");
@@ -40,7 +40,7 @@ class KernelImagesTest {
     }
 
     @Test
-    void read_file_that_is_not_there_is_no_kernel() {
+    void missing_file_is_reported() {
         KernelImages.File file = new KernelImages.File("absent.sm_80.ptx", "00");
         assertThatThrownBy(() -> KernelImages.read(file))
                 .isInstanceOf(BackendUnavailable.class)

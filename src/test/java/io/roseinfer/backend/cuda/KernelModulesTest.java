@@ -20,7 +20,7 @@ class KernelModulesTest {
         "221, libnvidia-ptxjitcompiler",
         "222, PTX newer than the driver"
     })
-    void refused_module_names_both_versions(int code, String what) {
+    void rejected_module_names_both_versions(int code, String what) {
         KernelImages.File file = new KernelImages.File("embed.sm_90a.ptx", "");
         RoseException refusal = KernelModules.refused(
                 file,
@@ -32,7 +32,7 @@ class KernelModulesTest {
     }
 
     @Test
-    void refused_module_no_room_for_it_is_insufficient_memory() {
+    void module_without_room_is_insufficient_memory() {
         KernelImages.File file = new KernelImages.File("sample.sm_80.ptx", "");
         RoseException refusal = KernelModules.refused(
                 file,

@@ -21,12 +21,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Which kernels a device runs, and which of them may start before their predecessor has ended. */
+/** Target selection, and programmatic dependent launch by target. */
 class KernelTargetTest {
-    /** Launched behind everything before them, whatever the target. */
+    /** Kernels launched with ordinary edges on every target. */
     private static final Set<String> NEVER_OVERLAPPING = Set.of("load");
 
-    /** A kernel with its body: all until the next. */
+    /** Matches a kernel with its body. */
     private static final Pattern ENTRY = Pattern.compile("\\.entry (\\w+)\\(.*?(?=\\.entry |\\z)", Pattern.DOTALL);
 
     private static CudaDevice device(int major, int minor) {
@@ -45,7 +45,7 @@ class KernelTargetTest {
         "12, 0, SM_90, true",
         "12, 1, SM_90, true"
     })
-    void choose_device_is_the_most_specific_it_runs_and_overlaps_from_hopper_on(
+    void choose_takes_the_most_specific_target(
             int major, int minor, KernelTarget target, boolean overlaps) {
         KernelTarget chosen = KernelTarget.choose(device(major, minor), null);
         assertThat(chosen).isEqualTo(target);
@@ -54,7 +54,7 @@ class KernelTargetTest {
 
     @ParameterizedTest
     @CsvSource({"9, 0, sm_90", "9, 0, sm_80", "12, 0, sm_80", "8, 6, sm_80", "9, 0, sm_90a"})
-    void choose_target_that_was_asked_for_is_taken(int major, int minor, String wanted) {
+    void choose_takes_the_requested_target(int major, int minor, String wanted) {
         assertThat(KernelTarget.choose(device(major, minor), wanted).suffix()).isEqualTo(wanted);
     }
 
@@ -65,7 +65,7 @@ class KernelTargetTest {
         "9, 0, hopper, 'sm_90a, sm_90, sm_80'",
         "9, 0, '', 'sm_90a, sm_90, sm_80'"
     })
-    void choose_target_the_device_cannot_run_names_those_it_can(
+    void unsupported_target_names_the_supported_ones(
             int major, int minor, @Nullable String wanted, String can) {
         assertThatThrownBy(() -> KernelTarget.choose(device(major, minor), wanted))
                 .isInstanceOf(BackendUnavailable.class)
@@ -74,7 +74,7 @@ class KernelTargetTest {
     }
 
     @Test
-    void weights_of_bytes_are_refused_where_their_kernels_do_not_run() {
+    void int8_weights_need_hopper() {
         KernelTarget.SM_90A.requireWeights(ElementType.INT8, device(9, 0));
         KernelTarget.SM_80.requireWeights(ElementType.BF16, device(8, 0));
         for (KernelTarget other : List.of(KernelTarget.SM_90, KernelTarget.SM_80)) {
@@ -98,7 +98,7 @@ class KernelTargetTest {
     }
 
     @Test
-    void choose_too_old_a_device_is_refused() {
+    void too_old_device_is_rejected() {
         assertThatThrownBy(() -> KernelTarget.choose(device(7, 5), null))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("compute capability 7.5; 8.0 or more is needed");
@@ -114,7 +114,7 @@ class KernelTargetTest {
         return new String(KernelImages.read(file), StandardCharsets.US_ASCII);
     }
 
-    /** Waits for the predecessor in the code of each kernel that may overlap with it, by the kernel's name. */
+    /** Returns the number of predecessor waits in each kernel that may overlap, by name. */
     private static Map<String, Long> waits(KernelTarget target) {
         Map<String, Long> waits = new LinkedHashMap<>();
         for (KernelImages.File file : images().of(target)) {
@@ -133,7 +133,7 @@ class KernelTargetTest {
 
     @ParameterizedTest
     @EnumSource(KernelTarget.class)
-    void overlaps_is_said_of_an_image_just_where_every_kernel_waits_for_its_predecessor(KernelTarget target) {
+    void overlaps_iff_every_kernel_waits_for_its_predecessor(KernelTarget target) {
         Map<String, Long> waits = waits(target);
         assertThat(waits)
                 .containsKeys("gemm_head_f32_generic", "attention_generic_f16", "attention_prefill_bf16", "sample");
@@ -143,7 +143,7 @@ class KernelTargetTest {
 
     @ParameterizedTest
     @EnumSource(KernelTarget.class)
-    void images_are_compiled_for_what_their_name_says(KernelTarget target) {
+    void images_are_compiled_for_the_target_in_their_name(KernelTarget target) {
         assertThat(images().of(target))
                 .isNotEmpty()
                 .allSatisfy(file -> assertThat(text(file).lines()).contains(".target " + target.suffix()));

@@ -29,9 +29,9 @@ import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
- * Prints how far the logits of a GPU in each type are from those of the processor in fp32, for the first 1, 2, … blocks of a model
- * with its final norm and head behind them: where an error comes in, and how it grows. A row is one number of blocks; the logits
- * are those after every fourth token of a prompt and its greedy continuation, computed in one step and one token at a time.
+ * Prints the difference between GPU logits in each type and CPU logits in fp32, for the first 1, 2, … blocks of a model followed by its
+ * final norm and head, to show where an error enters and how it grows. The logits are those after every fourth token of a prompt and its
+ * greedy continuation, computed in one step and token by token.
  *
  * <pre>bin/java-with-flags -cp 'lib/*:test-classes:test-lib/*' io.roseinfer.backend.cuda.LayerTable builtin-tiny gpt2-random</pre>
  */
@@ -40,7 +40,7 @@ final class LayerTable {
 
     private LayerTable() {}
 
-    /** A checkpoint that is read once and kept, since it is loaded many times over. */
+    /** A cached checkpoint, since it is loaded many times. */
     private static final class Kept implements Checkpoint {
         private final Checkpoint source;
         private final Arena arena;
@@ -75,7 +75,7 @@ final class LayerTable {
         public void close() {}
     }
 
-    /** The logits behind every fourth token, row after row: computed in one step each, and token by token. */
+    /** Returns the logits after every fourth token, computed in one step and token by token. */
     private static List<float[]> logits(
             Supplier<Backend> device,
             ModelSpec spec,

@@ -16,9 +16,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * Prints how long steps of decode rows beside a prompt take, and steps of decode rows alone: with the kernels that are chosen, and
- * with the generic attention kernel in their place. Times are medians of the host, from the first launch to the end of the device's
- * work.
+ * Prints the times of steps of decode rows with and without a prompt, with the chosen kernels and with the generic attention kernel. Times
+ * are host medians from the first launch to completion.
  *
  * <pre>bin/java-with-flags -Droseinfer.cuda.target=sm_80 -cp 'lib/*:test-classes:test-lib/*' io.roseinfer.backend.cuda.MixedStepTable llama-3.2-1b</pre>
  */

@@ -12,14 +12,14 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Tests that need a GPU. Where there is none they are skipped, unless {@code ROSEINFER_REQUIRE_CUDA=1} forbids that. */
+/** Marks tests that need a GPU. Without one they are skipped, unless {@code ROSEINFER_REQUIRE_CUDA=1}. */
 @Tag("gpu")
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(RequiresCuda.Condition.class)
 public @interface RequiresCuda {
 
-    /** Asks the backend itself. */
+    /** Checks the backend. */
     final class Condition implements ExecutionCondition {
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class RowOrderTest {
     private static final int P = RowOrder.PADDING;
 
-    /** The same as {@link Attention#plain}, with fewer heads of keys and values. */
+    /** Returns {@link Attention#plain} with fewer KV heads. */
     private static Attention attention(int heads, int kvHeads, int headSize) {
         Attention plain = Attention.plain(heads, headSize, 1);
         return new Attention(heads, kvHeads, headSize, 1, plain.window(), plain.softCap(), false);
@@ -29,7 +29,7 @@ class RowOrderTest {
     }
 
     @Test
-    void heads_put_what_turns_together_side_by_side_and_leave_values_alone() {
+    void rope_pairs_are_adjacent_and_values_unchanged() {
         int[] order = RowOrder.heads(attention(2, 1, 6), 16, 4);
         assertThat(order).hasSize(128);
         assertThat(row(order, 0, 7)).containsExactly(0, 2, 1, 3, 4, 5, P);
@@ -39,19 +39,19 @@ class RowOrderTest {
     }
 
     @Test
-    void heads_that_do_not_turn_are_only_padded() {
+    void heads_without_rope_are_only_padded() {
         int[] order = RowOrder.heads(attention(1, 1, 3), 16, 0);
         assertThat(row(order, 0, 4)).containsExactly(0, 1, 2, P);
         assertThat(row(order, 16, 4)).containsExactly(3, 4, 5, P);
     }
 
     @Test
-    void gate_and_what_it_is_for_alternate() {
+    void gate_and_up_projection_alternate() {
         assertThat(row(RowOrder.gated(3), 0, 7)).containsExactly(0, 3, 1, 4, 2, 5, P);
     }
 
     @Test
-    void every_output_has_one_place() {
+    void every_output_is_packed_once() {
         int[] order = RowOrder.heads(attention(5, 5, 80), 80, 20);
         int[] outputs =
                 Arrays.stream(order).filter(output -> output != P).sorted().toArray();
@@ -59,7 +59,7 @@ class RowOrderTest {
     }
 
     @Test
-    void part_of_an_order_has_the_numbers_of_its_tensor() {
+    void part_of_an_order_is_renumbered_by_tensor() {
         assertThat(row(RowOrder.part(RowOrder.gated(3), 2, new int[] {40, 50}), 0, 6))
                 .containsExactly(P, 50, P, P, 40, P);
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The structs that host and device exchange, as the engine, the table between them and a C compiler lay them out. */
+/** Layouts of the structs exchanged with the device: in the engine, in structs.def and by a C compiler. */
 class SampleStructsTest {
     private static final String HEADER = "structs.h";
     private static final String TABLE = "structs.def";
@@ -66,7 +66,7 @@ class SampleStructsTest {
     }
 
     @Test
-    void a_c_compiler_lays_the_structs_out_as_the_engine_does() throws Exception {
+    void c_compiler_and_engine_agree_on_struct_layouts() throws Exception {
         requireCompiler();
         StringBuilder program = new StringBuilder("int main(void) {\n");
         List<String> expected = new ArrayList<>();
@@ -96,7 +96,7 @@ class SampleStructsTest {
     }
 
     @Test
-    void a_wrong_offset_in_the_table_is_no_program() throws Exception {
+    void wrong_offset_in_the_table_does_not_compile() throws Exception {
         requireCompiler();
         Path table = folder.resolve(TABLE);
         Files.writeString(table, Files.readString(table).replace("minP, 20", "minP, 24"));
@@ -106,7 +106,7 @@ class SampleStructsTest {
     }
 
     @Test
-    void structs_of_the_engine_lie_as_the_table_says() {
+    void engine_structs_match_the_table() {
         List<String> expected = new ArrayList<>();
         for (StructLayout struct : SampleStructs.all()) {
             String name = struct.name().orElseThrow();

@@ -23,7 +23,7 @@ class ShardTest {
 
     @ParameterizedTest
     @CsvSource({"1, 12, 768, 3072", "2, 6, 384, 1536", "4, 3, 192, 768"})
-    void a_part_has_its_share_of_heads_and_inner_columns(int of, int heads, int attention, int inner) {
+    void shard_has_its_share_of_heads_and_inner_columns(int of, int heads, int attention, int inner) {
         for (int rank = 0; rank < of; rank++) {
             ModelShape part = shape(rank, of);
             assertThat(part.heads()).isEqualTo(heads);
@@ -34,12 +34,12 @@ class ShardTest {
     }
 
     @Test
-    void the_residual_stream_is_whole_on_every_device() {
+    void residual_stream_is_not_sharded() {
         assertThat(shape(1, 2).stride()).isEqualTo(shape(0, 1).stride());
     }
 
     @Test
-    void heads_that_do_not_divide_are_refused() {
+    void indivisible_heads_are_rejected() {
         assertThatThrownBy(() -> shape(0, 5))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("has 12 heads, which 5 devices cannot share evenly");
@@ -47,7 +47,7 @@ class ShardTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 2})
-    void a_rank_outside_its_number_of_parts_is_a_bug(int rank) {
+    void rank_out_of_range_is_a_bug(int rank) {
         assertThatThrownBy(() -> new Shard(rank, 2)).isInstanceOf(Check.Failure.class);
     }
 }

@@ -15,20 +15,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The declared arguments of the kernels, and kernels and launches that have others. */
+/** The declared arguments of kernels, compared with compiled kernels and launches. */
 class SignaturesTest {
     private static final Signatures SIGNATURES = Signatures.parse(List.of(
             "ROWS = T* rows, int count", "scale_T(ROWS, float factor) [f16 bf16]", "tile_T_B(ROWS, u64 bytes) [f16]"));
 
     @ParameterizedTest
     @ValueSource(strings = {"scale_f16", "scale_bf16", "tile_f16_b8", "tile_f16_b128"})
-    void a_family_declares_its_types_and_tiles(String kernel) {
+    void family_declares_its_types_and_tiles(String kernel) {
         assertThat(SIGNATURES.of(kernel).arguments()).hasSize(3);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"scale_f32", "scale", "tile_f16", "tile_bf16_b8", "tile_f16_b8_b8", "other"})
-    void a_kernel_that_no_line_declares_has_no_signature(String kernel) {
+    void undeclared_kernel_has_no_signature(String kernel) {
         assertThatThrownBy(() -> SIGNATURES.of(kernel))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("launches.txt declares no arguments of the kernel " + kernel);
@@ -43,7 +43,7 @@ class SignaturesTest {
     }
 
     @Test
-    void a_launch_as_declared_has_the_kinds_of_the_signature() {
+    void declared_launch_has_the_kinds_of_the_signature() {
         assertThat(kinds(Kind.ADDRESS, Kind.INTEGER, Kind.REAL))
                 .isEqualTo(SIGNATURES.of("scale_f16").kinds());
         assertThat(kinds(Kind.ADDRESS, Kind.INTEGER, Kind.ADDRESS))
@@ -57,7 +57,7 @@ class SignaturesTest {
         "ADDRESS INTEGER, 'argument 3 (factor) ends a launch of 2 arguments; 3 are declared'",
         "ADDRESS INTEGER REAL ADDRESS, 'argument 4 ends a launch of 4 arguments; 3 are declared'"
     })
-    void a_launch_in_another_order_is_refused_by_kernel_and_argument(String given, String why) {
+    void launch_with_wrong_argument_order_is_rejected(String given, String why) {
         long kinds = kinds(Arrays.stream(given.split(" ")).map(Kind::valueOf).toArray(Kind[]::new));
         Signature scale = SIGNATURES.of("scale_f16");
         assertThat(kinds).isNotEqualTo(scale.kinds());
@@ -65,7 +65,7 @@ class SignaturesTest {
     }
 
     @Test
-    void as_many_arguments_as_there_is_room_for_are_told_apart() {
+    void maximum_arguments_are_distinguished() {
         Kind[] most = new Kind[Signature.MAX_ARGUMENTS];
         Arrays.fill(most, Kind.ADDRESS);
         long all = kinds(most);
@@ -79,7 +79,7 @@ class SignaturesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"f(double x)", "f(ROWS)", "f(int)", "f"})
-    void a_line_that_declares_nothing_is_refused(String line) {
+    void malformed_line_is_rejected(String line) {
         assertThatThrownBy(() -> Signatures.parse(List.of(line)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining(line.replaceAll("f\\(|\\)", ""));

@@ -25,7 +25,7 @@ class StepBuffersTest {
     private static final long INPUT_BYTES = 12_345;
     private static final long POOL_BYTES = 1 << 20;
 
-    /** A device that keeps account of what is asked of it. */
+    /** A device that records allocations. */
     private static final class Account implements DeviceMemory.Source {
         private final List<Long> sizes = new ArrayList<>();
 
@@ -61,7 +61,7 @@ class StepBuffersTest {
         "gpt2-medium, BF16, 300, 17, false",
         "gpt2-xl, F16, 256, 2048, true"
     })
-    void the_planned_bytes_are_those_that_the_device_is_asked_for_beside_the_pool(
+    void planned_bytes_equal_allocated_bytes_without_the_pool(
             String model, ElementType type, int rows, int tokens, boolean hopper) {
         ModelSpec spec = Families.shape(model).orElseThrow();
         ModelShape shape = ModelShape.of(spec, type, KvPrecision.AUTO, Shard.WHOLE);
@@ -78,7 +78,7 @@ class StepBuffersTest {
 
     @ParameterizedTest
     @CsvSource({"1, 1, 8", "9, 3, 16", "4, 100, 104"})
-    void activations_have_room_for_the_largest_step_in_whole_panels(int rows, int tokens, int panelRows) {
+    void activations_fit_the_largest_step_in_whole_panels(int rows, int tokens, int panelRows) {
         ModelShape shape =
                 ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE);
         SampleKernel sampling = SampleKernel.of(50257, true);
@@ -89,10 +89,10 @@ class StepBuffersTest {
         assertThat(account.sizes.get((int) buffers.x() - 1)).isEqualTo(4L * panelRows * 768);
     }
 
-    /** A part of a row's moments is that of at least 64 columns; where GEMMs normalize, a kernel does it for sampled rows alone. */
+    /** Moments have one part per at least 64 columns; with fused norms, a kernel normalizes sampled rows only. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void norms_have_the_buffers_of_those_who_compute_them(boolean fused) {
+    void fused_and_separate_norms_have_their_buffers(boolean fused) {
         ModelShape shape = llama8b();
         StepBuffers buffers = StepBuffers.plan(
                         shape, new RunnerLimits(16, 2056, 16, 0), SampleKernel.of(128_256, true), fused, INPUT_BYTES)
@@ -108,7 +108,7 @@ class StepBuffersTest {
                 Families.shape("llama-3.1-8b").orElseThrow(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
     }
 
-    /** Of a card of 24 GB, the weights, and half a gigabyte for the driver's context and the kernels, are taken. */
+    /** Returns the free memory of a 24 GB card after the weights and half a gigabyte for the driver and kernels. */
     private static long freeBesideWeights(ModelShape shape) {
         ModelSpec spec = shape.spec();
         long weights = spec.layers() * shape.layerWeights() + 2L * spec.vocabularySize() * spec.width();
@@ -132,7 +132,7 @@ class StepBuffersTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void llama_8b_with_cut_prompts_has_room_for_32768_tokens_on_a_card_of_24_gb(boolean hopper) {
+    void llama_8b_with_chunked_prefill_fits_32768_tokens_in_24_gb(boolean hopper) {
         for (int budget : new int[] {2048, SchedulerOptions.UNLIMITED}) {
             SchedulerOptions cut = SchedulerOptions.builder()
                     .chunkedPrefill(true)
@@ -143,7 +143,7 @@ class StepBuffersTest {
     }
 
     @Test
-    void llama_8b_with_whole_prompts_is_refused_by_a_card_of_24_gb_with_the_flags_that_help() {
+    void llama_8b_with_whole_prompts_in_24_gb_names_the_options() {
         assertThatThrownBy(() -> poolBeside(llama8b(), SchedulerOptions.defaults(), true))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("scratch memory for steps of up to 131080 tokens takes")

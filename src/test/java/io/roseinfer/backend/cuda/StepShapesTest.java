@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Everything that is decided about a step before the device hears of it. */
+/** Host-side decisions about a step: kernels, tiles, buckets, layouts and packing. */
 class StepShapesTest {
     private static final ModelShape GPT2 =
             ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE);
@@ -72,9 +72,9 @@ class StepShapesTest {
         }
     }
 
-    /** By the sizes that {@code config.json} states: queries and attention's output, keys and values, then the MLP. */
+    /** By the sizes in {@code config.json}: query and output projections, key and value projections, MLP. */
     @Test
-    void layer_weights_are_those_of_a_devices_matrices() {
+    void layer_weights_count_a_shards_matrices() {
         assertThat(GPT2.layerWeights()).isEqualTo(768L * (3 * 768 + 768 + 2 * 3072));
         ModelSpec spec = gated(8, 2, 64).build();
         long inner = 3L * spec.mlp().inner();
@@ -94,25 +94,25 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"64, 64, 393", "128, 100, 132", "128, 256, 66", "128, 20000, 1"})
-    void across_head_of_many_rows_is_what_runs_at_once(int batch, int rows, int blocks) {
+    void persistent_head_grid_is_what_runs_at_once(int batch, int rows, int blocks) {
         GemmPlan plan = new GemmPlan(batch, 1, 4);
         assertThat(plan.across(true, rows, 50_304, 132)).isEqualTo(blocks);
         assertThat(plan.across(true, rows, 256, 132)).isLessThanOrEqualTo(2);
         assertThat(plan.across(false, rows, 3072, 132)).isEqualTo(batch == 64 ? 48 : 24);
     }
 
-    /** Two warpgroups take turns at the stages of these tiles, and a stage must come back to the same one. */
+    /** Two warpgroups alternate over the stages of these tiles, and a stage must return to the same one. */
     private static void assertTurns(GemmPlan plan, GemmPlan.Tile tile, int panels) {
         if (Math.ceilDiv(panels, plan.cluster()) > tile.stages() && plan.batch() <= 64) {
             assertThat(tile.stages() % 2)
-                    .as("stages of %s that are used in turn", plan)
+                    .as("alternating stages of %s", plan)
                     .isZero();
             assertThat(tile.stages()).isGreaterThanOrEqualTo(4);
         }
     }
 
     @Test
-    void choice_follows_type_shape_device_and_step() {
+    void kernel_choice_depends_on_type_shape_device_and_step() {
         KernelChoice hopper = new KernelChoice(PLANS, GPT2, 16, true, false);
         assertThat(hopper.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE);
         assertThat(hopper.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL);
@@ -130,7 +130,7 @@ class StepShapesTest {
                 .isTrue();
     }
 
-    /** One kernel for all rows of all steps: prompts, decode rows, and both, as in nearly every step of cut prompts under load. */
+    /** One kernel for all rows: prompts, decode rows and mixed steps. */
     @ParameterizedTest
     @CsvSource({
         "BF16, 32, 64, PREFILL",
@@ -139,27 +139,27 @@ class StepShapesTest {
         "BF16, 2, 32, GENERIC",
         "F32, 8, 64, GENERIC"
     })
-    void other_gpus_attend_by_one_kernel_in_every_step(
+    void other_gpus_use_one_attention_kernel_in_every_step(
             ElementType type, int kvHeads, int headSize, Attention expected) {
         ModelShape shape = ModelShape.of(gated(32, kvHeads, headSize).build(), type, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shape, 16, false, false);
         for (int decodeRows : new int[] {0, 1, 8}) {
             assertThat(choice.of(2048 + decodeRows, 1 + decodeRows, 1 + decodeRows, decodeRows)
                             .attention())
-                    .as("%d decode rows beside a prompt", decodeRows)
+                    .as("%d decode rows with a prompt", decodeRows)
                     .isEqualTo(expected);
         }
         assertThat(choice.of(8, 8, 8, 8).attention()).as("decode rows alone").isEqualTo(expected);
         assertThat(new KernelChoice(PLANS, shape, 16, false, true)
                         .of(2056, 9, 9, 8)
                         .attention())
-                .as("with the same bits for every batch")
+                .as("batch invariant")
                 .isEqualTo(expected);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {5, 64, 259, 4144})
-    void choice_prompts_take_the_gemms_of_so_many_tokens_and_the_head_of_so_many_samples(int tokens) {
+    void prompts_select_gemms_by_tokens_and_head_by_samples(int tokens) {
         StepKernels prompts = new KernelChoice(PLANS, GPT2, 16, true, false).of(tokens, 2, 2, 0);
         assertThat(gemmsOf(prompts)).isEqualTo(gemmsOf(StepKernels.decode(PLANS, tokens)));
         assertThat(prompts.tiles().head())
@@ -168,7 +168,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void of_prompts_holds_the_kernels_of_every_prompt_and_few_others(boolean invariant) {
+    void of_prompts_covers_every_prompt(boolean invariant) {
         KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, invariant);
         Set<StepKernels> all = choice.ofPrompts(4144);
         assertThat(all).contains(choice.of(5, 1, 1, 0), choice.of(259, 1, 1, 0), choice.of(4144, 1, 1, 0));
@@ -181,7 +181,7 @@ class StepShapesTest {
         return kernels.tiles().matrices().subList(0, 4);
     }
 
-    /** What the order of a sum depends on: how many warpgroups and blocks share it, and which kernels run. */
+    /** Returns what determines the order of additions: warpgroups, split-K blocks and kernels. */
     private static List<Object> orderOfSums(StepKernels kernels) {
         boolean asPrefill = Set.of(Attention.PREFILL, Attention.DECODE_INVARIANT, Attention.MIXED_INVARIANT)
                 .contains(kernels.attention());
@@ -189,7 +189,7 @@ class StepShapesTest {
                 asPrefill ? Attention.PREFILL : kernels.attention(), kernels.fusedNorm(), kernels.fusedHeadNorm()));
         for (GemmPlan plan : kernels.tiles().matrices()) {
             assertThat(plan.batch())
-                    .as("rows of a tile whose warpgroups take turns")
+                    .as("rows of a tile with alternating warpgroups")
                     .isLessThanOrEqualTo(64);
             order.add(plan.generic());
             order.add(plan.cluster());
@@ -199,7 +199,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"F16, true", "BF16, true", "F32, true", "F16, false", "INT8, true"})
-    void choice_batch_invariant_adds_in_one_order_in_all_steps(ElementType type, boolean hopper) {
+    void batch_invariant_kernels_share_one_order_of_additions(ElementType type, boolean hopper) {
         ModelSpec spec = type == ElementType.INT8 ? gated(4, 2, 64).build() : GPT2.spec();
         KernelChoice choice =
                 new KernelChoice(PLANS, ModelShape.of(spec, type, KvPrecision.AUTO, Shard.WHOLE), 16, hopper, true);
@@ -213,7 +213,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"64, 64, 64, DECODE_INVARIANT", "100, 3, 2, MIXED_INVARIANT", "100, 2, 0, PREFILL"})
-    void choice_batch_invariant_leaves_single_tokens_to_their_own_kernel(
+    void batch_invariant_decode_rows_have_their_own_kernel(
             int tokens, int rows, int decodeRows, Attention expected) {
         KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, true);
         assertThat(choice.of(tokens, rows, rows, decodeRows).attention()).isEqualTo(expected);
@@ -223,20 +223,20 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"50257, true, sample_smem", "50304, true, sample_smem", "60000, true, sample", "50257, false, sample"})
-    void sample_kernel_holds_a_row_that_fits(int vocabulary, boolean hopper, String name) {
+    void sample_kernel_keeps_a_fitting_row_in_shared_memory(int vocabulary, boolean hopper, String name) {
         SampleKernel kernel = SampleKernel.of(vocabulary, hopper);
         assertThat(kernel.name()).isEqualTo(name);
         assertThat(kernel.sharedBytes()).isLessThanOrEqualTo(kernel.inSharedMemory() ? 232_448 - 2048 : 48 * 1024);
     }
 
     @Test
-    void blocks_of_no_multiple_of_16_tokens_keep_the_decode_gemms_and_attend_by_the_prefill_kernel() {
+    void blocks_not_multiple_of_16_use_the_prefill_kernel() {
         StepKernels odd = new KernelChoice(PLANS, GPT2, 24, true, false).of(64, 64, 64, 64);
         assertThat(odd).isEqualTo(StepKernels.decode(PLANS, 64).with(Attention.PREFILL));
     }
 
     @Test
-    void buckets_of_any_limit_hold_every_batch() {
+    void buckets_cover_every_batch_up_to_any_limit() {
         for (int maxRows = 1; maxRows <= 600; maxRows++) {
             GraphBuckets buckets = GraphBuckets.ofBatches(maxRows);
             for (int rows = 1; rows <= maxRows; rows++) {
@@ -250,7 +250,7 @@ class StepShapesTest {
                 .isSorted();
     }
 
-    /** Rows that fill a bucket up are computed like any other. */
+    /** Padding rows are computed like any other. */
     @Test
     void buckets_of_up_to_1024_rows_add_less_than_32() {
         GraphBuckets buckets = GraphBuckets.ofBatches(1024);
@@ -262,7 +262,7 @@ class StepShapesTest {
     @ParameterizedTest
     @CsvSource({"8192, 131072, 16, true", "8190, 131072, 16, true", "7600, 131072, 16, false", "65536, 32768, 24, true"
     })
-    void inputs_that_kernels_cannot_count_are_refused_with_the_flag_to_lower(
+    void inputs_beyond_int_indices_are_rejected_with_the_option(
             int batch, int contextLength, int blockSize, boolean refused) {
         RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, blockSize, 0);
         if (refused) {
@@ -276,7 +276,7 @@ class StepShapesTest {
     }
 
     @Test
-    void prompt_buckets_of_any_limit_hold_every_prompt_of_two_tokens_and_more() {
+    void prompt_buckets_cover_every_prompt_of_two_or_more_tokens() {
         for (int maxTokens = 2; maxTokens <= 700; maxTokens++) {
             GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens, PLANS);
             for (int tokens = 2; tokens <= maxTokens; tokens++) {
@@ -291,7 +291,7 @@ class StepShapesTest {
         assertThat(GraphBuckets.ofPrompts(1, PLANS).sizes()).isEmpty();
     }
 
-    /** Up to 512 tokens a prompt is replayed as that of the next size, by default; a longer one is launched kernel by kernel. */
+    /** By default prompts up to 512 tokens are replayed in the next bucket; longer ones are launched kernel by kernel. */
     @ParameterizedTest
     @CsvSource({"2, 2", "3, 8", "16, 16", "20, 24", "512, 512", "513, 0"})
     void prompt_bucket_is_the_next_size(int tokens, int bucket) {
@@ -299,7 +299,7 @@ class StepShapesTest {
         assertThat(GraphBuckets.ofPrompts(most, PLANS).bucket(tokens)).isEqualTo(bucket);
     }
 
-    /** So a prompt's bits do not depend on whether it is replayed, with {@code --batch-invariant} and without. */
+    /** So results do not depend on replay, with and without {@code --batch-invariant}. */
     @ParameterizedTest
     @CsvSource({
         "F16, 16, true, false",
@@ -308,7 +308,7 @@ class StepShapesTest {
         "F16, 16, false, false",
         "F32, 16, true, false"
     })
-    void prompt_buckets_have_the_kernels_of_every_prompt_in_them(
+    void prompt_buckets_have_the_kernels_of_their_prompts(
             ElementType type, int blockSize, boolean hopper, boolean invariant) {
         KernelChoice choice = new KernelChoice(
                 PLANS, ModelShape.of(GPT2.spec(), type, KvPrecision.AUTO, Shard.WHOLE), blockSize, hopper, invariant);
@@ -322,7 +322,7 @@ class StepShapesTest {
         }
     }
 
-    /** What padding may cost: a GEMM's grid is at most one tile higher. */
+    /** The cost of padding is at most one tile of a GEMM's grid. */
     @Test
     void prompt_buckets_add_at_most_a_tile_to_a_gemm() {
         GraphBuckets buckets = GraphBuckets.ofPrompts(512, PLANS);
@@ -337,7 +337,7 @@ class StepShapesTest {
     }
 
     @Test
-    void kv_blocks_follow_the_memory_that_is_left() {
+    void kv_blocks_follow_free_memory() {
         RunnerLimits limits = new RunnerLimits(64, 8192, 16, 0);
         long block = 12 * GPT2.layerBlockBytes(16);
         assertThat(KvSizing.geometry(GPT2, limits, 1L << 40, 0, "device").blocks())
@@ -351,7 +351,7 @@ class StepShapesTest {
     }
 
     @Test
-    void a_pool_may_hold_less_than_a_long_context_but_not_less_than_2048_tokens() {
+    void pool_holds_a_context_or_at_least_2048_tokens() {
         ModelShape large = ModelShape.of(
                 Families.shape("llama-3.1-8b").orElseThrow(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         RunnerLimits limits = new RunnerLimits(64, 8192, 16, 0);
@@ -397,7 +397,7 @@ class StepShapesTest {
     }
 
     @Test
-    void pack_into_a_larger_bucket_fills_up_with_rows_that_touch_nothing() {
+    void pack_into_a_larger_bucket_adds_padding_rows() {
         InputPacker packer = new InputPacker(50_257, KvPages.of(16));
         StepLayout layout = new StepLayout(3, 3, 3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
@@ -415,7 +415,7 @@ class StepShapesTest {
     }
 
     @Test
-    void pack_prompt_into_a_longer_bucket_fills_up_with_tokens_of_no_row() {
+    void pack_prompt_into_a_longer_bucket_adds_padding_tokens() {
         InputPacker packer = new InputPacker(50_257, KvPages.of(16));
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();
@@ -438,7 +438,7 @@ class StepShapesTest {
 
     /** Blocks of 48 tokens: row 0 has 50 tokens in blocks 3 and 1, row 1 has 16 in block 2. */
     @Test
-    void blocks_of_several_pages_go_up_as_the_pages_that_the_row_has_tokens_in() {
+    void blocks_of_several_pages_are_packed_as_used_pages() {
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 48, 0), 2);
         in.clear();
         in.beginRow(49, new int[] {3, 1});
@@ -460,15 +460,15 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"16, 16, 1", "32, 16, 2", "1024, 16, 64", "24, 24, 1", "8, 8, 1"})
-    void a_block_of_a_multiple_of_16_tokens_is_a_run_of_pages_of_16(int blockSize, int tokens, int perBlock) {
+    void block_multiple_of_16_is_a_run_of_pages(int blockSize, int tokens, int perBlock) {
         KvPages pages = KvPages.of(blockSize);
         assertThat(pages).isEqualTo(new KvPages(tokens, perBlock));
         assertThat(pages.of(new KvGeometry(blockSize, 10, 1L << 20)).bytes()).isEqualTo(10L << 20);
     }
 
-    /** Rows of three tokens, the last of which is on the device; a request with penalties stands between two without. */
+    /** Rows of three tokens, the last still on the device; a request with penalties between two without. */
     @Test
-    void pack_request_with_penalties_brings_its_tokens() {
+    void pack_request_with_penalties_includes_its_tokens() {
         SamplingParams penalised = SamplingParams.greedy()
                 .withTemperature(0.5f)
                 .withTopK(7)
@@ -508,7 +508,7 @@ class StepShapesTest {
                     .containsExactly(0);
         }
         assertThat(memory.get(ValueLayout.JAVA_FLOAT, layout.requests() + 3L * StepLayout.REQUEST_BYTES + 8))
-                .as("temperature of a row that fills the bucket up")
+                .as("temperature of a padding row")
                 .isZero();
     }
 
@@ -523,7 +523,7 @@ class StepShapesTest {
     }
 
     @Test
-    void model_with_what_no_kernel_computes_is_refused_by_what_it_has() {
+    void unsupported_model_is_rejected_by_feature() {
         ModelSpec silu = SpecBuilder.named("m").activation(Activation.SILU).build();
         assertThatThrownBy(() -> ModelShape.of(silu, ElementType.F16, KvPrecision.AUTO, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
@@ -536,7 +536,7 @@ class StepShapesTest {
     }
 
     @Test
-    void bytes_are_refused_for_blocks_that_their_kernels_are_not_for_by_what_they_have() {
+    void int8_weights_are_rejected_for_unsupported_blocks() {
         Map<String, ModelSpec> refused = Map.of(
                 "layer norms", GPT2.spec(),
                 "learned positions",
@@ -557,17 +557,17 @@ class StepShapesTest {
     }
 
     @Test
-    void weights_of_bytes_have_activations_keys_and_values_of_two() {
+    void int8_weights_have_bf16_activations_and_kv_cache() {
         ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), ElementType.INT8, KvPrecision.AUTO, Shard.WHOLE);
         assertThat(shape.type()).isEqualTo(ElementType.BF16);
         assertThat(shape.weights()).isEqualTo(ElementType.INT8);
         assertThat(shape.layerBlockBytes(16)).isEqualTo(2L * 2 * 64 * 16 * 2);
     }
 
-    /** Norms are never folded into bytes, so a step whose GEMMs did not take them would lose the gains. */
+    /** Norms are never folded into int8 weights, so GEMMs must fuse them or the norm weights would be lost. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void gemms_of_bytes_take_the_norms_but_for_the_heads(boolean invariant) {
+    void int8_gemms_fuse_all_norms_but_the_heads(boolean invariant) {
         ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), ElementType.INT8, KvPrecision.AUTO, Shard.WHOLE);
         TilePlans plans = TABLE.of(shape.layerWeights(), ElementType.INT8);
         KernelChoice choice = new KernelChoice(plans, shape, 16, true, invariant);
@@ -580,7 +580,7 @@ class StepShapesTest {
     }
 
     @Test
-    void sizes_of_shared_key_heads_are_those_of_the_keys() {
+    void gqa_sizes_follow_the_kv_heads() {
         ModelShape shape = ModelShape.of(gated(6, 2, 20).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         assertThat(shape.attention()).isEqualTo(6 * 32);
         assertThat(shape.kvWidth()).isEqualTo(2 * 32);
@@ -588,10 +588,10 @@ class StepShapesTest {
         assertThat(shape.plainAttention()).isFalse();
     }
 
-    /** Float16 ends at 65,504, and the residual stream of models with RMS norms does not. */
+    /** The residual stream of models with RMS norm exceeds the fp16 maximum of 65,504. */
     @ParameterizedTest
     @CsvSource({"BF16, true", "F16, false"})
-    void rms_norms_are_taken_by_the_gemms_where_the_stream_fits_the_type(ElementType type, boolean fused) {
+    void rms_norm_is_fused_if_the_stream_fits_the_type(ElementType type, boolean fused) {
         ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), type, KvPrecision.AUTO, Shard.WHOLE);
         StepKernels kernels = new KernelChoice(PLANS, shape, 16, true, false).of(4, 4, 4, 4);
         assertThat(kernels.tiles().qkv().generic()).isFalse();
@@ -601,7 +601,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"16, 64, DECODE_GQA", "16, 0, PREFILL_GQA", "16, 2, MIXED_GQA", "32, 64, PREFILL_GQA"})
-    void attention_of_shared_key_heads_follows_the_rows_of_one_token(int blockSize, int decodeRows, Attention expected) {
+    void gqa_attention_depends_on_decode_rows(int blockSize, int decodeRows, Attention expected) {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, blockSize, true, false);
         assertThat(choice.of(decodeRows == 64 ? 64 : 100, 64, 64, decodeRows).attention())
@@ -609,7 +609,7 @@ class StepShapesTest {
     }
 
     @Test
-    void attention_of_shared_key_heads_is_by_one_kernel_if_bits_are_to_be_the_same_for_every_batch() {
+    void batch_invariant_gqa_uses_one_kernel() {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, true);
         assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.PREFILL_GQA);
@@ -619,7 +619,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"36, 4, 64, BF16", "8, 2, 32, BF16", "8, 2, 64, F32"})
-    void attention_of_shared_key_heads_is_generic_for_what_its_kernels_do_not_take(
+    void unsupported_gqa_uses_the_generic_kernel(
             int heads, int kvHeads, int headSize, ElementType type) {
         ModelShape shape = ModelShape.of(gated(heads, kvHeads, headSize).build(), type, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shape, 16, true, false);
@@ -643,7 +643,7 @@ class StepShapesTest {
         "128, 16, 8, 2",
         "128, 17, 8, 1"
     })
-    void blocks_that_share_a_context_grow_in_number_as_rows_become_few(
+    void clusters_grow_as_rows_become_few(
             int headSize, int rows, int kvHeads, int cluster) {
         for (int kvElementBytes : new int[] {1, 2}) {
             GqaAttention attention = new GqaAttention(headSize, kvElementBytes);
@@ -654,7 +654,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({
-        // thread blocks of 16-bit keys, of fp8 ones; those of many rows take what their rings need
+        // blocks with 16-bit keys, then with fp8 keys; with many rows they take what their rings need
         "64, 1, 8, 69888, 69888",
         "64, 8, 8, 69888, 69888",
         "64, 32, 8, 78848, 78848",
@@ -663,7 +663,7 @@ class StepShapesTest {
         "128, 32, 8, 106752, 106752",
         "128, 64, 8, 106752, 73984"
     })
-    void few_blocks_of_attention_ask_for_more_memory_so_that_they_do_not_crowd_on_a_multiprocessor(
+    void few_attention_blocks_request_more_shared_memory(
             int headSize, int rows, int kvHeads, int wide, int narrow) {
         assertThat(new GqaAttention(headSize, 2).sharedBytes(rows, kvHeads, 132))
                 .isEqualTo(wide);
@@ -675,14 +675,14 @@ class StepShapesTest {
     @EnumSource(
             value = ElementType.class,
             names = {"F32", "F16", "BF16"})
-    void keys_and_values_of_one_byte_take_their_share_of_the_memory(ElementType type) {
+    void fp8_kv_cache_takes_a_byte_per_element(ElementType type) {
         ModelShape wide = ModelShape.of(gated(4, 2, 64).build(), type, KvPrecision.AUTO, Shard.WHOLE);
         ModelShape narrow = ModelShape.of(gated(4, 2, 64).build(), type, KvPrecision.FP8, Shard.WHOLE);
         assertThat(wide.layerBlockBytes(16)).isEqualTo(type.bytes() * narrow.layerBlockBytes(16));
     }
 
     @Test
-    void attention_of_keys_of_one_byte_is_by_the_kernels_that_read_them() {
+    void fp8_kv_cache_uses_gqa_kernels() {
         ModelShape narrow = ModelShape.of(gated(4, 4, 64).build(), ElementType.BF16, KvPrecision.FP8, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, narrow, 16, true, false);
         assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE_GQA);
@@ -708,7 +708,7 @@ class StepShapesTest {
         "FP16, F32, true, F16",
         "INT8, BF16, true, INT8"
     })
-    void type_of_a_model_follows_its_checkpoint_and_its_norms(
+    void type_depends_on_checkpoint_and_norms(
             Precision asked, DType checkpoint, boolean rmsNorms, ElementType type) {
         assertThat(ElementType.of(asked, checkpoint, rmsNorms)).isEqualTo(type);
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Waiting for a device that does not do what it should. A wait without an end is the failure, so every test has a limit. */
+/** Waiting for a misbehaving device. The failure would be an endless wait, so every test has a time limit. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StepWaitTest {
     private static final int STEP = 5;
@@ -62,7 +62,7 @@ class StepWaitTest {
     }
 
     @Test
-    void for_mail_stream_idle_and_a_word_missing_is_a_failure() {
+    void idle_stream_with_a_missing_token_is_a_failure() {
         mail(1, 42);
         assertThatThrownBy(() -> wait(() -> DriverStatus.SUCCESS).forTokens(tokenSlots, 2, STEP, inputs(1)))
                 .isInstanceOf(DeviceFailure.class)
@@ -70,7 +70,7 @@ class StepWaitTest {
     }
 
     @Test
-    void for_mail_word_that_comes_with_the_end_of_the_stream_is_taken() {
+    void token_that_arrives_with_the_end_of_the_stream_is_accepted() {
         mail(1, 42);
         wait(() -> {
                     mail(0, 7);
@@ -89,7 +89,7 @@ class StepWaitTest {
 
     @ParameterizedTest
     @CsvSource({"1, 101", "3, 181"})
-    void a_step_that_takes_longer_than_its_work_allows_is_a_timeout_that_leaves_the_context_well(
+    void step_beyond_its_budget_times_out_and_keeps_the_context(
             int tokens, int seconds) {
         IntSupplier hangs = busyFor(Long.MAX_VALUE / 2_000_000_000L);
         for (ThrowingCallable waiting : List.<ThrowingCallable>of(
@@ -104,19 +104,19 @@ class StepWaitTest {
     }
 
     @Test
-    void a_step_that_its_work_makes_longer_than_a_minute_is_waited_for() {
+    void step_with_a_long_budget_is_awaited() {
         IntSupplier stream = busyFor(150);
         wait(stream).forEvent(stream, STEP, inputs(3));
         assertThat(nanos.get()).isGreaterThan(StepBudget.MIN_NANOS);
     }
 
     @Test
-    void a_stream_is_idle_soon_if_it_is_within_a_minute() {
+    void stream_is_idle_soon_if_within_a_minute() {
         assertThat(wait(busyFor(30)).isIdleSoon()).isTrue();
         assertThat(wait(busyFor(1000)).isIdleSoon()).isFalse();
     }
 
-    /** As the kernels of H200 do at half the rate at which they can issue at most, and 2 TFLOP/s of fp32 in matrices. */
+    /** An H200 at half its maximum issue rate for attention, and 2 TFLOP/s fp32 for matrices. */
     @ParameterizedTest
     @CsvSource({"llama-3.1-8b, 131072", "llama-3.2-1b, 131072", "qwen3-0.6b, 40960"})
     void the_longest_prompt_has_time_for_the_slowest_kernels(String model, int tokens) {
@@ -141,7 +141,7 @@ class StepWaitTest {
     }
 
     @Test
-    void for_event_fault_of_the_device_is_told() {
+    void device_fault_during_an_event_wait_is_reported() {
         AtomicInteger asked = new AtomicInteger();
         IntSupplier event = () -> asked.incrementAndGet() < 3 ? DriverStatus.NOT_READY : 700;
         assertThatThrownBy(() -> wait(event).forEvent(event, STEP, inputs(1)))

@@ -26,7 +26,7 @@ class TileTableTest {
     }
 
     @Test
-    void each_plan_covers_all_layers_and_all_rows_without_a_gap() {
+    void every_plan_covers_all_layers_and_rows_without_gaps() {
         assertThat(plans()).hasSize(3).allSatisfy(plan -> {
             int layer = 0;
             for (Size size : plan) {
@@ -44,7 +44,7 @@ class TileTableTest {
     }
 
     @Test
-    void a_table_is_looked_up_by_the_millions_of_weights_in_a_layer_and_by_rows() {
+    void table_lookup_is_by_layer_size_and_rows() {
         for (Size size : TABLE.fastest()) {
             long smallest = size.firstMillion() * 1_000_000L;
             for (Line line : size.lines()) {
@@ -59,9 +59,9 @@ class TileTableTest {
                 .isEqualTo(TABLE.int8().getFirst().lines().getFirst().plan());
     }
 
-    /** Each tile with the type of weights whose limits hold for it: the invariant plan is for weights of bytes too. */
+    /** Returns each tile with its weight types; the invariant plan also serves int8. */
     @Test
-    void each_tile_is_one_that_the_kernels_have() {
+    void every_tile_exists() {
         requireTiles(TABLE.fastest(), ElementType.F16);
         requireTiles(TABLE.int8(), ElementType.INT8);
         requireTiles(TABLE.invariant(), ElementType.F16);
@@ -100,15 +100,16 @@ class TileTableTest {
     }
 
     @Test
-    void attention_of_single_rows_has_stages_that_its_kernel_takes() {
+    void decode_attention_stages_are_supported() {
         assertThat(plans().flatMap(plan -> lines(plan).stream()))
                 .allSatisfy(line -> assertThat(line.decodeAttention().stages())
                         .isBetween(
-                                line.decodeAttention().kernel().minStages, line.decodeAttention().kernel().maxStages));
+                                line.decodeAttention().kernel().minStages,
+                                line.decodeAttention().kernel().maxStages));
     }
 
     @Test
-    void every_line_of_the_invariant_plan_sums_in_one_order() {
+    void invariant_plan_has_one_order_of_additions() {
         for (Size size : TABLE.invariant()) {
             List<TilePlan> lines = lines(List.of(size));
             assertThat(lines).allSatisfy(line -> {

@@ -24,7 +24,7 @@ class SimFaultsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"error", "error=", "error=-1", "eror=1", "error=1,", ",", "error=1;nan=2"})
-    void what_is_no_fault_is_refused_with_an_example(String text) {
+    void invalid_fault_is_rejected_with_an_example(String text) {
         assertThatThrownBy(() -> SimFaults.parse("FAULTS", text))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("FAULTS is ")
@@ -32,7 +32,7 @@ class SimFaultsTest {
     }
 
     @Test
-    void slow_step_takes_its_second_though_its_thread_has_a_permit_to_go_on() {
+    void slow_step_takes_a_second_despite_an_unpark_permit() {
         SimOptions slow = SimOptions.defaults().withFaults(new SimFaults(Map.of(3, Fault.SLOW)));
         try (SimRunner runner = new SimRunner(
                 SpecBuilder.named("sim").vocabulary(10).context(64).build(), new RunnerLimits(1, 64, 16, 4), slow)) {

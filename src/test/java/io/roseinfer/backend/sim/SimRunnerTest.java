@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class SimRunnerTest {
     @Test
-    void pool_that_is_larger_than_an_array_is_refused() {
+    void pool_larger_than_an_array_is_rejected() {
         RunnerLimits limits = new RunnerLimits(1, 64, 16, 200_000_000);
         assertThatThrownBy(() -> new SimRunner(
                         SpecBuilder.named("sim").vocabulary(10).context(64).build(), limits, SimOptions.defaults()))

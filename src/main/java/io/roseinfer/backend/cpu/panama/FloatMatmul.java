@@ -3,9 +3,9 @@ package io.roseinfer.backend.cpu.panama;
 import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import static io.roseinfer.backend.cpu.kernel.PackedMatrix.ROW_BYTES;
 
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.PanelMatmul;
-import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.lang.foreign.MemorySegment;

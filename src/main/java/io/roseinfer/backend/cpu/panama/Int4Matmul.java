@@ -3,9 +3,9 @@ package io.roseinfer.backend.cpu.panama;
 import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
 import io.roseinfer.backend.cpu.kernel.Int4Weights;
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.PanelMatmul;
-import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import java.util.Arrays;

@@ -2,9 +2,9 @@ package io.roseinfer.backend.cpu.scalar;
 
 import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
+import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.PanelMatmul;
-import io.roseinfer.backend.cpu.kernel.MatmulInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import java.util.Arrays;
 

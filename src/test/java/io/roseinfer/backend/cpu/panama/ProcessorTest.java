@@ -13,7 +13,7 @@ class ProcessorTest {
     Path folder;
 
     @Test
-    void vendor_is_what_the_first_processor_says() throws IOException {
+    void vendor_is_read_from_the_first_processor() throws IOException {
         Path cpuinfo = Files.writeString(
                 folder.resolve("cpuinfo"),
                 "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nvendor_id\t: x\n");
@@ -21,7 +21,7 @@ class ProcessorTest {
     }
 
     @Test
-    void vendor_where_nothing_says_so_is_unknown() throws IOException {
+    void missing_vendor_is_unknown() throws IOException {
         assertThat(Processor.vendor(folder.resolve("none"))).isEmpty();
         assertThat(Processor.vendor(
                         Files.writeString(folder.resolve("arm"), "processor : 0\nCPU implementer : 0x41\n")))

@@ -32,7 +32,7 @@ class CudaLibraryTest {
         "version `GLIBC_2.34' not found, this machine's C library is too old, glibc 2.34",
         "no such thing, its native libraries cannot be loaded, they come for Linux on x86-64 alone"
     })
-    void require_library_missing_says_which_and_where_to_get_it(String library, String what, String advice) {
+    void missing_library_is_named_with_a_remedy(String library, String what, String advice) {
         CudaLibrary cuda = new CudaLibrary(() -> {
             throw missing(library);
         });
@@ -42,16 +42,16 @@ class CudaLibraryTest {
         assertThat(refusal.exitCode()).isEqualTo(4);
     }
 
-    /** JavaCPP's own limit, four heaps in memory, is passed by the weights of any model worth a GPU. */
+    /** JavaCPP's default limit of four heaps is exceeded by the weights of any model worth a GPU. */
     @Test
-    void memory_outside_of_the_heap_does_not_keep_the_presets_from_allocating() throws IOException {
+    void off_heap_memory_does_not_block_preset_allocations() throws IOException {
         assertThat(FreshJvm.run(FullMemory.class, List.of("-Xmx64m"))).containsExactly("allocated");
     }
 
     static final class FullMemory {
         private FullMemory() {}
 
-        /** Fills six heaps of memory, tries to load the presets, which needs a driver, and allocates as they do. */
+        /** Allocates six heaps of memory, tries to load the presets, which needs a driver, and allocates as they do. */
         public static void main(String[] args) throws ClassNotFoundException {
             MemorySegment filled = Arena.global().allocate(384L << 20);
             filled.fill((byte) 1);
@@ -67,7 +67,7 @@ class CudaLibraryTest {
     }
 
     @Test
-    void require_again_loads_nothing_and_tells_the_first_cause() {
+    void second_require_reports_the_first_cause() {
         List<String> attempts = new ArrayList<>();
         CudaLibrary cuda = new CudaLibrary(() -> {
             attempts.add("load");

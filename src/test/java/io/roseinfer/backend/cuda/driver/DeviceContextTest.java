@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which context a thread has; a stand-in for the driver keeps one per thread and notes every change. */
+/** Context binding, with a stand-in for the driver that keeps a context per thread and records changes. */
 class DeviceContextTest {
     private static final long OURS = 11;
     private static final long SECOND = 22;
@@ -43,7 +43,7 @@ class DeviceContextTest {
     }
 
     @Test
-    void a_platform_thread_without_a_context_is_changed_by_its_first_step_alone() {
+    void platform_thread_binds_a_context_in_its_first_step_only() {
         step(first);
         step(first);
         assertThat(changes).containsExactly(OURS);
@@ -51,16 +51,16 @@ class DeviceContextTest {
     }
 
     @Test
-    void a_step_gives_the_thread_the_context_of_another_library_back() {
+    void step_restores_the_context_of_another_library() {
         bound.set(THEIRS);
         step(first);
         step(first);
         assertThat(changes).containsExactly(OURS, THEIRS, OURS, THEIRS);
     }
 
-    /** As by {@code cudaSetDevice} of another library between two steps. */
+    /** As by another library's {@code cudaSetDevice} between two steps. */
     @Test
-    void a_context_changed_behind_our_back_is_noticed() {
+    void externally_changed_context_is_noticed() {
         step(first);
         bound.set(THEIRS);
         long before = first.enter();
@@ -70,7 +70,7 @@ class DeviceContextTest {
     }
 
     @Test
-    void two_devices_in_turn_change_each_time() {
+    void alternating_devices_rebind_each_time() {
         step(first);
         long before = second.enter();
         assertThat(bound.get()).isEqualTo(SECOND);
@@ -78,22 +78,22 @@ class DeviceContextTest {
         assertThat(bound.get()).isEqualTo(OURS);
     }
 
-    /** Its carrier runs others next. */
+    /** Its carrier runs other virtual threads next. */
     @Test
-    void a_virtual_thread_leaves_no_context_behind() throws InterruptedException {
+    void virtual_thread_leaves_no_context() throws InterruptedException {
         Thread.ofVirtual().start(() -> step(first)).join();
         assertThat(changes).containsExactly(OURS, 0L);
     }
 
     @Test
-    void closing_takes_the_context_from_the_thread_that_a_step_gave_it_to() {
+    void closing_unbinds_the_context_of_a_step() {
         step(first);
         first.leaveForGood(first.enter());
         assertThat(bound.get()).isZero();
     }
 
     @Test
-    void closing_leaves_a_thread_the_context_that_it_had_before_any_step() {
+    void closing_restores_the_context_from_before_any_step() {
         for (long own : new long[] {OURS, THEIRS}) {
             bound.set(own);
             step(first);
@@ -103,7 +103,7 @@ class DeviceContextTest {
     }
 
     @Test
-    void enter_refused_is_reported_and_tried_again() {
+    void failed_enter_is_reported_and_retried() {
         code = 201;
         assertThatThrownBy(first::enter)
                 .isInstanceOf(BackendUnavailable.class)

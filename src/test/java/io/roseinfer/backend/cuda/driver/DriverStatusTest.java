@@ -23,7 +23,7 @@ class DriverStatusTest {
         "802, the system is not ready, nvidia-fabricmanager",
         "803, of different versions, reboot"
     })
-    void unavailable_start_up_code_names_it_and_what_to_do(int code, String what, String advice) {
+    void unavailable_code_is_named_with_a_remedy(int code, String what, String advice) {
         BackendUnavailable refusal = DriverStatus.unavailable("starting the driver", code);
         assertThat(refusal.getMessage())
                 .startsWith("device cuda: starting the driver: ")
@@ -49,7 +49,7 @@ class DriverStatusTest {
                 800,
                 801
             })
-    void failure_that_leaves_the_context_well_asks_for_no_new_process(int code) {
+    void failure_with_a_working_context_needs_no_new_process(int code) {
         assertThat(DriverStatus.breaksContext(code)).isFalse();
         assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog())
                         .getMessage())
@@ -59,7 +59,7 @@ class DriverStatusTest {
 
     @ParameterizedTest
     @ValueSource(ints = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999})
-    void failure_that_breaks_the_context_asks_for_a_new_process(int code) {
+    void failure_that_breaks_the_context_needs_a_new_process(int code) {
         assertThat(DriverStatus.breaksContext(code)).isTrue();
         assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog())
                         .getMessage())
@@ -67,7 +67,7 @@ class DriverStatusTest {
     }
 
     @Test
-    void refusal_out_of_memory_is_insufficient_memory_and_says_what_to_change() {
+    void out_of_memory_is_insufficient_memory_with_a_remedy() {
         assertThat(DriverStatus.refusal("creating a stream", DriverStatus.OUT_OF_MEMORY))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("creating a stream: out of device memory (CUDA error 2)")
@@ -76,7 +76,7 @@ class DriverStatusTest {
     }
 
     @Test
-    void require_recent_old_driver_is_refused_by_version() {
+    void old_driver_is_rejected_by_version() {
         assertThatThrownBy(() -> CudaSystem.requireRecent(12_090))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("CUDA up to 12.9, 13.0 is needed");
@@ -84,7 +84,7 @@ class DriverStatusTest {
     }
 
     @Test
-    void failure_fault_in_a_kernel_tells_the_launches_before_it() {
+    void kernel_fault_lists_recent_launches() {
         LaunchLog log = new LaunchLog();
         log.add("embed_f16", 64, 1, 128, 0);
         log.add("gemm_qkv_f16_b32", 2, 36, 320, 77_824);
@@ -97,7 +97,7 @@ class DriverStatusTest {
     }
 
     @Test
-    void launch_log_more_than_it_holds_forgets_the_oldest() {
+    void full_launch_log_drops_the_oldest() {
         LaunchLog log = new LaunchLog();
         log.add("oldest", 1, 1, 1, 0);
         for (int i = 0; i < LaunchLog.SIZE - 1; i++) {

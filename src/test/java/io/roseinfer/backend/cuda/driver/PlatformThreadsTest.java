@@ -31,7 +31,7 @@ class PlatformThreadsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void call_work_that_fails_fails_alike(boolean error) throws Exception {
+    void call_rethrows_the_failure(boolean error) throws Exception {
         Throwable thrown = error ? new AssertionError("as planned") : new BadInput("as planned");
         Throwable seen = onVirtualThread(() -> catchThrowable(() -> PlatformThreads.call(() -> {
             if (thrown instanceof Error e) {
@@ -43,7 +43,7 @@ class PlatformThreadsTest {
     }
 
     @Test
-    void call_caller_interrupted_goes_on_to_the_end_and_stays_interrupted() throws Exception {
+    void interrupted_call_completes_and_stays_interrupted() throws Exception {
         boolean after = onVirtualThread(() -> {
             Thread caller = Thread.currentThread();
             int result = PlatformThreads.call(() -> {

@@ -13,7 +13,7 @@ class ReleasesTest {
     private final Releases releases = new Releases();
 
     @Test
-    void close_gives_back_newest_first_once() {
+    void close_releases_newest_first_once() {
         releases.add("context", released::add);
         releases.add("stream", released::add);
         releases.close();
@@ -22,7 +22,7 @@ class ReleasesTest {
     }
 
     @Test
-    void close_one_that_fails_keeps_none_of_the_others() {
+    void close_continues_after_a_failure() {
         releases.add("context", released::add);
         releases.add("memory", name -> {
             throw new IllegalStateException(name);

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Compiles a source of {@code native/test} to a shared library; a test that needs one is skipped where there is no C compiler. */
+/** Compiles a source of {@code native/test} to a shared library; tests are skipped without a C compiler. */
 final class CLibrary {
     private CLibrary() {}
 

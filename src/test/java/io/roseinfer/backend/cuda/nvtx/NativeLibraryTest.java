@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The JNI library: that builds make it where they can, and what is said where it is not in use. */
+/** The JNI library: built if possible, with a reason if unused. */
 @EnabledOnOs(OS.LINUX)
 class NativeLibraryTest {
     @TempDir
@@ -39,7 +39,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void build_with_a_compiler_makes_the_library_and_says_nothing() throws Exception {
+    void build_with_a_compiler_makes_the_library_silently() throws Exception {
         CLibrary.compile(folder, "injection.c", "compiler-is-there.so");
         assertThat(build(Map.of())).isEmpty();
         assertThat(built()).exists();
@@ -54,7 +54,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void build_without_a_compiler_succeeds_and_says_so_once() throws Exception {
+    void build_without_a_compiler_succeeds_with_one_message() throws Exception {
         assertThat(build(Map.of("CC", "no-such-compiler")).lines())
                 .singleElement()
                 .asString()
@@ -63,16 +63,16 @@ class NativeLibraryTest {
     }
 
     @Test
-    void load_build_without_it_says_what_was_missing() {
+    void load_without_the_library_names_what_was_missing() {
         NativeLibrary absent = NativeLibrary.load("/io/roseinfer/native/none.so", folder);
         assertThat(absent.loaded()).isFalse();
         assertThat(absent.hasNvtx()).isFalse();
         assertThat(absent.description()).contains("by Java", "no C compiler");
     }
 
-    /** A file that cannot be mapped as code is refused as a library on a noexec mount is: by the loader, with its own words. */
+    /** The loader rejects an unmappable file like a library on a noexec mount. */
     @Test
-    void load_library_that_the_loader_refuses_says_why_and_leaves_no_file() throws IOException {
+    void rejected_library_is_reported_and_leaves_no_file() throws IOException {
         NativeLibrary refused = NativeLibrary.load("/golden/README.md", folder);
         assertThat(refused.loaded()).isFalse();
         assertThat(refused.description()).contains(folder.toString(), "noexec", "-Djava.io.tmpdir=FOLDER");
@@ -82,7 +82,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void load_folder_that_is_not_there_says_why() {
+    void load_into_a_missing_folder_is_reported() {
         NativeLibrary refused = NativeLibrary.load("/golden/README.md", folder.resolve("absent"));
         assertThat(refused.description()).contains("absent", "-Djava.io.tmpdir=FOLDER");
     }

@@ -37,8 +37,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What a profiler hears, told to a library that stands in for one, by the JNI library with NVTX's header and by {@link Nvtx}. Skipped
- * where there is no C compiler to make it with.
+ * Ranges as received by a stand-in for a profiler, through the JNI library with NVTX's header and through {@link Nvtx}. Skipped without a C
+ * compiler.
  */
 class NvtxTest {
     @TempDir
@@ -51,7 +51,7 @@ class NvtxTest {
         library = CLibrary.compile(folder, "injection.c", "libinjection.so");
     }
 
-    /** Everything the library has heard so far, with the depth at which it was. */
+    /** Returns all ranges received so far, with their depth. */
     @SuppressWarnings("restricted")
     private static List<String> heard() throws Throwable {
         MemorySegment function = SymbolLookup.libraryLookup(library, Arena.global())
@@ -75,7 +75,7 @@ class NvtxTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"the header", "Java"})
-    void ranges_reach_the_profiler_with_their_numbers_and_depth(String binding) throws Throwable {
+    void ranges_reach_the_profiler_with_numbers_and_depth(String binding) throws Throwable {
         NvtxRanges ranges = new NvtxRanges(attach(binding));
         int before = heard().size();
         ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
@@ -102,9 +102,9 @@ class NvtxTest {
         ranges.on(StepEvent.SUBMITTED, step);
     }
 
-    /** A turn that fails between two events leaves no range open above the next. */
+    /** An iteration that fails between two events leaves no range open. */
     @Test
-    void turn_ends_whatever_is_still_open_ends_with_it() throws Throwable {
+    void open_ranges_end_with_the_iteration() throws Throwable {
         NvtxRanges ranges = new NvtxRanges(Nvtx.attach(library));
         int before = heard().size();
         ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
@@ -146,7 +146,7 @@ class NvtxTest {
     }
 
     @Test
-    void admissions_show_within_the_plan_and_only_while_requests_wait() throws Throwable {
+    void admissions_appear_in_the_plan_only_while_requests_wait() throws Throwable {
         int before = heard().size();
         generate(new NvtxRanges(Nvtx.attach(library)));
         List<String> heard = heard();
@@ -156,9 +156,9 @@ class NvtxTest {
         assertThat(depths).containsSubsequence("1 plan", "2 admit", "1 plan").containsOnlyOnce("2 admit");
     }
 
-    /** A binding other than the one the header has attached knows nothing of it. */
+    /** Another binding is independent of the one attached by the header. */
     @Test
-    void attach_another_library_than_the_headers_goes_by_java() {
+    void attaching_another_library_uses_java() {
         assumeTrue(NativeLibrary.instance().hasNvtx(), "skipped: this build's JNI library lacks NVTX's header");
         attach("the header");
         Path other = CLibrary.compile(folder, "injection.c", "libother.so");
@@ -166,7 +166,7 @@ class NvtxTest {
     }
 
     @Test
-    void attach_without_a_profiler_says_how_to_start_one() {
+    void attach_without_a_profiler_names_a_remedy() {
         assertThatThrownBy(() -> NvtxRanges.attach(Optional.empty()))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("NVTX_INJECTION64_PATH is not set")
@@ -174,7 +174,7 @@ class NvtxTest {
     }
 
     @Test
-    void attach_file_that_is_no_library_says_so() throws IOException {
+    void attaching_a_file_that_is_not_a_library_is_reported() throws IOException {
         Path file = Files.writeString(folder.resolve("nothing.so"), "nothing");
         assertThatThrownBy(() -> NvtxRanges.attach(Optional.of(file)))
                 .isInstanceOf(BackendUnavailable.class)
