@@ -1,5 +1,5 @@
-// Profiler ranges through NVTX's own header, which finds the profiler's library in the environment, loads it and calls it; without
-// the header at build time these functions say that there are no ranges, and Java plays the header's part.
+// Profiler ranges through NVTX's header, which finds the profiler's library in the environment, loads and calls it. Built without the
+// header, these functions report that there are no ranges, and Nvtx.java takes over.
 #include <jni.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ JNIEXPORT jboolean JNICALL Java_io_roseinfer_backend_cuda_nvtx_NativeCalls_hasNv
     return HAS_NVTX;
 }
 
-// The header asks the environment once, at the first range, so it serves this library or none. A range that nobody hears has a
+// The header reads the environment once, at the first range, so it attaches this library or none. A range without a profiler has a
 // negative depth.
 JNIEXPORT jboolean JNICALL Java_io_roseinfer_backend_cuda_nvtx_NativeCalls_attach(JNIEnv* env, jclass class, jstring library) {
     (void)class;

@@ -1,5 +1,4 @@
-// Stands in for a profiler: remembers the ranges it hears of, with their depth on their thread. NVTX_TEST_LOG names a file they are
-// also written to.
+// A stand-in for a profiler: records ranges with their depth per thread. NVTX_TEST_LOG names a file to which it also writes them.
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,19 +20,19 @@ struct VersionInfo {
     void (*profilerVersion)(uint32_t version);
 };
 
-static char heard[1 << 16];
+static char received[1 << 16];
 static size_t length;
 static _Thread_local int depth;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-const char* heardRanges(void) { return heard; }
+const char* receivedRanges(void) { return received; }
 
 static void note(const char* text) {
     pthread_mutex_lock(&lock);
     size_t more = strlen(text);
-    if (length + more + 2 < sizeof heard) {
-        memcpy(heard + length, text, more);
-        heard[length + more] = '\n';
+    if (length + more + 2 < sizeof received) {
+        memcpy(received + length, text, more);
+        received[length + more] = '\n';
         length += more + 1;
     }
     pthread_mutex_unlock(&lock);

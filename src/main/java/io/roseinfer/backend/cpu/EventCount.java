@@ -80,7 +80,8 @@ final class EventCount {
         long startNanos = limit == null ? 0 : limit.clock().nanos();
         boolean isOver = false;
         boolean interrupted = false;
-        // Set before the counter is read again: advance() increments it before it looks for waiters, so one side sees the other.
+        // Set before the counter is read again: advance() increments it before it looks for waiters, so one side sees
+        // the other.
         parked.set(place, Thread.currentThread());
         while (count.get() == seen && !isOver) {
             if (limit == null) {

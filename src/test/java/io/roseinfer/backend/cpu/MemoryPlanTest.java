@@ -60,8 +60,7 @@ class MemoryPlanTest {
 
     @ParameterizedTest
     @MethodSource("formats")
-    void worker_arrays_take_the_planned_bytes(WeightFormat format)
-            throws Exception {
+    void worker_arrays_take_the_planned_bytes(WeightFormat format) throws Exception {
         List<List<Kernels.Factory>> choices = List.of(
                 List.of(new ScalarKernels()),
                 List.of(new VectorKernels(512, false)),

@@ -92,8 +92,7 @@ class NewWeightTypeTest {
     }
 
     @Test
-    void new_type_packs_multiplies_and_loads_a_model()
-            throws Exception {
+    void new_type_packs_multiplies_and_loads_a_model() throws Exception {
         trial.edit("VectorKernels.java", "case Int4Weights", """
                 case Fp16Weights halves -> throw new IllegalStateException("no tiles in this trial");
                             case Int4Weights""");

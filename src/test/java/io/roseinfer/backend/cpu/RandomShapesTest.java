@@ -85,8 +85,8 @@ class RandomShapesTest {
 
     @ParameterizedTest(name = "{0}, seed {1}")
     @MethodSource("models")
-    void vector_kernels_are_bit_identical_to_scalar_kernels(
-            String type, int seed, @TempDir Path directory) throws IOException {
+    void vector_kernels_are_bit_identical_to_scalar_kernels(String type, int seed, @TempDir Path directory)
+            throws IOException {
         try (ModelFiles files = open(type, seed, directory)) {
             for (Precision precision : List.of(Precision.FP32, Precision.BF16, Precision.INT8, Precision.INT4)) {
                 List<Sampled> scalar = run(files, precision, KernelChoice.SCALAR, 64, seed);

@@ -190,8 +190,7 @@ class CudaBlockParityTest {
 
     @ParameterizedTest
     @MethodSource("modelsInEachPrecision")
-    void logits_match_the_scalar_kernels_for_any_chunking(
-            String name, Precision precision, TestReporter out) {
+    void logits_match_the_scalar_kernels_for_any_chunking(String name, Precision precision, TestReporter out) {
         ModelSpec spec = model(name);
         CpuOptions scalar = CpuOptions.defaults()
                 .withThreads(1)
@@ -222,8 +221,7 @@ class CudaBlockParityTest {
     /** Keys and values are rounded by up to a sixteenth; the kernels' harness checks the rest more tightly. */
     @ParameterizedTest
     @MethodSource("modelsWithFp8KvCache")
-    void fp8_kv_cache_changes_logits_by_rounding_only(
-            String name, Precision precision, TestReporter out) {
+    void fp8_kv_cache_changes_logits_by_rounding_only(String name, Precision precision, TestReporter out) {
         ModelSpec spec = model(name);
         float[] expected =
                 logits(cuda(precision, false), spec, CudaProbe::logits).getFirst();

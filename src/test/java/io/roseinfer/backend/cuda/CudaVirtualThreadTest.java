@@ -85,8 +85,7 @@ class CudaVirtualThreadTest {
      * takes the next unit after 20 rounds.
      */
     @Test
-    void engine_on_a_virtual_thread_serves_and_frees_all_memory(TestReporter out)
-            throws Exception {
+    void engine_on_a_virtual_thread_serves_and_frees_all_memory(TestReporter out) throws Exception {
         DeviceContext context = DeviceContext.open(0);
         try {
             onVirtualThread(CudaVirtualThreadTest::generate);

@@ -45,8 +45,7 @@ class KernelTargetTest {
         "12, 0, SM_90, true",
         "12, 1, SM_90, true"
     })
-    void choose_takes_the_most_specific_target(
-            int major, int minor, KernelTarget target, boolean overlaps) {
+    void choose_takes_the_most_specific_target(int major, int minor, KernelTarget target, boolean overlaps) {
         KernelTarget chosen = KernelTarget.choose(device(major, minor), null);
         assertThat(chosen).isEqualTo(target);
         assertThat(chosen.overlaps()).isEqualTo(overlaps);
@@ -65,8 +64,7 @@ class KernelTargetTest {
         "9, 0, hopper, 'sm_90a, sm_90, sm_80'",
         "9, 0, '', 'sm_90a, sm_90, sm_80'"
     })
-    void unsupported_target_names_the_supported_ones(
-            int major, int minor, @Nullable String wanted, String can) {
+    void unsupported_target_names_the_supported_ones(int major, int minor, @Nullable String wanted, String can) {
         assertThatThrownBy(() -> KernelTarget.choose(device(major, minor), wanted))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("runs kernels for " + can + ", not for " + wanted)

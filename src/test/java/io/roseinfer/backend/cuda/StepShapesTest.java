@@ -104,9 +104,7 @@ class StepShapesTest {
     /** Two warpgroups alternate over the stages of these tiles, and a stage must return to the same one. */
     private static void assertTurns(GemmPlan plan, GemmPlan.Tile tile, int panels) {
         if (Math.ceilDiv(panels, plan.cluster()) > tile.stages() && plan.batch() <= 64) {
-            assertThat(tile.stages() % 2)
-                    .as("alternating stages of %s", plan)
-                    .isZero();
+            assertThat(tile.stages() % 2).as("alternating stages of %s", plan).isZero();
             assertThat(tile.stages()).isGreaterThanOrEqualTo(4);
         }
     }
@@ -213,8 +211,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"64, 64, 64, DECODE_INVARIANT", "100, 3, 2, MIXED_INVARIANT", "100, 2, 0, PREFILL"})
-    void batch_invariant_decode_rows_have_their_own_kernel(
-            int tokens, int rows, int decodeRows, Attention expected) {
+    void batch_invariant_decode_rows_have_their_own_kernel(int tokens, int rows, int decodeRows, Attention expected) {
         KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, true);
         assertThat(choice.of(tokens, rows, rows, decodeRows).attention()).isEqualTo(expected);
         KernelChoice odd = new KernelChoice(PLANS, GPT2, 24, true, true);
@@ -619,8 +616,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"36, 4, 64, BF16", "8, 2, 32, BF16", "8, 2, 64, F32"})
-    void unsupported_gqa_uses_the_generic_kernel(
-            int heads, int kvHeads, int headSize, ElementType type) {
+    void unsupported_gqa_uses_the_generic_kernel(int heads, int kvHeads, int headSize, ElementType type) {
         ModelShape shape = ModelShape.of(gated(heads, kvHeads, headSize).build(), type, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shape, 16, true, false);
         assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.GENERIC);
@@ -643,8 +639,7 @@ class StepShapesTest {
         "128, 16, 8, 2",
         "128, 17, 8, 1"
     })
-    void clusters_grow_as_rows_become_few(
-            int headSize, int rows, int kvHeads, int cluster) {
+    void clusters_grow_as_rows_become_few(int headSize, int rows, int kvHeads, int cluster) {
         for (int kvElementBytes : new int[] {1, 2}) {
             GqaAttention attention = new GqaAttention(headSize, kvElementBytes);
             assertThat(attention.cluster(rows, kvHeads, 132)).isEqualTo(cluster);
@@ -663,8 +658,7 @@ class StepShapesTest {
         "128, 32, 8, 106752, 106752",
         "128, 64, 8, 106752, 73984"
     })
-    void few_attention_blocks_request_more_shared_memory(
-            int headSize, int rows, int kvHeads, int wide, int narrow) {
+    void few_attention_blocks_request_more_shared_memory(int headSize, int rows, int kvHeads, int wide, int narrow) {
         assertThat(new GqaAttention(headSize, 2).sharedBytes(rows, kvHeads, 132))
                 .isEqualTo(wide);
         assertThat(new GqaAttention(headSize, 1).sharedBytes(rows, kvHeads, 132))
@@ -708,8 +702,7 @@ class StepShapesTest {
         "FP16, F32, true, F16",
         "INT8, BF16, true, INT8"
     })
-    void type_depends_on_checkpoint_and_norms(
-            Precision asked, DType checkpoint, boolean rmsNorms, ElementType type) {
+    void type_depends_on_checkpoint_and_norms(Precision asked, DType checkpoint, boolean rmsNorms, ElementType type) {
         assertThat(ElementType.of(asked, checkpoint, rmsNorms)).isEqualTo(type);
     }
 }

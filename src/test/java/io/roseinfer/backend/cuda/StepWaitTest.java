@@ -89,8 +89,7 @@ class StepWaitTest {
 
     @ParameterizedTest
     @CsvSource({"1, 101", "3, 181"})
-    void step_beyond_its_budget_times_out_and_keeps_the_context(
-            int tokens, int seconds) {
+    void step_beyond_its_budget_times_out_and_keeps_the_context(int tokens, int seconds) {
         IntSupplier hangs = busyFor(Long.MAX_VALUE / 2_000_000_000L);
         for (ThrowingCallable waiting : List.<ThrowingCallable>of(
                 () -> wait(hangs).forTokens(tokenSlots, 1, STEP, inputs(tokens)),

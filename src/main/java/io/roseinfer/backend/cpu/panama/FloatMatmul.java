@@ -98,7 +98,8 @@ final class FloatMatmul implements PanelMatmul {
     private void block(PackedMatrix weights, long at, float[] x, int rows, int k, int steps, float[] sums) {
         MemorySegment w = weights.memory();
         long bytes = Math.ceilDiv(steps, format.perWord()) * (long) ROW_BYTES;
-        // The next block follows in memory, in this panel or the next. After the last one tiles prefetch their own block:
+        // The next block follows in memory, in this panel or the next. After the last one tiles prefetch their own
+        // block:
         // C2 compiled a copy without prefetching, called only there, badly (it boxed vectors).
         long next = at + 2 * bytes <= weights.panelStart(weights.panels()) ? at + bytes : at;
         int prefetching = prefetch ? prefetchers.of(rows, RowTiles.count(rows, tallest) * (COLUMNS / tileColumns)) : 0;

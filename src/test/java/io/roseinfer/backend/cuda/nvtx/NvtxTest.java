@@ -55,7 +55,7 @@ class NvtxTest {
     @SuppressWarnings("restricted")
     private static List<String> heard() throws Throwable {
         MemorySegment function = SymbolLookup.libraryLookup(library, Arena.global())
-                .find("heardRanges")
+                .find("receivedRanges")
                 .orElseThrow();
         MemorySegment text = (MemorySegment) Linker.nativeLinker()
                 .downcallHandle(function, FunctionDescriptor.of(ValueLayout.ADDRESS))
