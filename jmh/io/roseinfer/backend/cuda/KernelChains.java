@@ -19,9 +19,9 @@ import java.util.stream.IntStream;
 import org.bytedeco.cuda.global.cudart;
 
 /**
- * Each kernel of a decode step in a chain of its own over all blocks' weights and keys, as a graph, behind a flush of the L2 cache.
- * The time of a launch is the chain's by the number of launches, so it holds a twelfth of what starting a graph takes. The floor
- * of a kernel is what its bytes take at the rate of a device's own copy, or its arithmetic at the tensor cores' rate.
+ * Times each kernel of a decode step in its own chain over all blocks' weights and KV, as a graph after an L2 flush. The time of a launch is
+ * the chain's divided by its launches, so it includes a twelfth of the graph's start. A kernel's lower bound is the time of its bytes at
+ * the device's copy rate, or of its arithmetic at the tensor cores' rate.
  */
 final class KernelChains {
     private static final int CONTEXT = 132;

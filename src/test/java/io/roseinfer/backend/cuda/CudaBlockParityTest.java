@@ -73,7 +73,7 @@ class CudaBlockParityTest {
         Map<String, ModelSpec> models = new TreeMap<>();
         models.put("three queries for a key", gated(120, 6, 2, 20).build());
         models.put("heads of 64", gated(128, 8, 2, 64).build());
-        models.put("heads of 64 with keys of their own", gated(128, 3, 3, 64).build());
+        models.put("MHA, heads of 64", gated(128, 3, 3, 64).build());
         models.put("heads of 128, one key", gated(192, 5, 1, 128).untied().build());
         models.put("norms over heads", gated(96, 4, 2, 64).headNorms().build());
         Positions halfTurned = new Positions.Rope(100, 6, new Positions.Scaling.None());

@@ -296,7 +296,7 @@ class StepShapesTest {
         assertThat(GraphBuckets.ofPrompts(most, PLANS).bucket(tokens)).isEqualTo(bucket);
     }
 
-    /** So results do not depend on replay, with and without {@code --batch-invariant}. */
+    /** Results do not depend on replay, with and without {@code --batch-invariant}. */
     @ParameterizedTest
     @CsvSource({
         "F16, 16, true, false",

@@ -58,7 +58,7 @@ class DeviceContextTest {
         assertThat(changes).containsExactly(OURS, THEIRS, OURS, THEIRS);
     }
 
-    /** As by another library's {@code cudaSetDevice} between two steps. */
+    /** Another library calls {@code cudaSetDevice} between two steps. */
     @Test
     void externally_changed_context_is_noticed() {
         step(first);

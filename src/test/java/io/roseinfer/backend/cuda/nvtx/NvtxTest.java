@@ -53,7 +53,7 @@ class NvtxTest {
 
     /** Returns all ranges received so far, with their depth. */
     @SuppressWarnings("restricted")
-    private static List<String> heard() throws Throwable {
+    private static List<String> received() throws Throwable {
         MemorySegment function = SymbolLookup.libraryLookup(library, Arena.global())
                 .find("receivedRanges")
                 .orElseThrow();
@@ -77,13 +77,13 @@ class NvtxTest {
     @ValueSource(strings = {"the header", "Java"})
     void ranges_reach_the_profiler_with_numbers_and_depth(String binding) throws Throwable {
         NvtxRanges ranges = new NvtxRanges(attach(binding));
-        int before = heard().size();
+        int before = received().size();
         ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
         launch(ranges, 3, 1024);
         launch(ranges, 10, 10);
         ranges.on(StepEvent.TURN_ENDS, new StepRecord());
-        List<String> heard = heard();
-        assertThat(heard.subList(before, heard.size()))
+        List<String> received = received();
+        assertThat(received.subList(before, received.size()))
                 .containsExactly(
                         "0 step",
                         "1 plan",
@@ -106,25 +106,25 @@ class NvtxTest {
     @Test
     void open_ranges_end_with_the_iteration() throws Throwable {
         NvtxRanges ranges = new NvtxRanges(Nvtx.attach(library));
-        int before = heard().size();
+        int before = received().size();
         ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
         ranges.on(StepEvent.PLANNING, new StepRecord());
         ranges.on(StepEvent.ADMITTING, new StepRecord());
         ranges.on(StepEvent.TURN_ENDS, new StepRecord());
         ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
         ranges.on(StepEvent.TURN_ENDS, new StepRecord());
-        List<String> heard = heard();
-        assertThat(heard.subList(before, heard.size())).containsExactly("0 step", "1 plan", "2 admit", "0 step");
+        List<String> received = received();
+        assertThat(received.subList(before, received.size())).containsExactly("0 step", "1 plan", "2 admit", "0 step");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"the header", "Java"})
     void engine_shows_every_part_of_its_steps(String binding) throws Throwable {
         NvtxRanges ranges = new NvtxRanges(attach(binding));
-        int before = heard().size();
+        int before = received().size();
         generate(ranges);
-        List<String> heard = heard();
-        List<String> names = heard.subList(before, heard.size()).stream()
+        List<String> received = received();
+        List<String> names = received.subList(before, received.size()).stream()
                 .map(line -> line.substring(line.indexOf(' ') + 1))
                 .toList();
         assertThat(names)
@@ -147,10 +147,10 @@ class NvtxTest {
 
     @Test
     void admissions_appear_in_the_plan_only_while_requests_wait() throws Throwable {
-        int before = heard().size();
+        int before = received().size();
         generate(new NvtxRanges(Nvtx.attach(library)));
-        List<String> heard = heard();
-        List<String> depths = heard.subList(before, heard.size()).stream()
+        List<String> received = received();
+        List<String> depths = received.subList(before, received.size()).stream()
                 .filter(line -> line.endsWith(" plan") || line.endsWith(" admit"))
                 .toList();
         assertThat(depths).containsSubsequence("1 plan", "2 admit", "1 plan").containsOnlyOnce("2 admit");
