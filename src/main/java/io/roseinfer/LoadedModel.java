@@ -141,8 +141,8 @@ public final class LoadedModel implements AutoCloseable {
     private int longest() {
         Engine engine = served;
         return engine != null && !engine.isClosed()
-                ? engine.longest()
-                : EngineLimits.longest(spec(), EngineLimits.pool(runner(), options));
+                ? engine.maxRequestTokens()
+                : EngineLimits.maxRequestTokens(spec(), EngineLimits.pool(runner(), options));
     }
 
     /** The device's short name, {@code cpu} or {@code cuda}. */

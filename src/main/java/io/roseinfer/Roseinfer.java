@@ -77,7 +77,7 @@ public final class Roseinfer {
         LoadedModel model = load(settings);
         try {
             model.warmUp();
-            return model.serve().closingAfterwards(model::close);
+            return model.serve().onClose(model::close);
         } catch (RuntimeException | Error e) {
             model.close();
             throw e;

@@ -131,7 +131,7 @@ class LoadedModelTest {
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void engine_that_is_being_closed_holds_up_no_thread_that_asks_for_the_next() {
         try (LoadedModel model = load(OPTIONS)) {
-            Engine engine = model.serve().closingAfterwards(() -> {
+            Engine engine = model.serve().onClose(() -> {
                 Thread other = Thread.ofPlatform().start(() -> model.serve().close());
                 join(other);
             });
@@ -153,12 +153,12 @@ class LoadedModelTest {
         List<String> ran = new ArrayList<>();
         try (LoadedModel model = load(OPTIONS)) {
             Engine engine = model.serve()
-                    .closingAfterwards(() -> ran.add("first"))
-                    .closingAfterwards(() -> {
+                    .onClose(() -> ran.add("first"))
+                    .onClose(() -> {
                         ran.add("second");
                         throw new IllegalStateException("planted");
                     })
-                    .closingAfterwards(() -> ran.add("third"));
+                    .onClose(() -> ran.add("third"));
             assertThatThrownBy(engine::close).hasMessage("planted");
             engine.close();
             assertThat(ran).containsExactly("first", "second", "third");
@@ -186,7 +186,7 @@ class LoadedModelTest {
         try (LoadedModel model = Roseinfer.load(settings);
                 Engine engine = model.serve(settings.engine())) {
             GenerationRequest request = model.chatRequest(List.of(ChatMessage.user("Hi")));
-            assertThat(engine.longest()).isEqualTo(161);
+            assertThat(engine.maxRequestTokens()).isEqualTo(161);
             assertThat(engine.generate(request.withIgnoreEndOfText(true))
                             .timeline()
                             .tokenNanos())

@@ -11,7 +11,7 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
-import io.roseinfer.engine.RequestTerms;
+import io.roseinfer.engine.RequestOptions;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.hub.DownloadListener;
@@ -54,7 +54,7 @@ class NullArgumentsTest {
             GenerationRequest.class,
             Prompt.Text.class,
             Prompt.Tokens.class,
-            RequestTerms.class,
+            RequestOptions.class,
             TokenStream.class,
             SchedulerOptions.class,
             SchedulerOptions.Builder.class,
@@ -108,7 +108,7 @@ class NullArgumentsTest {
         put(Prompt.class, new Prompt.Text("Once"));
         put(Prompt.Text.class, new Prompt.Text("Once"));
         put(Prompt.Tokens.class, new Prompt.Tokens(1));
-        put(RequestTerms.class, RequestTerms.NONE);
+        put(RequestOptions.class, RequestOptions.NONE);
         put(SamplingParams.class, SamplingParams.greedy());
         put(TokenStream.class, engine.submit(GenerationRequest.ofTokens(1).withMaxNewTokens(1)));
         put(SchedulerOptions.class, SchedulerOptions.defaults());

@@ -35,7 +35,7 @@ public final class StrictJson {
                     .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
                     .build();
         } catch (LinkageError e) {
-            // // For example if Spring Boot 3 manages the version of Jackson 2's annotations, which Jackson 3 shares.
+            // For example if Spring Boot 3 manages the version of Jackson 2's annotations, which Jackson 3 shares.
             throw new LinkageError(
                     "the Jackson libraries on the class path are incompatible (" + e
                             + "): use com.fasterxml.jackson.core:jackson-annotations in the version that"

@@ -116,10 +116,10 @@ final class ChatSession {
 
     /** Returns the prompt, after forgetting the oldest messages if there would be little room for an answer. */
     private Prompt.Tokens fitting() {
-        int room = Math.min(first.maxNewTokens(), engine.longest() / 4);
+        int room = Math.min(first.maxNewTokens(), engine.maxRequestTokens() / 4);
         int forgotten = 0;
         Prompt.Tokens prompt = prompts.of(messages);
-        while (prompt.ids().length + room > engine.longest() && forgetOldest()) {
+        while (prompt.ids().length + room > engine.maxRequestTokens() && forgetOldest()) {
             forgotten++;
             prompt = prompts.of(messages);
         }

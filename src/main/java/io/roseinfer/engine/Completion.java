@@ -11,14 +11,14 @@ import java.util.OptionalDouble;
 /**
  * A finished completion.
  *
- * @param promptIds the prompt as the model saw it
- * @param tokens what was generated, the end-of-text token included if there was one
- * @param text the generated text without a stop string, a stop token or an end-of-text mark; empty without a tokenizer
+ * @param promptIds the prompt's token ids as the model saw them
+ * @param tokens the generated tokens, including an end-of-text token
+ * @param text the generated text without stop string, stop token and end-of-text token; empty without a tokenizer
  * @param finishReason why it ended
- * @param stopString the stop string that ended it, as the request spelled it; empty if it ended otherwise
- * @param cachedTokens tokens of the prompt that were found in the prefix cache instead of computed
- * @param timeline when
- * @param tag the caller's own object, if the request had one
+ * @param stopString the stop string that ended it, as spelled in the request; empty if it ended otherwise
+ * @param cachedTokens number of prompt tokens taken from the prefix cache
+ * @param timeline the request's timestamps
+ * @param tag the object that the caller attached, if any
  */
 public record Completion(
         int[] promptIds,
@@ -30,29 +30,29 @@ public record Completion(
         RequestTimeline timeline,
         Optional<Object> tag) {
 
-    /** The prompt as the model saw it, a copy. */
+    /** Returns a copy of the prompt's token ids as the model saw them. */
     @Override
     public int[] promptIds() {
         return promptIds.clone();
     }
 
     /**
-     * The time to the first token, as the benchmark counts it: from entering the submit call until the engine had the token, whenever
-     * it was read. Empty if there was none.
+     * Returns the time to first token, as benchmarks define it: from entering the submit call until the engine had the
+     * token, regardless of when it was read. Empty if there is no token.
      */
     public Optional<Duration> ttft() {
         OptionalDouble nanos = timeline.tokenTimes().ttftNanos(timeline.submittedNanos());
         return nanos.isPresent() ? Optional.of(Duration.ofNanos((long) nanos.getAsDouble())) : Optional.empty();
     }
 
-    /** For people: why it ended, its prompt, and its text or, without a tokenizer, its token ids. */
+    /** Returns the finish reason, the prompt and the text (without a tokenizer, the token ids) for display. */
     @Override
     public String toString() {
         return "Completion[finishReason=" + finishReason + ", promptIds=" + Arrays.toString(promptIds) + ", "
                 + text.map(it -> "text=" + it).orElseGet(() -> "ids=" + Arrays.toString(ids())) + "]";
     }
 
-    /** The generated token ids. */
+    /** Returns the generated token ids. */
     public int[] ids() {
         return tokens.stream().mapToInt(GeneratedToken::id).toArray();
     }

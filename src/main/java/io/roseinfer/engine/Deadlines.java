@@ -7,24 +7,24 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Requests that have a deadline, ordered by it. Any thread. */
+/** The requests with a deadline, ordered by it. Thread-safe. */
 final class Deadlines {
     private final NavigableSet<LiveRequest> requests = new ConcurrentSkipListSet<>(
             Comparator.comparingLong(LiveRequest::deadlineNanos).thenComparingLong(LiveRequest::id));
 
-    /** Adds a request; harmless without a deadline. Returns whether its deadline is the earliest. */
+    /** Adds a request, if it has a deadline; returns whether that is the earliest. */
     boolean add(LiveRequest request) {
         return request.hasDeadline() && requests.add(request) && nextNanos() == request.deadlineNanos();
     }
 
-    /** Removes a request; harmless if it is not here. */
+    /** Removes a request, if present. */
     void remove(LiveRequest request) {
         if (request.hasDeadline()) {
             requests.remove(request);
         }
     }
 
-    /** Removes the requests whose deadline has passed, and hands each over. */
+    /** Removes the requests whose deadline has passed and passes each to {@code expired}. */
     void expireUntil(long nowNanos, Consumer<LiveRequest> expired) {
         for (LiveRequest due = first(); due != null && due.deadlineNanos() <= nowNanos; due = first()) {
             if (requests.remove(due)) {
@@ -33,13 +33,16 @@ final class Deadlines {
         }
     }
 
-    /** The earliest deadline; {@link Long#MAX_VALUE} without any. */
+    /** Returns the earliest deadline, or {@link Long#MAX_VALUE} if there is none. */
     long nextNanos() {
         LiveRequest first = first();
         return first == null ? Long.MAX_VALUE : first.deadlineNanos();
     }
 
-    /** The request with the earliest deadline. Allocates nothing, unless another thread removes the last one just now. */
+    /**
+     * Returns the request with the earliest deadline. Allocates only if another thread concurrently removes the last
+     * one.
+     */
     @Nullable
     LiveRequest first() {
         try {

@@ -1,8 +1,9 @@
 package io.roseinfer.engine;
 
 /**
- * Marks the threads that deliver tokens: those of an engine, and any other while it runs an action of {@link TokenStream#onDelivery}. A
- * thread that delivers must not wait for a token or for the end of an engine, which may be waiting for it.
+ * Marks the threads that deliver tokens: an engine's own, and any other while it runs an action of
+ * {@link TokenStream#onDelivery}. Such a thread must not wait for a token or for an engine to stop, which may be
+ * waiting for it.
  */
 final class DeliveryThread {
     private static final ThreadLocal<Boolean> DELIVERING = ThreadLocal.withInitial(() -> false);
@@ -14,7 +15,7 @@ final class DeliveryThread {
         return DELIVERING.get();
     }
 
-    /** Runs work on the calling thread, which delivers tokens meanwhile. */
+    /** Runs work on the calling thread, marked as a delivery thread meanwhile. */
     static void run(Runnable work) {
         if (isCurrent()) {
             work.run();

@@ -26,7 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Serves one model: requests from any thread, tokens on a stream each, continuous batching in between.
+ * Serves one model with continuous batching. Any thread may submit requests; each returns a stream of its tokens.
  *
  * {@snippet :
  * try (Engine engine = Roseinfer.open("builtin:tiny")) {
@@ -35,7 +35,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * }
  * }
  *
- * <p>Closing an engine ends its streams and stops its thread. It does not close the runner, which can serve another engine.
+ * <p>Closing an engine ends its streams and stops its thread. It does not close the runner, which another engine may
+ * use.
  */
 public final class Engine implements AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -84,21 +85,21 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Starts serving on one device.
+     * Opens an engine on one device.
      *
      * @param runner the loaded model; no other engine may use it at the same time
-     * @param tokenizer for text prompts and text output; without one only token ids go in and out
-     * @param options the knobs; the runner's limits must have been derived from them, see {@link EngineLimits}
-     * @param clock where stamps come from
+     * @param tokenizer for text prompts and text output; without one the engine handles only token ids
+     * @param options must match the runner's limits, see {@link EngineLimits}
+     * @param clock the source of timestamps
      */
     public static Engine open(ModelRunner runner, Optional<Tokenizer> tokenizer, EngineOptions options, Clock clock) {
         return open(runner, tokenizer, options, clock, Observers.NONE);
     }
 
     /**
-     * Starts serving on one device, and tells more instruments than the log and a flight recording what it does.
+     * Opens an engine on one device with additional observers.
      *
-     * @param observers are told after the engine's own, in their order
+     * @param observers called after the engine's own observers, in order
      */
     public static Engine open(
             ModelRunner runner,
@@ -116,15 +117,16 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Starts serving on several devices, one replica on each: a loop, a scheduler and a KV pool of its own. Nothing is shared per step.
+     * Opens an engine on several devices, with one replica on each. A replica has its own loop, scheduler and KV pool;
+     * replicas share nothing per step.
      *
-     * <p>A replica that fails takes those requests with it of which tokens were delivered; they end with
-     * {@link RoseException.ReplicaStopped}. The others are served by the replicas that are left, and the engine fails with the last.
+     * <p>If a replica fails, its requests with delivered tokens end with {@link RoseException.ReplicaStopped}; the
+     * remaining replicas serve its other requests. The engine fails with its last replica.
      *
      * @param runners the model on each device, all with limits derived from the options
-     * @param options hold for each replica, but for {@code maxInflightRequests}, which is for all together
-     * @param routing which replica serves a request; not asked where there is one
-     * @param observers are called after the engine's own, in their order
+     * @param options apply to each replica, except {@code maxInflightRequests}, which is the total
+     * @param routing chooses the replica of a request; not used with a single replica
+     * @param observers called after the engine's own observers, in order
      */
     public static Engine open(
             List<? extends ModelRunner> runners,
@@ -140,7 +142,7 @@ public final class Engine implements AutoCloseable {
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(observers, "observers");
         if (all.isEmpty()) {
-            throw new BadInput("an engine was to be opened without a runner; it needs one for each replica");
+            throw new BadInput("no runner was given; an engine needs one per replica");
         }
         all.forEach(runner -> EngineLimits.requireFit(runner, options));
         Engine engine = new Engine(all, tokenizer, options, routing, clock, observers, true);
@@ -148,7 +150,7 @@ public final class Engine implements AutoCloseable {
         return engine;
     }
 
-    /** Starts serving token ids on one device, without events for a flight recording. */
+    /** Opens an engine for token ids on one device, without Flight Recorder events. */
     static Engine openUnrecorded(ModelRunner runner, EngineOptions options, Clock clock, Observers observers) {
         EngineLimits.requireFit(runner, options);
         Engine engine =
@@ -168,10 +170,10 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Makes {@link #close} run an action at its end, to free what the engine runs on, after those that were given before; returns this
-     * engine.
+     * Adds an action that {@link #close} runs last, to free what the engine uses; actions run in the order they were
+     * added. Returns this engine.
      */
-    public Engine closingAfterwards(Runnable action) {
+    public Engine onClose(Runnable action) {
         Objects.requireNonNull(action, "action");
         synchronized (closing) {
             Runnable before = afterClose;
@@ -187,11 +189,11 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Accepts a request and returns the stream its tokens will come on. Never waits for the model.
+     * Accepts a request and returns the stream of its tokens. Does not wait for the model.
      *
-     * @throws BadInput if the request can never be served: a prompt too long for the context or the KV pool, an id outside the
-     *     vocabulary, text without a tokenizer
-     * @throws RoseException.Overloaded if {@code max_inflight_requests} are in flight
+     * @throws BadInput if the request can never be served: its prompt exceeds the context or the KV pool, contains an
+     *     id outside the vocabulary, or is text without a tokenizer
+     * @throws RoseException.Overloaded if {@code max_inflight_requests} requests are in flight
      * @throws EngineStopped if the engine is closed or has failed
      * @throws java.util.concurrent.CancellationException if the caller is interrupted while it tokenizes a text prompt
      */
@@ -204,7 +206,7 @@ public final class Engine implements AutoCloseable {
             counters.accept();
             return stream;
         } catch (RuntimeException | Error e) {
-            counters.refuse();
+            counters.reject();
             throw e;
         } finally {
             requests.submitted();
@@ -214,7 +216,7 @@ public final class Engine implements AutoCloseable {
     private TokenStream accept(GenerationRequest asked, long startNanos) {
         GenerationRequest servable = asked.withSampling(EngineLimits.servable(asked.sampling(), spec()));
         GenerationRequest request =
-                servable.terms().timeout().isPresent() ? servable.startingAt(clock.nanos()) : servable;
+                servable.options().timeout().isPresent() ? servable.startingAt(clock.nanos()) : servable;
         requireTokenizer(request);
         manager.reserve();
         LiveRequest live = newRequest(request);
@@ -229,13 +231,12 @@ public final class Engine implements AutoCloseable {
         }
         try {
             if (tokenizeWorkers.isEmpty() || request.prompt() instanceof Prompt.Tokens) {
-                tokenizeAndHandOver(live);
+                tokenizeAndSubmit(live);
             } else {
                 manager.tokenize(live);
             }
         } catch (RuntimeException | Error e) {
-            // A request that a loop has, or that has ended with its engine or by its deadline, is reported once: by its
-            // stream.
+            // A request that was admitted or has ended reports the failure only through its stream.
             if (manager.inFlight().discard(live)) {
                 throw e;
             }
@@ -249,15 +250,18 @@ public final class Engine implements AutoCloseable {
             long seed = request.seed().orElseGet(() -> SplitMix64.at(options.seed(), id));
             return new LiveRequest(id, request, seed, spec().contextLength(), tokenizer);
         } catch (RuntimeException | Error e) {
-            manager.inFlight().unreserve();
+            manager.inFlight().release();
             throw e;
         }
     }
 
-    /** The stream must not be reachable from its own cleaning action, so the action is made where no stream is in scope. */
+    /**
+     * Creates the stream. Its cleaning action must not refer to it, so that action is created where no stream is in
+     * scope.
+     */
     private TokenStream streamOf(LiveRequest live) {
-        Runnable cancel = live.untilEnded(cancelOf(manager, live));
-        return new RequestStream(live, tokenizer, clock, cancel).endingWhenCollected(CLEANER);
+        Runnable cancel = live.closeAction(cancelOf(manager, live));
+        return new RequestStream(live, tokenizer, clock, cancel).closedWhenCollected(CLEANER);
     }
 
     private static Runnable cancelOf(SchedulerManager manager, LiveRequest live) {
@@ -280,14 +284,14 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /** On a worker: an error here is the request's own ending. */
+    /** Tokenizes on a worker thread; a failure becomes the request's outcome. */
     private void tokenizeOnWorker(LiveRequest live) {
         try {
             if (!live.hasEnded()) {
-                tokenizeAndHandOver(live);
+                tokenizeAndSubmit(live);
             }
         } catch (RuntimeException | Error e) {
-            boolean unused = manager.inFlight().endEarly(live, Ending.failed(tokenizingFailedBy(e)));
+            boolean unused = manager.inFlight().endBeforeAdmission(live, RequestOutcome.failed(tokenizingFailedBy(e)));
         }
     }
 
@@ -296,12 +300,12 @@ public final class Engine implements AutoCloseable {
             case RoseException known -> known;
             case OutOfMemoryError full ->
                 new InsufficientMemory(
-                        "no memory was left to tokenize the prompt; give the JVM more (-Xmx), or submit less", full);
+                        "out of memory while tokenizing the prompt; give the JVM more (-Xmx), or submit less", full);
             default -> new EngineStopped("tokenizing a prompt failed: " + e, e);
         };
     }
 
-    private void tokenizeAndHandOver(LiveRequest live) {
+    private void tokenizeAndSubmit(LiveRequest live) {
         int[] ids = tokenize(live.request());
         if (!live.hasEnded()) {
             live.tokenized(ids.length, clock.nanos());
@@ -323,8 +327,9 @@ public final class Engine implements AutoCloseable {
     /**
      * Submits a request and waits for its completion.
      *
-     * @throws RoseException as {@link #submit} does, or the reason if the request failed
-     * @throws java.util.concurrent.CancellationException if the caller is interrupted; the request is ended and the interrupt still set
+     * @throws RoseException like {@link #submit}, or the cause if the request failed
+     * @throws java.util.concurrent.CancellationException if the caller is interrupted; the request is ended and the
+     *     interrupt status remains set
      */
     public Completion generate(GenerationRequest request) {
         try (TokenStream stream = submit(request)) {
@@ -340,41 +345,41 @@ public final class Engine implements AutoCloseable {
         return tokenizer;
     }
 
-    /** Requests accepted that have not ended, those that are being tokenized included. */
+    /** Returns the number of requests in flight, including those being tokenized. */
     int inflight() {
         return manager.inFlight().count();
     }
 
-    /** What each replica has to do. */
+    /** Returns the load of each replica. */
     List<ReplicaLoad> loads() {
         return manager.loads();
     }
 
-    /** The engine's counters as of its last step. */
+    /** Returns the engine's counters as of its last step. */
     public EngineStats stats() {
         return manager.stats(counters.snapshot());
     }
 
-    /** How many replicas it was opened with. */
+    /** Returns the number of replicas the engine was opened with. */
     public int replicas() {
         return runners.size();
     }
 
     /**
-     * The counters of each replica as of its last step, without those of requests, which are the engine's. A request that waits for any
-     * replica is counted in none.
+     * Returns the counters of each replica as of its last step, without request counts, which only the engine has.
+     * Requests that wait for any replica are not included.
      */
     public List<EngineStats> replicaStats() {
         return manager.replicaStats();
     }
 
     /**
-     * Why a replica failed; empty while it serves, and where the engine was closed.
+     * Returns why a replica failed; empty while it serves or after the engine was closed.
      *
-     * @throws BadInput if there is no replica of that number
+     * @throws BadInput if there is no replica with this number
      */
     public Optional<RoseException> failure(int replica) {
-        return manager.death(requireReplica(replica));
+        return manager.failure(requireReplica(replica));
     }
 
     private int requireReplica(int replica) {
@@ -385,32 +390,32 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * The records of its newest steps, oldest first, as many of each replica as the options have {@code stepHistory}; those of the first
-     * replica come first. Never waits.
+     * Returns the records of the latest steps, oldest first: up to {@code stepHistory} of each replica, grouped by
+     * replica. Does not block.
      */
     public List<StepRecord> steps() {
         return logs.stream().flatMap(log -> log.steps().stream()).toList();
     }
 
     /**
-     * Those of {@link #steps()} that one replica took, oldest first. Never waits.
+     * Returns consecutive records of one replica's steps, oldest first. Does not block.
      *
-     * @param replica its number
-     * @param from number of the first step wanted
-     * @param most how many are wanted
-     * @throws BadInput if there is no replica of that number
+     * @param replica the replica's number
+     * @param from number of the first step to return
+     * @param max maximum records to return
+     * @throws BadInput if there is no replica with this number
      */
-    public List<StepRecord> steps(int replica, long from, int most) {
-        return logs.get(requireReplica(replica)).steps(from, most);
+    public List<StepRecord> steps(int replica, long from, int max) {
+        return logs.get(requireReplica(replica)).steps(from, max);
     }
 
     /**
-     * Ends every request at once, each with the reason CANCELLED, and stops. Any thread, any number of times.
+     * Ends every request in flight with CANCELLED and stops. May be called from any thread and repeatedly.
      *
-     * @throws EngineStopped if the engine's thread does not end within two and a half minutes: a device or an observer holds it up. Nothing
-     *     is freed then, as that thread may still use it
-     * @throws IllegalStateException in an action of {@link TokenStream#onDelivery} and on an engine's own thread: they cannot wait for
-     *     themselves
+     * @throws EngineStopped if the engine's thread does not end within two and a half minutes because a device or an
+     *     observer blocks it; nothing is freed then, since that thread may still use it
+     * @throws IllegalStateException if called from an action of {@link TokenStream#onDelivery} or on an engine's own
+     *     thread, which cannot wait for itself
      */
     @Override
     public void close() {
@@ -424,38 +429,43 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /** Refuses to wait for the engine's threads on a thread that these may wait for. */
+    /** Throws if the calling thread is one that the engine's threads may wait for. */
     private static void requireWaitable() {
         if (DeliveryThread.isCurrent()) {
-            throw new IllegalStateException("an engine is to be closed on the thread "
+            throw new IllegalStateException("close was called by an action of onDelivery or an observer, on the thread "
                     + Thread.currentThread().getName()
-                    + ", which delivers tokens and cannot wait for itself: an action of onDelivery or an observer has"
-                    + " called close; have another thread close it");
+                    + ", which delivers tokens and cannot wait for itself; close the engine on another thread");
         }
     }
 
-    /** Returns whether {@link #close} has stopped the engine's threads, so that nothing uses what it ran on. Never waits. */
+    /**
+     * Returns whether {@link #close} has stopped the engine's threads, so that nothing uses its resources. Does not
+     * block.
+     */
     public boolean isClosed() {
         return closed;
     }
 
     /** Returns the maximum number of requests in flight. */
     public int maxInflightRequests() {
-        return manager.inFlight().most();
-    }
-
-    /** The most tokens that a request can come to, prompt and completion: what the model's context takes, and the KV pool holds. */
-    public int longest() {
-        return EngineLimits.longest(spec(), kv);
+        return manager.inFlight().max();
     }
 
     /**
-     * Accepts nothing more, works off what there is for at most {@code grace}, then closes.
+     * Returns the maximum tokens of a request, prompt and completion: the model's context or the capacity of the KV
+     * pool.
+     */
+    public int maxRequestTokens() {
+        return EngineLimits.maxRequestTokens(spec(), kv);
+    }
+
+    /**
+     * Accepts no further requests, completes those in flight for at most {@code grace}, then closes.
      *
-     * @return whether every request that was accepted came to an ending of its own: by its last token, a stop string, its deadline, its
-     *     caller, or a failure of its own. False if the time was too short, if the engine failed, or if somebody else closed it at once
-     * @throws EngineStopped as {@link #close()} does
-     * @throws IllegalStateException as {@link #close()} does
+     * @return whether every accepted request ended by itself: by its last token, a stop string, its deadline, its
+     *     caller or its own failure. False if the time was too short, the engine failed, or it was closed concurrently
+     * @throws EngineStopped like {@link #close()}
+     * @throws IllegalStateException like {@link #close()}
      */
     public boolean close(Duration grace) {
         Objects.requireNonNull(grace, "grace");
@@ -465,6 +475,6 @@ public final class Engine implements AutoCloseable {
         } finally {
             close();
         }
-        return manager.hasWorkedOffAll();
+        return manager.hasCompletedAll();
     }
 }

@@ -13,20 +13,23 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The limits that an engine's options ask of a runner, and those that a runner sets for a request. */
+/** Limits that an engine's options require of a runner, and that a runner imposes on requests. */
 public final class EngineLimits {
-    /** 146 years, which can be added to any reading of a clock. */
+    /** 146 years; can be added to any clock reading without overflow. */
     static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;
 
-    /** Maximum prompt tokens per step, unless one uncut prompt is longer: bounds scratch memory and the time between decode steps. */
+    /**
+     * Maximum prompt tokens per step, unless a single unsplit prompt is longer. Bounds scratch memory and the time
+     * between decode steps.
+     */
     private static final int STEP_TOKENS = 8192;
 
     private EngineLimits() {}
 
     /**
-     * The limits a runner must be loaded with to serve with these options.
+     * Returns the limits that a runner must be loaded with to serve with these options.
      *
-     * @throws BadInput if no runner can have them
+     * @throws BadInput if no runner supports them
      */
     public static RunnerLimits runnerLimits(EngineOptions options, ModelSpec spec) {
         return runnerLimits(options.scheduler(), options.blockSize(), options.kvBlocks(), spec);
@@ -40,28 +43,33 @@ public final class EngineLimits {
         return limits;
     }
 
-    /** Prompt tokens for which a step has room: a prompt that may not be cut has to fit, up to the whole context. */
+    /**
+     * Returns the maximum prompt tokens of a step. A prompt that may not be split must fit, up to the whole context.
+     */
     private static int promptTokens(SchedulerOptions scheduler, int contextLength) {
         long wanted = Math.min(scheduler.prefillMaxTokens(), (long) scheduler.prefillMaxBatchSize() * contextLength);
         int bounded = (int) Math.min(wanted, STEP_TOKENS);
         return scheduler.chunkedPrefill() ? bounded : Math.max(bounded, contextLength);
     }
 
-    /** Tokens at which a completion ends: as many new ones as wanted, or the model's context. */
+    /**
+     * Returns the maximum tokens of a sequence: the prompt and the requested new tokens, limited by the model's
+     * context.
+     */
     static int maxLength(int promptTokens, int maxNewTokens, ModelSpec spec) {
         return (int) Math.min(spec.contextLength(), (long) promptTokens + maxNewTokens);
     }
 
     /**
-     * Refuses a runner that was loaded for other options.
+     * Throws if a runner was loaded with other options.
      *
-     * @throws BadInput if a step of these options may not fit the runner
+     * @throws BadInput if a step with these options may not fit the runner
      */
     static void requireFit(ModelRunner runner, EngineOptions options) {
         requireFit(runner, runnerLimits(options, runner.spec()));
     }
 
-    /** As {@link #requireFit(ModelRunner, EngineOptions)}, with the runner's own KV blocks. */
+    /** Checks like {@link #requireFit(ModelRunner, EngineOptions)}, with the runner's own KV blocks. */
     static void requireFit(ModelRunner runner, SchedulerOptions options) {
         RunnerLimits given = runner.limits();
         requireFit(runner, runnerLimits(options, given.blockSize(), given.kvBlocks(), runner.spec()));
@@ -78,10 +86,10 @@ public final class EngineLimits {
     }
 
     /**
-     * The KV pool an engine has on a loaded runner: the blocks the options ask for, which may be fewer than the runner holds, so
-     * that one loaded model serves experiments with pools of several sizes; all there are if they ask for none.
+     * Returns the KV pool of an engine on a loaded runner. Options may ask for fewer blocks than the runner has, so
+     * that experiments with different pool sizes can share a loaded model; 0 uses all blocks.
      *
-     * @throws BadInput if there are not as many
+     * @throws BadInput if the runner has fewer blocks
      */
     public static KvGeometry pool(ModelRunner runner, EngineOptions options) {
         KvGeometry loaded = runner.kv();
@@ -94,18 +102,20 @@ public final class EngineLimits {
                 : new KvGeometry(loaded.blockSize(), options.kvBlocks(), loaded.bytesPerBlock());
     }
 
-    /** The most tokens that one sequence can come to, prompt and completion: what the context takes, and the pool holds. */
-    public static int longest(ModelSpec spec, KvGeometry kv) {
-        // Keys and values of the last token are never computed.
+    /**
+     * Returns the maximum tokens of a sequence, prompt and completion: the model's context or the capacity of the pool.
+     */
+    public static int maxRequestTokens(ModelSpec spec, KvGeometry kv) {
+        // The keys and values of the last token are never computed.
         return (int) Math.min(spec.contextLength(), 1 + (long) kv.blocks() * kv.blockSize());
     }
 
-    /** The parameters as a model of this vocabulary can serve them: no more alternatives than there are tokens. */
+    /** Returns the parameters limited to the model's vocabulary: no more alternatives than there are tokens. */
     static SamplingParams servable(SamplingParams params, ModelSpec spec) {
         return params.logprobs() <= spec.vocabularySize() ? params : params.withLogprobs(spec.vocabularySize());
     }
 
-    /** Refuses what could never be served, before it reaches the engine's thread. */
+    /** Throws if a request could never be served, before it reaches the engine's thread. */
     static void requireServable(int[] prompt, int maxNewTokens, ModelSpec spec, KvGeometry kv) {
         if (prompt.length == 0) {
             throw new BadInput("the prompt has no tokens; a completion needs at least one to continue");
@@ -121,17 +131,17 @@ public final class EngineLimits {
                     + spec.contextLength() + " and one of it is left for the answer, so shorten the prompt");
         }
         long length = Math.min(spec.contextLength(), (long) prompt.length + maxNewTokens);
-        // Keys and values of the last token are never computed.
+        // The keys and values of the last token are never computed.
         int blocks = kv.blocksFor((int) length - 1);
         if (blocks > kv.blocks()) {
             throw new BadInput(
-                    "the request can grow to " + length + " tokens, " + blocks + " KV blocks, and the pool has "
-                            + kv.blocks(),
+                    "the request may grow to " + length + " tokens, which need " + blocks
+                            + " KV blocks, and the pool has " + kv.blocks(),
                     Remedy.of("raise %s or ask for fewer tokens", "kv_blocks"));
         }
     }
 
-    /** A duration in nanoseconds, or the most that fits; never throws. */
+    /** Returns a duration in nanoseconds, clamped to {@link #UNLIMITED_NANOS}. */
     static long nanos(Duration duration) {
         return Math.min(UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(duration));
     }

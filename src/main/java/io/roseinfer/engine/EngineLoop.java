@@ -28,9 +28,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine's main loop. A turn ends what was canceled, plans and launches the next step, delivers the tokens of the step before while
- * the device works, and waits for the step. Tests call {@link #doWork} by hand, {@link Replica} calls it on a thread. Cancels may come
- * from any thread; everything else happens on the thread that turns the loop.
+ * The engine's main loop. An iteration ends cancelled and expired requests, launches steps, delivers the previous
+ * step's tokens while the device works, and awaits the oldest step. {@link Replica} runs the loop on a thread; tests
+ * call {@link #doWork} directly. Only {@link #cancel} may be called from other threads.
  */
 final class EngineLoop {
     private final Clock clock;
@@ -40,35 +40,35 @@ final class EngineLoop {
     private final ReplicaLoad load;
     private final RequestObserver requests;
     private final StepObserver steps;
-    /** The record at events of turns and deliveries, which are of no step. */
+    /** The record passed with events of iterations and deliveries, which belong to no step. */
     private final StepRecord noStep = new StepRecord();
 
     private final InFlight inFlight;
     private final WaitingQueue waitingQueue;
     private final Queue<LiveRequest> cancelled = new ConcurrentLinkedQueue<>();
     private final LinkedHashSet<LiveRequest> live = new LinkedHashSet<>();
-    /** Those that the step in the making has admitted first. */
+    /** Requests admitted for the first time by the step being planned. */
     private final List<LiveRequest> admitted = new ArrayList<>();
 
     private final Deadlines deadlines = new Deadlines();
 
-    @SuppressWarnings("UnnecessaryLambda") // a method reference would be allocated in each turn
+    @SuppressWarnings("UnnecessaryLambda") // a method reference would be allocated in each iteration
     private final Consumer<LiveRequest> onDue = due -> end(due, FinishReason.DEADLINE);
 
-    /** How many requests that any engine may admit this one may still admit in this turn. */
-    private int share;
+    /** How many more shared requests this iteration may admit. */
+    private int remainingShare;
 
-    private long turnNanos;
+    private long iterationNanos;
     private @Nullable Flight undelivered;
     private long undeliveredNanos;
 
     /**
-     * A loop over a runner that nothing else uses.
+     * Creates a loop over a runner that no other loop uses.
      *
-     * @param index its number among those that share the waiting queue
-     * @param observers are told of every step, and of admissions and endings
-     * @param publishesPrefixes whether other threads are to know what its prefix cache has
-     * @param inFlight has the requests that wait, and ends those that it has admitted
+     * @param index the replica's number in the waiting queue
+     * @param observers notified of steps, admissions and outcomes
+     * @param publishesPrefixes whether to publish the contents of the prefix cache to other threads
+     * @param inFlight the requests in flight, which also ends those admitted by this loop
      */
     EngineLoop(
             int index,
@@ -87,31 +87,32 @@ final class EngineLoop {
         PublishedPrefixes prefixes =
                 publishesPrefixes && options.prefixCache() ? new PublishedPrefixes(kv.blocks()) : null;
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache(), prefixes);
-        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), waitingQueue, index, this::take);
+        this.scheduler =
+                new Scheduler(options, pool, runner.limits().maxTokens(), waitingQueue, index, this::onFirstAdmission);
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
         this.requests = observers.requests();
         this.steps = StepObserver.all(List.of(load, observers.steps(index)));
         this.pipeline = new Pipeline(index, runner, scheduler, clock, steps);
     }
 
-    /** Takes in a request that is being admitted; under the waiting queue's lock. */
-    private void take(Sequence sequence) {
+    /** Takes ownership of a request that is being admitted; called under the waiting queue's lock. */
+    private void onFirstAdmission(Sequence sequence) {
         LiveRequest request = InFlight.requestOf(sequence);
         live.add(request);
         admitted.add(request);
         inFlight.unwatch(request);
         deadlines.add(request);
         if (request.isCancelled()) {
-            // Its caller may have asked the loop that had it before.
+            // The caller may have cancelled it in the loop that had it before.
             cancel(request);
         }
-        if (!request.isCharged()) {
-            request.charge(load, sequence);
-            share--;
+        if (!request.hasLoad()) {
+            request.addLoad(load, sequence);
+            remainingShare--;
         }
     }
 
-    /** Asks for the end of a request that it has admitted; any thread, any number of times. */
+    /** Cancels a request that this loop has admitted. May be called from any thread and repeatedly. */
     void cancel(LiveRequest request) {
         cancelled.add(request);
     }
@@ -120,37 +121,37 @@ final class EngineLoop {
         return EngineStats.of(load, waitingQueue.boundCount(load.index()));
     }
 
-    /** What it has to do. */
+    /** Returns the replica's load. */
     ReplicaLoad load() {
         return load;
     }
 
-    /** Whether it has requests of its own, waiting or running. */
+    /** Returns whether this loop has requests of its own, waiting or running. */
     boolean isBusy() {
         return !cancelled.isEmpty() || scheduler.hasWork() || pipeline.inFlight() > 0 || undelivered != null;
     }
 
-    /** Whether a turn would find anything to do. */
+    /** Returns whether an iteration would find work. */
     boolean hasWork() {
         return isBusy() || waitingQueue.sharedCount() > 0;
     }
 
-    /** Runs one turn, which admits at most {@code mostShared} of the requests that any engine may admit. */
-    void doWork(int mostShared) {
-        steps.on(StepEvent.TURN_BEGINS, noStep);
+    /** Runs one iteration that admits at most {@code maxShared} shared requests. */
+    void doWork(int maxShared) {
+        steps.on(StepEvent.ITERATION_STARTED, noStep);
         try {
-            share = mostShared;
-            turn();
+            remainingShare = maxShared;
+            runIteration();
         } finally {
-            steps.on(StepEvent.TURN_ENDS, noStep);
+            steps.on(StepEvent.ITERATION_ENDED, noStep);
         }
     }
 
-    private void turn() {
-        takeCancels();
-        turnNanos = clock.nanos();
-        inFlight.expireUntil(turnNanos);
-        deadlines.expireUntil(turnNanos, onDue);
+    private void runIteration() {
+        endCancelled();
+        iterationNanos = clock.nanos();
+        inFlight.expireUntil(iterationNanos);
+        deadlines.expireUntil(iterationNanos, onDue);
         launchSteps();
         deliver();
         if (pipeline.inFlight() > 0) {
@@ -159,17 +160,17 @@ final class EngineLoop {
     }
 
     private void launchSteps() {
-        while (pipeline.hasRoom()) {
-            Flight flight = pipeline.plan(share);
+        while (pipeline.hasCapacity()) {
+            Flight flight = pipeline.plan(remainingShare);
             if (flight.isEmpty()) {
                 break;
             }
-            stampAdmissions();
+            recordAdmissions();
             pipeline.launch();
         }
     }
 
-    private void takeCancels() {
+    private void endCancelled() {
         for (LiveRequest request = cancelled.poll(); request != null; request = cancelled.poll()) {
             if (live.contains(request)) {
                 end(request, FinishReason.CANCELLED);
@@ -181,12 +182,12 @@ final class EngineLoop {
         scheduler.end(request.sequence().orElseThrow(), reason);
     }
 
-    private void stampAdmissions() {
+    private void recordAdmissions() {
         if (admitted.isEmpty()) {
             return;
         }
         for (LiveRequest request : admitted) {
-            request.admitted(turnNanos, request.sequence().orElseThrow().cachedTokens());
+            request.admitted(iterationNanos, request.sequence().orElseThrow().cachedTokens());
             requests.admitted(request);
         }
         admitted.clear();
@@ -217,25 +218,25 @@ final class EngineLoop {
         }
     }
 
-    /** The step is lost, and with it the keys and values its rows should have written: its requests fail, the others go on. */
+    /** Fails the requests of a lost step, whose keys and values are lost too; others continue. */
     private void failStep(DeviceFailure failure) {
         StepPlan plan = pipeline.abandon().plan();
         long nanos = clock.nanos();
-        Ending ending = Ending.failed(failure);
+        RequestOutcome outcome = RequestOutcome.failed(failure);
         for (int row = 0; row < plan.rows(); row++) {
-            finish(InFlight.requestOf(plan.sequence(row)), ending, nanos);
+            finish(InFlight.requestOf(plan.sequence(row)), outcome, nanos);
         }
         deliver();
     }
 
-    /** Hands the tokens of the step completed last to their streams, then the endings there are. */
+    /** Delivers the tokens of the step completed last to their streams, then pending outcomes. */
     private void deliver() {
         steps.on(StepEvent.DELIVERING, noStep);
         if (undelivered != null) {
             deliverTokens(undelivered);
             undelivered = null;
         }
-        deliverEndings();
+        deliverOutcomes();
         steps.on(StepEvent.DELIVERED, noStep);
     }
 
@@ -255,21 +256,21 @@ final class EngineLoop {
         }
     }
 
-    private void deliverEndings() {
+    private void deliverOutcomes() {
         Optional<Sequence> ended = scheduler.pollFinished();
         while (ended.isPresent()) {
             Sequence sequence = ended.get();
-            Ending ending = InFlight.requestOf(sequence).endingOf(sequence);
-            // What the caller or a deadline ended is over since this turn began, anything else since its last step.
-            boolean early = ending.reason() == FinishReason.CANCELLED || ending.reason() == FinishReason.DEADLINE;
-            long nanos = early ? turnNanos : undeliveredNanos;
-            finish(InFlight.requestOf(sequence), ending, nanos);
+            RequestOutcome outcome = InFlight.requestOf(sequence).outcomeOf(sequence);
+            // Cancelled and expired requests ended in this iteration, all others with their last step.
+            boolean early = outcome.reason() == FinishReason.CANCELLED || outcome.reason() == FinishReason.DEADLINE;
+            long nanos = early ? iterationNanos : undeliveredNanos;
+            finish(InFlight.requestOf(sequence), outcome, nanos);
             ended = scheduler.pollFinished();
         }
     }
 
-    private void finish(LiveRequest request, Ending ending, long nanos) {
-        inFlight.end(request, ending, nanos);
+    private void finish(LiveRequest request, RequestOutcome outcome, long nanos) {
+        inFlight.end(request, outcome, nanos);
         forget(request);
     }
 
@@ -278,7 +279,7 @@ final class EngineLoop {
         deadlines.remove(request);
     }
 
-    /** Waits for the steps in flight and delivers what they yield, so that the runner can serve another loop. */
+    /** Completes and delivers the steps in flight, so that another loop can use the runner. */
     void quiesce() {
         deliver();
         while (pipeline.inFlight() > 0) {
@@ -287,30 +288,33 @@ final class EngineLoop {
         }
     }
 
-    /** Waits for the steps in flight, whose results are lost, so that the runner can serve another loop; this one has failed. */
-    void forgetSteps() {
-        pipeline.forget();
+    /**
+     * Waits for the steps in flight and discards their results, so that another loop can use the runner; this loop has
+     * failed.
+     */
+    void discardSteps() {
+        pipeline.discard();
     }
 
-    /** Hands over the requests of which nothing has been seen; another loop can serve them from their beginning. */
-    void giveBackUntouched(Consumer<LiveRequest> to) {
+    /** Passes on the requests without output, so that another loop can serve them from the start. */
+    void requeueRestartable(Consumer<LiveRequest> to) {
         for (LiveRequest request : List.copyOf(live)) {
-            if (request.isUntouched()) {
-                request.discharge();
+            if (request.isRestartable()) {
+                request.removeLoad();
                 to.accept(request);
                 forget(request);
             }
         }
     }
 
-    /** Ends every request that it has; the loop must not be turned afterwards. A call that fails can be repeated. */
-    void endAll(Ending ending) {
+    /** Ends all requests of this loop, which must not run afterwards. Can be repeated if it throws. */
+    void endAll(RequestOutcome outcome) {
         while (!live.isEmpty()) {
             LiveRequest request = live.getFirst();
-            inFlight.cut(request, ending);
+            inFlight.terminate(request, outcome);
             forget(request);
         }
-        load.nothingRuns();
+        load.clear();
     }
 
     /** Fails if an idle engine holds blocks. */
@@ -318,7 +322,7 @@ final class EngineLoop {
         scheduler.checkIdle();
     }
 
-    /** Fails if the books of blocks and sequences do not balance. No step may be in flight. */
+    /** Checks all reference counts and queues. No step may be in flight. */
     void check() {
         scheduler.check();
     }

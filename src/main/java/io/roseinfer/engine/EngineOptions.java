@@ -6,16 +6,17 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.Objects;
 
 /**
- * How an engine serves; fixed for its life.
+ * Options of an engine.
  *
- * @param scheduler the scheduler's knobs
+ * @param scheduler options of the scheduler
  * @param blockSize tokens per KV block
- * @param kvBlocks blocks in the KV pool; 0 lets the backend choose. An engine on a loaded runner may have fewer than that holds
- * @param maxInflightRequests most requests accepted and not yet ended; one more is refused as overloaded
- * @param streamInterval tokens between two deliveries to a stream; the first token is always delivered at once
- * @param tokenizeWorkers threads that tokenize prompts off the submit path; 0 tokenizes inside {@code submit}
- * @param stepHistory steps whose records are kept, the newest ones
- * @param seed where the random streams of requests without a seed of their own start
+ * @param kvBlocks blocks in the KV pool; 0 lets the backend choose. An engine may use fewer than its runner was loaded
+ *     with
+ * @param maxInflightRequests maximum requests in flight; further ones are rejected as overloaded
+ * @param streamInterval tokens between deliveries to a stream; the first token is always delivered immediately
+ * @param tokenizeWorkers threads that tokenize prompts; 0 tokenizes in {@code submit}
+ * @param stepHistory number of latest steps whose records are kept
+ * @param seed base seed for requests without their own
  */
 public record EngineOptions(
         SchedulerOptions scheduler,
@@ -26,10 +27,10 @@ public record EngineOptions(
         int tokenizeWorkers,
         int stepHistory,
         long seed) {
-    /** Maximum threads that tokenize. */
+    /** Maximum tokenizer threads. */
     public static final int MAX_TOKENIZE_WORKERS = 256;
 
-    /** Maximum steps that can be kept: some 70 MB. */
+    /** Maximum step history, about 70 MB. */
     public static final int MAX_STEP_HISTORY = 1 << 19;
 
     public EngineOptions {
@@ -54,7 +55,10 @@ public record EngineOptions(
                 "1 to " + MAX_STEP_HISTORY);
     }
 
-    /** Blocks of 16 tokens, the backend's choice of pool, up to 65,536 requests in flight, every token delivered at once, records of 4096 steps. */
+    /**
+     * Returns the defaults: blocks of 16 tokens, the backend's choice of pool, 65,536 requests in flight, immediate
+     * delivery of every token, records of 4096 steps.
+     */
     public static EngineOptions defaults() {
         return new EngineOptions(SchedulerOptions.defaults(), 16, 0, 65_536, 1, 0, 4096, 0);
     }

@@ -15,11 +15,11 @@ import java.util.stream.Collectors;
  *
  * @param kv the KV pool
  * @param blocksInUse blocks held by requests
- * @param blocksCached unreferenced blocks that the prefix cache keeps
- * @param waiting requests accepted and not admitted
+ * @param blocksCached unreferenced blocks in the prefix cache
+ * @param waiting requests accepted but not admitted
  * @param active requests that hold KV blocks
  * @param steps steps run so far
- * @param totals sums over those steps, of all {@link Fact#counts}
+ * @param totals sums of all {@link Fact#counts} over those steps
  * @param requests requests and their tokens since the engine was opened
  */
 public record EngineStats(
@@ -36,15 +36,15 @@ public record EngineStats(
         totals = Map.copyOf(totals);
     }
 
-    /** Returns the sum of a fact over all steps, such as {@link Fact#PREEMPTIONS}; 0 of a fact that does not count. */
+    /** Returns the sum of a count over all steps, such as {@link Fact#PREEMPTIONS}; 0 for other facts. */
     public long total(Fact fact) {
         return totals.getOrDefault(fact, 0L);
     }
 
     /**
-     * The counters of one replica, without those of requests.
+     * Returns the counters of one replica, without request counts.
      *
-     * @param waiting requests that wait for it to admit them first
+     * @param waiting requests bound to the replica that wait for their first admission
      */
     static EngineStats of(ReplicaLoad load, int waiting) {
         return new EngineStats(
@@ -59,11 +59,11 @@ public record EngineStats(
     }
 
     /**
-     * The counters of all replicas together; their blocks are of one size.
+     * Returns the sums over all replicas, whose blocks have the same size.
      *
-     * @param waiting requests that wait for any of them
+     * @param waiting requests that wait for any replica
      */
-    static EngineStats together(List<EngineStats> replicas, int waiting, RequestCounts requests) {
+    static EngineStats sum(List<EngineStats> replicas, int waiting, RequestCounts requests) {
         KvGeometry one = replicas.getFirst().kv();
         return new EngineStats(
                 new KvGeometry(one.blockSize(), sum(replicas, each -> each.kv().blocks()), one.bytesPerBlock()),
@@ -77,8 +77,8 @@ public record EngineStats(
                 requests);
     }
 
-    private static int sum(List<EngineStats> replicas, ToIntFunction<EngineStats> figure) {
-        return replicas.stream().mapToInt(figure).sum();
+    private static int sum(List<EngineStats> replicas, ToIntFunction<EngineStats> value) {
+        return replicas.stream().mapToInt(value).sum();
     }
 
     private static Map<Fact, Long> totals(ToLongFunction<Fact> total) {

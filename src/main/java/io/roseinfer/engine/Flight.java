@@ -6,18 +6,15 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 
-/**
- * One step: what it computes, as rows of sequences and as the device's arrays, what it yields, and its facts. A {@link Pipeline}
- * allocates a few and reuses them.
- */
+/** A step in flight: its plan, device inputs, outputs and record. A {@link Pipeline} reuses a few of them. */
 record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord record) {
 
-    /** Whether nothing was planned, so that there is nothing to launch. */
+    /** Returns whether the plan is empty, so that there is nothing to launch. */
     boolean isEmpty() {
         return plan.isEmpty();
     }
 
-    /** Writes the plan into the device's arrays, which held another step before. */
+    /** Writes the plan into the device inputs. */
     void pack() {
         inputs.clear();
         for (int row = 0; row < plan.rows(); row++) {

@@ -3,13 +3,13 @@ package io.roseinfer.engine;
 import java.util.List;
 
 /**
- * One generated token as a stream delivers it.
+ * A generated token, as a stream delivers it.
  *
- * @param id the token
- * @param text what the token adds to the text: complete characters only, so it may be empty, and the token that completes a
- *     character carries all of it; always empty without a tokenizer
- * @param logprob natural logarithm of the token's probability under the model; NaN unless asked for
- * @param top the likeliest tokens, most likely first; empty unless asked for
+ * @param id the token id
+ * @param text the text that the token adds: complete characters only, so it may be empty until a later token completes
+ *     a character; always empty without a tokenizer
+ * @param logprob natural log-probability of the token under the model; NaN unless requested
+ * @param top the most likely tokens, in descending order; empty unless requested
  */
 public record GeneratedToken(int id, String text, float logprob, List<TopToken> top) {
 

@@ -10,18 +10,18 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One completion to make. Immutable; {@code with…} methods return changed copies.
+ * A request for one completion. Immutable; {@code with…} methods return modified copies.
  *
- * @param prompt what to continue
- * @param maxNewTokens most tokens to generate; fewer if the context fills up first
- * @param sampling how tokens are chosen
- * @param seed the request's own random stream, which gives the same tokens in any batch; without one the engine assigns it
- * @param stop strings that end the completion; none of the text from the stop string on is delivered; at most
- *     {@value #MAX_STOP_STRINGS} of at most {@value #MAX_STOP_CHARS} characters
- * @param stopTokens ids that end the completion as the model's own end-of-text tokens do; the text is without theirs; at most
- *     {@value #MAX_STOP_TOKENS}
- * @param ignoreEndOfText whether to generate on after the model's end-of-text token
- * @param terms deadline, priority and tag
+ * @param prompt the prompt to continue
+ * @param maxNewTokens maximum tokens to generate; fewer if the context is full
+ * @param sampling sampling parameters
+ * @param seed seed of the random stream, which gives the same tokens in any batch; assigned by the engine if empty
+ * @param stop stop strings; the text ends before the first of them; at most {@value #MAX_STOP_STRINGS} of at most
+ *     {@value #MAX_STOP_CHARS} characters
+ * @param stopTokens token ids that end the completion like the model's end-of-text tokens and are not part of the text;
+ *     at most {@value #MAX_STOP_TOKENS}
+ * @param ignoreEndOfText whether to continue after the model's end-of-text token
+ * @param options deadline, priority and tag
  */
 public record GenerationRequest(
         Prompt prompt,
@@ -31,13 +31,13 @@ public record GenerationRequest(
         List<String> stop,
         List<Integer> stopTokens,
         boolean ignoreEndOfText,
-        RequestTerms terms) {
+        RequestOptions options) {
 
     public static final int MAX_STOP_STRINGS = 4;
     public static final int MAX_STOP_CHARS = 64;
     public static final int MAX_STOP_TOKENS = 64;
 
-    /** Tokens generated when nothing else is said. */
+    /** Default maximum of generated tokens. */
     public static final int DEFAULT_NEW_TOKENS = 64;
 
     public GenerationRequest {
@@ -46,7 +46,7 @@ public record GenerationRequest(
         Objects.requireNonNull(seed, "seed");
         Objects.requireNonNull(stop, "stop").forEach(text -> Objects.requireNonNull(text, "stop string"));
         Objects.requireNonNull(stopTokens, "stopTokens").forEach(id -> Objects.requireNonNull(id, "stop token"));
-        Objects.requireNonNull(terms, "terms");
+        Objects.requireNonNull(options, "options");
         if (maxNewTokens < 1) {
             throw new BadInput("max_new_tokens is " + maxNewTokens + "; it must be positive");
         }
@@ -71,17 +71,17 @@ public record GenerationRequest(
         }
     }
 
-    /** A greedy completion of text. */
+    /** Returns a request for a greedy completion of text. */
     public static GenerationRequest of(String prompt) {
         return of(new Prompt.Text(Objects.requireNonNull(prompt, "prompt")));
     }
 
-    /** A greedy completion of token ids. */
+    /** Returns a request for a greedy completion of token ids. */
     public static GenerationRequest ofTokens(int... ids) {
         return of(new Prompt.Tokens(ids));
     }
 
-    /** A greedy completion of {@value #DEFAULT_NEW_TOKENS} tokens at most. */
+    /** Returns a request for a greedy completion of at most {@value #DEFAULT_NEW_TOKENS} tokens. */
     public static GenerationRequest of(Prompt prompt) {
         return new GenerationRequest(
                 prompt,
@@ -91,75 +91,79 @@ public record GenerationRequest(
                 List.of(),
                 List.of(),
                 false,
-                RequestTerms.NONE);
+                RequestOptions.NONE);
     }
 
     public GenerationRequest withPrompt(Prompt value) {
-        return new GenerationRequest(value, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, terms);
+        return new GenerationRequest(value, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, options);
     }
 
     /**
-     * Bounds the tokens to generate. A request is not refused because prompt and new tokens together are longer than the model's
-     * context: it ends where the context is full, with {@link io.roseinfer.scheduler.FinishReason#LENGTH}.
+     * Returns a copy with a maximum number of tokens to generate. If prompt and new tokens exceed the model's context,
+     * the request is not rejected; it ends with {@link io.roseinfer.scheduler.FinishReason#LENGTH} when the context is
+     * full.
      */
     public GenerationRequest withMaxNewTokens(int value) {
-        return new GenerationRequest(prompt, value, sampling, seed, stop, stopTokens, ignoreEndOfText, terms);
+        return new GenerationRequest(prompt, value, sampling, seed, stop, stopTokens, ignoreEndOfText, options);
     }
 
     public GenerationRequest withSampling(SamplingParams value) {
-        return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, stopTokens, ignoreEndOfText, terms);
+        return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, stopTokens, ignoreEndOfText, options);
     }
 
     public GenerationRequest withSeed(long value) {
         return new GenerationRequest(
-                prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, stopTokens, ignoreEndOfText, terms);
+                prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, stopTokens, ignoreEndOfText, options);
     }
 
     public GenerationRequest withStop(String... values) {
         List<String> all = Arrays.asList(Objects.requireNonNull(values, "stop"));
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, all, stopTokens, ignoreEndOfText, terms);
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, all, stopTokens, ignoreEndOfText, options);
     }
 
     public GenerationRequest withStopTokens(int... ids) {
         List<Integer> all =
                 Arrays.stream(Objects.requireNonNull(ids, "stopTokens")).boxed().toList();
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, all, ignoreEndOfText, terms);
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, all, ignoreEndOfText, options);
     }
 
     public GenerationRequest withIgnoreEndOfText(boolean value) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, value, terms);
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, value, options);
     }
 
-    private GenerationRequest withTerms(RequestTerms value) {
+    private GenerationRequest withOptions(RequestOptions value) {
         return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, value);
     }
 
     /**
-     * Ends with {@code DEADLINE} when the engine's clock shows {@code nanos}, also while it waits. The clock is {@link System#nanoTime}
-     * unless the engine was given another, so no time of day; {@link #withTimeout} needs no clock.
+     * Returns a copy that ends with {@code DEADLINE} when the engine's clock reaches {@code nanos}, even while it
+     * waits. The clock is {@link System#nanoTime} unless the engine was opened with another, so this is not a time of
+     * day; {@link #withTimeout} needs no clock.
      */
     public GenerationRequest withDeadline(long nanos) {
-        return withTerms(new RequestTerms(OptionalLong.of(nanos), terms.timeout(), terms.priority(), terms.tag()));
+        return withOptions(
+                new RequestOptions(OptionalLong.of(nanos), options.timeout(), options.priority(), options.tag()));
     }
 
-    /** Ends with {@code DEADLINE} this long after it was submitted, also while it waits. */
+    /** Returns a copy that ends with {@code DEADLINE} this long after it was submitted, even while it waits. */
     public GenerationRequest withTimeout(Duration value) {
         Objects.requireNonNull(value, "timeout");
-        return withTerms(new RequestTerms(terms.deadlineNanos(), Optional.of(value), terms.priority(), terms.tag()));
+        return withOptions(
+                new RequestOptions(options.deadlineNanos(), Optional.of(value), options.priority(), options.tag()));
     }
 
     public GenerationRequest withPriority(int value) {
-        return withTerms(new RequestTerms(terms.deadlineNanos(), terms.timeout(), value, terms.tag()));
+        return withOptions(new RequestOptions(options.deadlineNanos(), options.timeout(), value, options.tag()));
     }
 
     public GenerationRequest withTag(Object value) {
         Objects.requireNonNull(value, "tag");
-        return withTerms(
-                new RequestTerms(terms.deadlineNanos(), terms.timeout(), terms.priority(), Optional.of(value)));
+        return withOptions(
+                new RequestOptions(options.deadlineNanos(), options.timeout(), options.priority(), Optional.of(value)));
     }
 
-    /** This request as submitted now: its timeout is a deadline. */
+    /** Returns a copy with the timeout converted to a deadline, for a request submitted now. */
     GenerationRequest startingAt(long nowNanos) {
-        return withTerms(terms.startingAt(nowNanos));
+        return withOptions(options.startingAt(nowNanos));
     }
 }

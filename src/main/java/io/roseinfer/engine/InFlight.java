@@ -11,95 +11,96 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * The requests that were accepted and have not ended: counts them, has them wait, and ends them. Any thread.
+ * The requests in flight: accepted and not ended. Counts them, queues them for admission, and ends them. Thread-safe.
  *
- * <p>Each has one ending, by whoever claims it: while its prompt is tokenized any thread, while it waits the thread that takes it out of
- * the {@link WaitingQueue}, and afterwards the loop that admitted it.
+ * <p>Each request has exactly one outcome, set by the thread that claims it. While the prompt is tokenized, any thread
+ * may claim it. While the request waits, only the thread that removes it from the {@link WaitingQueue} may. After its
+ * admission, only the loop that admitted it may.
  */
 final class InFlight {
-    /** How long {@link #awaitEndings} waits between two looks. An ending takes less, unless an observer is slow. */
-    private static final long ENDING_NANOS = 50_000;
+    /** Poll interval of {@link #awaitOutcomes}. */
+    private static final long POLL_NANOS = 50_000;
 
-    private final int most;
+    private final int max;
     private final Clock clock;
     private final RequestObserver observer;
     private final WaitingQueue waitingQueue;
     private final TokenizeWorkers tokenizers;
-    private final Runnable onNone;
+    private final Runnable onEmpty;
 
-    /** The deadlines of requests that no loop has admitted. */
+    /** Deadlines of requests that no loop has admitted. */
     private final Deadlines deadlines = new Deadlines();
 
     private final Consumer<LiveRequest> onDue = this::expire;
 
     private final AtomicInteger count = new AtomicInteger();
 
-    /** Threads that may have claimed an ending and are not done with it. */
-    private final AtomicInteger ending = new AtomicInteger();
+    /** Threads that may have claimed an outcome and not set it yet. */
+    private final AtomicInteger claims = new AtomicInteger();
 
-    /** Whether a request was ended because a replica ended. */
-    private volatile boolean hasCut;
+    /** Whether a request was ended because its replica stopped. */
+    private volatile boolean hasTerminated;
 
     /**
-     * No requests yet.
+     * Creates an empty set.
      *
-     * @param most how many there may be at a time
-     * @param onNone is run whenever the last of them has ended
+     * @param max maximum requests in flight
+     * @param onEmpty run whenever the last request has ended
      */
     InFlight(
-            int most,
+            int max,
             Clock clock,
             RequestObserver observer,
             WaitingQueue waitingQueue,
             TokenizeWorkers tokenizers,
-            Runnable onNone) {
-        this.most = most;
+            Runnable onEmpty) {
+        this.max = max;
         this.clock = clock;
         this.observer = observer;
         this.waitingQueue = waitingQueue;
         this.tokenizers = tokenizers;
-        this.onNone = onNone;
+        this.onEmpty = onEmpty;
     }
 
     WaitingQueue waitingQueue() {
         return waitingQueue;
     }
 
-    int most() {
-        return most;
+    int max() {
+        return max;
     }
 
-    /** Requests counted in that have not ended. */
+    /** Returns the number of requests in flight. */
     int count() {
         return count.get();
     }
 
-    /** Whether a request was ended because a replica ended. */
-    boolean hasCut() {
-        return hasCut;
+    /** Returns whether a request was ended because its replica stopped. */
+    boolean hasTerminated() {
+        return hasTerminated;
     }
 
     /**
-     * Counts a request in.
+     * Reserves a place for a request.
      *
-     * @throws Overloaded if as many are in flight as there may be
+     * @throws Overloaded if the maximum is in flight
      */
     void reserve() {
         int seen = count.get();
-        while (seen < most) {
+        while (seen < max) {
             if (count.compareAndSet(seen, seen + 1)) {
                 return;
             }
             seen = count.get();
         }
-        throw new Overloaded("too many requests in flight: " + most
-                + " is the most (max_inflight_requests); try again when one has ended");
+        throw new Overloaded("too many requests in flight: the maximum is " + max
+                + " (max_inflight_requests); retry when one has ended");
     }
 
-    /** Gives back what {@link #reserve} counted. */
-    void unreserve() {
+    /** Releases a place taken by {@link #reserve}. */
+    void release() {
         if (count.decrementAndGet() == 0) {
-            onNone.run();
+            onEmpty.run();
         }
     }
 
@@ -112,7 +113,7 @@ final class InFlight {
         return isEarliest;
     }
 
-    /** Leaves the deadline of a request to the loop that admits it. */
+    /** Stops watching the deadline of a request, which the loop that admits it does from now on. */
     void unwatch(LiveRequest request) {
         deadlines.remove(request);
     }
@@ -123,45 +124,45 @@ final class InFlight {
     }
 
     private void expire(LiveRequest due) {
-        boolean unused = endEarly(due, Ending.DEADLINE);
+        boolean unused = endBeforeAdmission(due, RequestOutcome.DEADLINE);
     }
 
-    /** The earliest watched deadline; {@link Long#MAX_VALUE} without any. */
+    /** Returns the earliest watched deadline, or {@link Long#MAX_VALUE} if there is none. */
     long nextDeadlineNanos() {
         return deadlines.nextNanos();
     }
 
     /**
-     * Has a request wait whose prompt has been tokenized.
+     * Adds a tokenized request to the waiting queue.
      *
-     * @param engine the one that may admit it, or {@link WaitingQueue#ANY}; any may if that one has stopped
-     * @return false if it has ended before
+     * @param engine the replica that may admit it, or {@link WaitingQueue#ANY}; if that replica has stopped, any may
+     * @return false if it has already ended
      */
-    boolean enter(LiveRequest request, Sequence sequence, int engine) {
+    boolean enqueue(LiveRequest request, Sequence sequence, int engine) {
         synchronized (waitingQueue) {
-            if (!request.ready(sequence)) {
+            if (!request.setReady(sequence)) {
                 return false;
             }
             waitingQueue.add(sequence, engine);
             if (sequence.scheduler() == WaitingQueue.ANY) {
-                request.discharge();
+                request.removeLoad();
             }
             return true;
         }
     }
 
-    /** Has a request wait again that the loop which admitted it cannot serve, as if it had never been admitted. */
-    void enterAgain(LiveRequest request) {
+    /** Returns an admitted request to the waiting queue, because its loop cannot serve it. */
+    void requeue(LiveRequest request) {
         synchronized (waitingQueue) {
-            waitingQueue.requeue(request.readyAgain());
+            waitingQueue.requeue(request.restart());
         }
     }
 
-    /** Lets any engine admit what waits for one that stops. */
-    void leave(int engine) {
+    /** Lets any replica admit the requests bound to one that stops. */
+    void unbindAll(int engine) {
         synchronized (waitingQueue) {
             for (Sequence sequence : waitingQueue.unbindAll(engine)) {
-                requestOf(sequence).discharge();
+                requestOf(sequence).removeLoad();
             }
         }
     }
@@ -171,100 +172,111 @@ final class InFlight {
     }
 
     /** Ends a request unless a loop has admitted it or it has ended; returns whether it did. */
-    boolean endEarly(LiveRequest request, Ending why) {
-        ending.incrementAndGet();
+    boolean endBeforeAdmission(LiveRequest request, RequestOutcome outcome) {
+        claims.incrementAndGet();
         try {
-            boolean claimed = claimEarly(request);
+            boolean claimed = claimBeforeAdmission(request);
             if (claimed) {
                 tokenizers.remove(request);
-                conclude(request, why, clock.nanos());
+                finish(request, outcome, clock.nanos());
             }
             return claimed;
         } finally {
-            ending.decrementAndGet();
+            claims.decrementAndGet();
         }
     }
 
-    private boolean claimEarly(LiveRequest request) {
+    private boolean claimBeforeAdmission(LiveRequest request) {
         if (request.claimWhileTokenizing()) {
             return true;
         }
         synchronized (waitingQueue) {
-            return request.sequence().filter(waitingQueue::remove).isPresent() && request.claimEnding();
+            return request.sequence().filter(waitingQueue::remove).isPresent() && request.claimOutcome();
         }
     }
 
-    /** Ends a request unless it has ended; for a thread that may, as {@link InFlight} says. */
-    void end(LiveRequest request, Ending why, long nanos) {
-        ending.incrementAndGet();
+    /**
+     * Ends a request unless it has ended. Only the thread entitled to claim the outcome may call this, see
+     * {@link InFlight}.
+     */
+    void end(LiveRequest request, RequestOutcome outcome, long nanos) {
+        claims.incrementAndGet();
         try {
-            if (request.claimEnding()) {
-                conclude(request, why, nanos);
+            if (request.claimOutcome()) {
+                finish(request, outcome, nanos);
             }
         } finally {
-            ending.decrementAndGet();
+            claims.decrementAndGet();
         }
     }
 
-    /** Ends a request unless it has ended, because its engine ends; for a thread that may, as {@link InFlight} says. */
-    void cut(LiveRequest request, Ending why) {
-        cut(request, why, LiveRequest::claimEnding);
+    /**
+     * Ends a request because its engine stops, unless it has ended. Only the thread entitled to claim the outcome may
+     * call this.
+     */
+    void terminate(LiveRequest request, RequestOutcome outcome) {
+        terminate(request, outcome, LiveRequest::claimOutcome);
     }
 
-    /** Ends a request, because its engine ends, while its prompt is tokenized or waits for that. Any thread. */
-    void cutTokenizing(LiveRequest request, Ending why) {
-        cut(request, why, LiveRequest::claimWhileTokenizing);
+    /**
+     * Ends a request because its engine stops, while it is being tokenized or waits for that. Any thread may call this.
+     */
+    void terminateTokenizing(LiveRequest request, RequestOutcome outcome) {
+        terminate(request, outcome, LiveRequest::claimWhileTokenizing);
     }
 
-    private void cut(LiveRequest request, Ending why, Predicate<LiveRequest> claim) {
-        ending.incrementAndGet();
+    private void terminate(LiveRequest request, RequestOutcome outcome, Predicate<LiveRequest> claim) {
+        claims.incrementAndGet();
         try {
             if (claim.test(request)) {
-                hasCut = true;
-                conclude(request, why, clock.nanos());
+                hasTerminated = true;
+                finish(request, outcome, clock.nanos());
             }
         } finally {
-            ending.decrementAndGet();
+            claims.decrementAndGet();
         }
     }
 
-    /** Ends all requests that wait for a loop, because their engine ends. */
-    void cutWaiting(Ending why) {
-        ending.incrementAndGet();
+    /** Ends all waiting requests because their engine stops. */
+    void terminateWaiting(RequestOutcome outcome) {
+        claims.incrementAndGet();
         try {
-            waitingQueue.drain().forEach(sequence -> cut(requestOf(sequence), why));
+            waitingQueue.drain().forEach(sequence -> terminate(requestOf(sequence), outcome));
         } finally {
-            ending.decrementAndGet();
+            claims.decrementAndGet();
         }
     }
 
-    /** In this order: who learns of the ending may submit the next request at once, and look at the load. */
-    private void conclude(LiveRequest request, Ending why, long nanos) {
-        request.discharge();
+    /**
+     * Sets the outcome. The load and the count are updated first: whoever is notified may submit the next request
+     * immediately.
+     */
+    private void finish(LiveRequest request, RequestOutcome outcome, long nanos) {
+        request.removeLoad();
         deadlines.remove(request);
-        unreserve();
-        if (request.end(why, nanos)) {
-            observer.ended(request, why.reason());
+        release();
+        if (request.end(outcome, nanos)) {
+            observer.ended(request, outcome.reason());
         }
     }
 
-    /** Forgets a request without a reader unless a loop has admitted it or it has ended; returns whether it did. */
+    /** Discards a request without a reader, unless a loop has admitted it or it has ended; returns whether it did. */
     boolean discard(LiveRequest request) {
-        boolean claimed = claimEarly(request);
+        boolean claimed = claimBeforeAdmission(request);
         if (claimed) {
-            request.discharge();
+            request.removeLoad();
             deadlines.remove(request);
-            unreserve();
+            release();
             observer.withdrawn(request);
         }
         return claimed;
     }
 
-    /** Waits until other threads are done with the endings that they have claimed. */
-    void awaitEndings(long limitNanos) {
+    /** Waits until other threads have set the outcomes they have claimed. */
+    void awaitOutcomes(long limitNanos) {
         long startNanos = clock.nanos();
-        while (ending.get() > 0 && clock.nanos() - startNanos < limitNanos) {
-            LockSupport.parkNanos(this, ENDING_NANOS);
+        while (claims.get() > 0 && clock.nanos() - startNanos < limitNanos) {
+            LockSupport.parkNanos(this, POLL_NANOS);
         }
     }
 }

@@ -23,27 +23,28 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request from the moment it is accepted to its one ending, which {@link InFlight} gives it. Once a loop has admitted it only that
- * loop's thread writes. Its prompt's ids are those of its {@link Sequence}; its tokens are in a {@link TokenBuffer}, which only its
- * {@link RequestStream} reads.
+ * The engine's state of a request, from its acceptance to its outcome, which {@link InFlight} sets. After its admission
+ * only the loop's thread writes it. The prompt is in its {@link Sequence}; its tokens are in a {@link TokenBuffer},
+ * which only its {@link RequestStream} reads.
  */
 final class LiveRequest implements ObservedRequest, RoutedRequest {
-    /** How far a request is; it only moves down this list. */
+    /** The stages of a request, in order. */
     private enum Stage {
         TOKENIZING,
-        /** Has its sequence, and waits or runs. */
+        /** Has a sequence, and waits or runs. */
         READY,
         ENDED
     }
 
     /**
-     * What a stream has done when it is closed or collected, as long as its request runs. The cleaner keeps it for as long as there is the
-     * stream, so after the ending it refers to nothing: an engine may lead back to a stream, by way of those who watch it.
+     * The action of a stream that is closed or collected while its request runs. The cleaner keeps this object as long
+     * as the stream exists. It drops its reference at the end of the request, so that it cannot keep an engine and its
+     * observers reachable.
      */
-    private static final class UntilEnded implements Runnable {
+    private static final class CloseAction implements Runnable {
         private volatile @Nullable Runnable action;
 
-        UntilEnded(Runnable action) {
+        CloseAction(Runnable action) {
             this.action = action;
         }
 
@@ -68,7 +69,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.TOKENIZING);
     private final AtomicBoolean cancelled = new AtomicBoolean();
-    private @Nullable UntilEnded streamAction;
+    private @Nullable CloseAction streamAction;
     private volatile @Nullable Sequence sequence;
     private int promptTokens;
     private long submittedNanos;
@@ -78,21 +79,21 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private int cachedTokens;
 
     private long[] prefixes = NO_PREFIXES;
-    /** The load in which it counts. */
+    /** The load that includes this request. */
     private @Nullable ReplicaLoad load;
 
-    private long chargedTokens;
-    private int chargedPromptTokens;
-    /** Whether a token of it has been written, or looked at for stop strings. */
-    private boolean touched;
-    /** The text that the token {@link #stopsAt} was asked about last has made certain. */
+    private long loadTokens;
+    private int loadPromptTokens;
+    /** Whether a token has been written, or scanned for stop strings. */
+    private boolean hasOutput;
+    /** The text to deliver with the token that {@link #stopsAt} scanned last. */
     private String certainText = "";
 
     LiveRequest(long id, GenerationRequest request, long seed, int contextLength, Optional<Tokenizer> tokenizer) {
         this.id = id;
         this.request = request;
         this.seed = seed;
-        this.deadlineNanos = request.terms().deadlineNanos().orElse(Long.MAX_VALUE);
+        this.deadlineNanos = request.options().deadlineNanos().orElse(Long.MAX_VALUE);
         boolean watched = !request.stop().isEmpty() && tokenizer.isPresent();
         this.tokens = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling(), watched);
         this.stops = watched ? new StopStrings(request.stop()) : null;
@@ -112,7 +113,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return seed;
     }
 
-    /** When it is to be ended, by the engine's clock; {@link Long#MAX_VALUE} without a deadline. */
+    /** Returns the deadline by the engine's clock, or {@link Long#MAX_VALUE} if there is none. */
     long deadlineNanos() {
         return deadlineNanos;
     }
@@ -123,10 +124,10 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     @Override
     public Optional<Object> tag() {
-        return request.terms().tag();
+        return request.options().tag();
     }
 
-    /** The tokens delivered, for its reader. */
+    /** Returns the buffer from which the stream reads. */
     TokenBuffer tokens() {
         return tokens;
     }
@@ -136,7 +137,10 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return promptTokens;
     }
 
-    /** The prompt's ids, a copy; of a stream that has ended or delivered a token. None if it ended before it had any. */
+    /**
+     * Returns a copy of the prompt's ids, once the stream has ended or delivered a token; empty if the request ended
+     * before it was tokenized.
+     */
     int[] promptIds() {
         return sequence().map(Sequence::promptIds).orElseGet(() -> new int[0]);
     }
@@ -156,7 +160,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         long finishedNanos = tokens.finishedNanos();
         return new RequestTimeline(
                 submittedNanos,
-                // A caller may have ended it a moment before the stamp was read.
+                // A caller may have ended it just before this timestamp was taken.
                 admitted ? tokenizedNanos : Math.min(tokenizedNanos, finishedNanos),
                 admitted ? admittedNanos : finishedNanos,
                 tokens.stamps(),
@@ -174,12 +178,12 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return cancelled.get();
     }
 
-    /** Notes when its submit call was entered; before anybody else knows of it. */
+    /** Records when the submit call was entered; called before the request is visible to other threads. */
     void submitted(long nanos) {
         submittedNanos = nanos;
     }
 
-    /** Notes that the prompt has become so many ids; for who hands it over. */
+    /** Records the number of prompt tokens; called by the thread that submits it to the queue. */
     void tokenized(int count, long nanos) {
         promptTokens = count;
         tokenizedNanos = nanos;
@@ -190,7 +194,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return prefixes;
     }
 
-    /** Notes hashes of what its prompt begins with, before it is routed. */
+    /** Sets the hashes of the prompt's prefixes, before routing. */
     void prefixes(long[] hashes) {
         prefixes = hashes;
     }
@@ -202,44 +206,44 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     @Override
     public int priority() {
-        return request.terms().priority();
+        return request.options().priority();
     }
 
-    /** Counts it in the load of the engine that is to serve it; before it waits for that one, or by that one's loop. */
-    synchronized void charge(ReplicaLoad to, Sequence own) {
+    /** Adds the request to the load of a replica: before it waits for that replica, or by the loop that admits it. */
+    synchronized void addLoad(ReplicaLoad to, Sequence own) {
         load = to;
-        chargedTokens = own.maxLength();
-        chargedPromptTokens = own.promptLength() - to.cachedTokens(this);
-        to.add(chargedTokens, chargedPromptTokens);
+        loadTokens = own.maxLength();
+        loadPromptTokens = own.promptLength() - to.cachedTokens(this);
+        to.add(loadTokens, loadPromptTokens);
     }
 
-    synchronized boolean isCharged() {
+    synchronized boolean hasLoad() {
         return load != null;
     }
 
-    /** Its prompt is computed; for the loop that has it. */
+    /** Records that the prompt is computed; called by the loop that runs it. */
     void promptComputed() {
-        if (chargedPromptTokens > 0) {
-            computePrompt();
+        if (loadPromptTokens > 0) {
+            removePromptLoad();
         }
     }
 
-    private synchronized void computePrompt() {
+    private synchronized void removePromptLoad() {
         if (load != null) {
-            load.compute(chargedPromptTokens);
+            load.promptComputed(loadPromptTokens);
         }
-        chargedPromptTokens = 0;
+        loadPromptTokens = 0;
     }
 
-    /** Counts it in no load any more; harmless if it is in none. */
-    synchronized void discharge() {
+    /** Removes the request from the load that includes it, if any. */
+    synchronized void removeLoad() {
         if (load != null) {
-            load.remove(chargedTokens, chargedPromptTokens);
+            load.remove(loadTokens, loadPromptTokens);
             load = null;
         }
     }
 
-    /** The sequence of its prompt. */
+    /** Creates the sequence of a prompt. */
     Sequence newSequence(int[] prompt, ModelSpec spec) {
         int[] model = request.ignoreEndOfText() ? new int[0] : ids(spec.endOfText());
         int[] own = ids(request.stopTokens());
@@ -259,49 +263,52 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     /**
-     * Gives it the sequence that waits for it; under the waiting queue's lock.
+     * Sets the sequence that waits for admission; called under the waiting queue's lock.
      *
-     * @return false if it has ended before; nothing may be done with it then
+     * @return false if the request has already ended
      */
-    boolean ready(Sequence own) {
+    boolean setReady(Sequence own) {
         sequence = own;
         return stage.compareAndSet(Stage.TOKENIZING, Stage.READY);
     }
 
-    /** Gives it a new sequence, as if it had never been admitted, and returns that; under the waiting queue's lock. */
-    Sequence readyAgain() {
+    /**
+     * Replaces the sequence by a new one that was never admitted, and returns it; called under the waiting queue's
+     * lock.
+     */
+    Sequence restart() {
         Sequence again = Objects.requireNonNull(sequence).newAttempt();
         admitted = false;
         sequence = again;
         return again;
     }
 
-    /** The engine that it is bound to, or that has admitted it; {@link WaitingQueue#ANY} if there is none. */
+    /** Returns the replica that it is bound to or admitted by, or {@link WaitingQueue#ANY}. */
     int engine() {
         Sequence own = sequence;
         return own == null ? WaitingQueue.ANY : own.scheduler();
     }
 
     /** Returns whether a restart is transparent: no token has been written or scanned. */
-    boolean isUntouched() {
-        return !touched && !hasEnded();
+    boolean isRestartable() {
+        return !hasOutput && !hasEnded();
     }
 
     /**
-     * Makes its ending the caller's, who must tell its reader if it has one.
+     * Claims the outcome; the caller must then notify the reader, if there is one.
      *
-     * @return false if it is somebody else's already
+     * @return false if the outcome was already claimed
      */
-    boolean claimEnding() {
+    boolean claimOutcome() {
         return stage.getAndSet(Stage.ENDED) != Stage.ENDED;
     }
 
-    /** As {@link #claimEnding}, but only while its prompt is being made ids, or waits for that. */
+    /** Claims the outcome like {@link #claimOutcome}, but only before the prompt has been tokenized. */
     boolean claimWhileTokenizing() {
         return stage.compareAndSet(Stage.TOKENIZING, Stage.ENDED);
     }
 
-    /** Whether its prompt is being made ids, or waits for that. */
+    /** Returns whether the prompt has not been tokenized yet. */
     boolean isTokenizing() {
         return stage.get() == Stage.TOKENIZING;
     }
@@ -311,29 +318,32 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     /**
-     * Ends the request for its reader; for who claimed the ending.
+     * Ends the request for its reader; called by the thread that claimed the outcome.
      *
-     * @return whether this was the first ending
+     * @return whether this is the first outcome
      */
-    boolean end(Ending ending, long nanos) {
-        boolean first = tokens.end(ending, nanos);
-        UntilEnded ended = streamAction;
+    boolean end(RequestOutcome outcome, long nanos) {
+        boolean first = tokens.end(outcome, nanos);
+        CloseAction ended = streamAction;
         if (ended != null) {
             ended.action = null;
         }
         return first;
     }
 
-    /** An action that does nothing and refers to nothing any more once the request has ended; before anybody else knows of the request. */
-    Runnable untilEnded(Runnable action) {
-        UntilEnded guarded = new UntilEnded(action);
+    /**
+     * Returns an action that has no effect and holds no reference after the request has ended; called before the
+     * request is visible to other threads.
+     */
+    Runnable closeAction(Runnable action) {
+        CloseAction guarded = new CloseAction(action);
         streamAction = guarded;
         return guarded;
     }
 
-    /** How it ended, as its reader knows it; empty while it runs. */
-    Optional<Ending> ending() {
-        return tokens.ending();
+    /** Returns the outcome that the reader sees; empty while the request runs. */
+    Optional<RequestOutcome> outcome() {
+        return tokens.outcome();
     }
 
     Optional<Sequence> sequence() {
@@ -341,10 +351,10 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     /**
-     * Notes that a loop has admitted it.
+     * Records the first admission by a loop.
      *
-     * @param nanos the beginning of the loop's turn, within which it may have been tokenized
-     * @param fromCache how much of its prompt the prefix cache had by then
+     * @param nanos start of the loop's iteration, during which it may have been tokenized
+     * @param fromCache prompt tokens found in the prefix cache
      */
     void admitted(long nanos, int fromCache) {
         admitted = true;
@@ -352,52 +362,54 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         admittedNanos = Math.max(nanos, tokenizedNanos);
     }
 
-    /** How its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */
-    Ending endingOf(Sequence ended) {
+    /**
+     * Returns the outcome of its sequence; a stop string completed by the last allowed token takes precedence over the
+     * length.
+     */
+    RequestOutcome outcomeOf(Sequence ended) {
         if (stops != null && stops.matched()) {
-            return Ending.stoppedBy(stops.match().orElseThrow());
+            return RequestOutcome.stoppedBy(stops.match().orElseThrow());
         }
         return switch (ended.finishReason().orElseThrow()) {
-            case STOP -> Ending.STOP;
-            case LENGTH -> Ending.LENGTH;
-            case CANCELLED -> Ending.CANCELLED;
-            case DEADLINE -> Ending.DEADLINE;
-            case ERROR -> Ending.failed(unusableLogits());
+            case STOP -> RequestOutcome.STOP;
+            case LENGTH -> RequestOutcome.LENGTH;
+            case CANCELLED -> RequestOutcome.CANCELLED;
+            case DEADLINE -> RequestOutcome.DEADLINE;
+            case ERROR -> RequestOutcome.failed(unusableLogits());
         };
     }
 
     private static RoseException unusableLogits() {
         return new DeviceFailure(
-                "the model's logits were not finite for this request; check the weights with NaN or infinity in mind",
-                true);
+                "the model's logits were not finite for this request; check the weights for NaN or infinity", true);
     }
 
-    /** Whether the text with this token holds a stop string. Costs nothing for requests without any. */
+    /** Returns whether the text including this token contains a stop string. Free for requests without stop strings. */
     boolean stopsAt(int token) {
         if (stops == null || detokenizer == null) {
             return false;
         }
-        touched = true;
-        // A stop token has no text, but what was held back before it is held back still.
+        hasOutput = true;
+        // A stop token has no text, but text held back before it stays held back.
         certainText = isStopToken(token) ? "" : stops.push(detokenizer.push(token));
         return stops.matched();
     }
 
-    /** Whether a token ends the completion because the request says so. */
+    /** Returns whether a token is one of the request's own stop tokens. */
     boolean isStopToken(int token) {
         return !request.stopTokens().isEmpty() && request.stopTokens().contains(token);
     }
 
-    /** Writes the token that {@link #stopsAt} was asked about last for the reader; it is that of a sample of a step. */
+    /** Writes the token that {@link #stopsAt} scanned last, with the outputs of its sample. */
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
-        touched = true;
+        hasOutput = true;
         if (stops != null && detokenizer != null) {
             tokens.writeText(certainText, stops.remainderWith(detokenizer.unfinished()));
         }
         tokens.write(token, nanos, step, outputs, sample);
     }
 
-    /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */
+    /** Delivers the written tokens if they are the first or at least {@code interval}. */
     void publish(int interval) {
         tokens.publish(interval);
     }

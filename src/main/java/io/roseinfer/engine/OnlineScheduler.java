@@ -26,12 +26,12 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * Scheduler and runner on the caller's thread, one step per call: no queue, no stream. For experiments that want to decide what happens
- * when, and for measuring the scheduler without anything around it. {@link #step} has no step in flight when it returns; {@link #launch}
- * and {@link #complete} overlap as many as the runner takes.
+ * A scheduler and a runner on the caller's thread, one step per call, without queues and streams. For experiments that
+ * control when steps run, and for measuring the scheduler alone. {@link #step} returns with no step in flight;
+ * {@link #launch} and {@link #complete} keep as many in flight as the runner supports.
  *
- * <p>A request is known by its id until {@link #discardRequest}, and nothing is kept of it afterwards; what has ended is handed
- * out by {@link #popFinishedIds}, whose cost is the number of ended requests, not of all requests.
+ * <p>Requests are identified by ids until {@link #discardRequest}, which removes all their state.
+ * {@link #popFinishedIds} returns the ended requests in time proportional to their number, regardless of how many run.
  */
 public final class OnlineScheduler {
     private final ModelRunner runner;
@@ -43,7 +43,7 @@ public final class OnlineScheduler {
     private StepPlan launched;
     private long nextId;
 
-    /** The tokens of one step; valid until the next. */
+    /** The tokens of one step; valid until the next step. */
     public static final class StepTokens {
         private final List<Sequence> from = new ArrayList<>();
         private final List<Integer> ids = new ArrayList<>();
@@ -60,12 +60,12 @@ public final class OnlineScheduler {
             ids.add(token);
         }
 
-        /** How many requests got a token. */
+        /** Returns the number of requests that got a token. */
         public int size() {
             return ids.size();
         }
 
-        /** Which request got the {@code index}-th token. */
+        /** Returns the id of the request that got the {@code index}-th token. */
         public long requestId(int index) {
             return from.get(index).id();
         }
@@ -76,21 +76,21 @@ public final class OnlineScheduler {
     }
 
     /**
-     * A scheduler without requests over a runner that nothing else uses; its steps are not timed.
+     * Creates a scheduler over a runner that is not used elsewhere; steps are not timed.
      *
-     * @throws BadInput if the runner was loaded for smaller steps than these options ask for
+     * @throws BadInput if the runner was loaded for smaller steps than these options require
      */
     public OnlineScheduler(ModelRunner runner, SchedulerOptions options) {
         this(runner, options, () -> 0, 1, Observers.NONE);
     }
 
     /**
-     * A scheduler without requests over a runner that nothing else uses.
+     * Creates a scheduler over a runner that is not used elsewhere.
      *
      * @param clock times the steps
-     * @param stepHistory how many steps {@link #steps} remembers
-     * @param observers are told of every step; of requests nobody hears
-     * @throws BadInput if the runner was loaded for smaller steps than these options ask for
+     * @param stepHistory maximum records that {@link #steps} returns
+     * @param observers notified of every step; request observers are not called
+     * @throws BadInput if the runner was loaded for smaller steps than these options require
      */
     public OnlineScheduler(
             ModelRunner runner, SchedulerOptions options, Clock clock, int stepHistory, Observers observers) {
@@ -133,8 +133,8 @@ public final class OnlineScheduler {
     }
 
     /**
-     * Queues a request and computes its prompt: when this returns, its first token is there. If it has to wait for blocks or for
-     * a place among the active requests, the others are decoded meanwhile.
+     * Queues a request and computes its prompt, so that its first token is available on return. If it has to wait for
+     * blocks or an active slot, other requests decode meanwhile.
      */
     public long addRequest(
             int[] prompt, int maxNewTokens, SamplingParams sampling, long seed, boolean ignoreEndOfText) {
@@ -145,31 +145,35 @@ public final class OnlineScheduler {
             if (run(pipeline.planPrefillOnly())) {
                 continue;
             }
-            Check.that(run(pipeline.plan()), "nothing can run and a request waits");
+            Check.that(run(pipeline.plan()), "a request waits but no step can run");
         }
         return id;
     }
 
-    /** One step that computes the prompts of as many waiting requests as may be admitted. */
+    /** Runs one step that only prefills as many waiting requests as can be admitted. */
     public StepTokens prefill() {
         run(pipeline.planPrefillOnly());
         return tokens;
     }
 
     /**
-     * One step, a prefill or a decode as the options have it; its tokens, none if there was nothing to do.
+     * Runs one step, prefill or decode according to the options, and returns its tokens; empty if there was nothing to
+     * do.
      *
-     * @throws DeviceFailure if the device lost the step; its requests have ended with {@link FinishReason#ERROR}, and if the
-     *     failure is recoverable the others can go on
+     * @throws DeviceFailure if the device lost the step; its requests have ended with {@link FinishReason#ERROR}, and
+     *     the others can continue if the failure is recoverable
      */
     public StepTokens step() {
         run(pipeline.plan());
         return tokens;
     }
 
-    /** Plans a step and hands it to the runner; false if there is nothing to run, or as many steps are in flight as the runner takes. */
+    /**
+     * Plans a step and submits it to the runner; returns false if there is nothing to run or the maximum of steps is in
+     * flight.
+     */
     public boolean launch() {
-        if (!pipeline.hasRoom()) {
+        if (!pipeline.hasCapacity()) {
             return false;
         }
         StepPlan plan = pipeline.plan().plan();
@@ -181,34 +185,37 @@ public final class OnlineScheduler {
         return true;
     }
 
-    /** The requests that the step launched last computes tokens of; empty before the first {@link #launch}. */
+    /** Returns the requests in the step launched last; empty before the first {@link #launch}. */
     public long[] launchedIds() {
         long[] ids = new long[launched.rows()];
         Arrays.setAll(ids, row -> launched.sequence(row).id());
         return ids;
     }
 
-    /** Prompt tokens of a request that was not discarded that were in the prefix cache at its first admission. */
+    /**
+     * Returns the number of prompt tokens in the prefix cache at the first admission of a request that was not
+     * discarded.
+     */
     public int cachedTokens(long id) {
         return sequence(id).cachedTokens();
     }
 
-    /** Steps that were launched and are not completed. */
+    /** Returns the number of steps in flight. */
     public int inFlight() {
         return pipeline.inFlight();
     }
 
     /**
-     * Waits for the oldest step in flight, of which there must be one; its tokens.
+     * Waits for the oldest step in flight and returns its tokens; there must be one.
      *
-     * @throws DeviceFailure as {@link #step} does
+     * @throws DeviceFailure like {@link #step}
      */
     public StepTokens complete() {
         finishOldest();
         return tokens;
     }
 
-    /** Runs a step to its end; false if there was nothing to run. */
+    /** Runs a step to completion; returns false if there was nothing to run. */
     private boolean run(Flight flight) {
         tokens.clear();
         if (flight.isEmpty()) {
@@ -235,7 +242,7 @@ public final class OnlineScheduler {
         }
     }
 
-    /** The requests that have ended since this was asked last, in order; none that has been discarded. */
+    /** Returns the requests that have ended since the last call, in order, without discarded ones. */
     public long[] popFinishedIds() {
         List<Long> ids = new ArrayList<>();
         Optional<Sequence> ended = scheduler.pollFinished();
@@ -246,7 +253,7 @@ public final class OnlineScheduler {
         return ids.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** The tokens generated so far for a request that was not discarded. */
+    /** Returns the tokens generated so far for a request that was not discarded. */
     public int[] generatedIds(long id) {
         Sequence sequence = sequence(id);
         int[] ids = new int[sequence.length() - sequence.promptLength()];
@@ -259,17 +266,17 @@ public final class OnlineScheduler {
     private Sequence sequence(long id) {
         Sequence sequence = sequences.get(id);
         if (sequence == null) {
-            throw new NoSuchElementException("request " + id + " was never added, or has been discarded");
+            throw new NoSuchElementException("request " + id + " is unknown or was discarded");
         }
         return sequence;
     }
 
-    /** Why a request ended; empty while it runs. */
+    /** Returns why a request ended; empty while it runs. */
     public Optional<FinishReason> finishReason(long id) {
         return sequence(id).finishReason();
     }
 
-    /** Ends a request if it runs, returns its blocks and forgets it; harmless if it is not known. */
+    /** Ends a request if it runs, releases its blocks and removes it; no effect if the id is unknown. */
     public void discardRequest(long id) {
         Sequence sequence = sequences.remove(id);
         if (sequence != null) {
@@ -277,17 +284,17 @@ public final class OnlineScheduler {
         }
     }
 
-    /** Whether any request is waiting or running. */
+    /** Returns whether any request waits or runs. */
     public boolean hasUnfinished() {
         return scheduler.hasWork();
     }
 
-    /** KV blocks held by requests. */
+    /** Returns the number of KV blocks held by requests. */
     public int blocksInUse() {
         return scheduler.pool().held();
     }
 
-    /** The records of the newest steps, oldest first. */
+    /** Returns the records of the latest steps, oldest first. */
     public List<StepRecord> steps() {
         return log.steps();
     }

@@ -12,9 +12,9 @@ import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.Scheduler;
 
 /**
- * The way of a step: planned by the scheduler, packed, computed by the runner, applied, with its times and facts recorded and observers
- * notified at each {@link StepEvent}. The steps in flight are in a ring, as many as the runner takes, and complete in order. The flight
- * completed last stays readable until its place in the ring is planned again.
+ * The steps in flight. A step is planned by the scheduler, packed, computed by the runner and applied; its times and
+ * facts are recorded, and observers are notified at each {@link StepEvent}. Flights form a ring and complete in order.
+ * The flight completed last stays readable until its ring entry is planned again.
  */
 final class Pipeline {
     private final int engine;
@@ -33,11 +33,11 @@ final class Pipeline {
     private long awaitingNanos;
 
     /**
-     * A pipeline with nothing in flight.
+     * Creates an empty pipeline.
      *
-     * @param engine its number among those that serve together
+     * @param engine the replica's number
      * @param clock read seven times per step
-     * @param observer called at every event of a step
+     * @param observer notified at every event of a step
      */
     Pipeline(int engine, ModelRunner runner, Scheduler scheduler, Clock clock, StepObserver observer) {
         this.engine = engine;
@@ -61,7 +61,7 @@ final class Pipeline {
         observer.on(event, flight.record());
     }
 
-    private void stamp(Flight flight, Fact duration, long startNanos) {
+    private void recordDuration(Flight flight, Fact duration, long startNanos) {
         flight.record().set(duration, clock.nanos() - startNanos);
     }
 
@@ -69,8 +69,8 @@ final class Pipeline {
         return (int) (launched - completed);
     }
 
-    /** Whether the runner takes another step before the oldest is awaited. */
-    boolean hasRoom() {
+    /** Returns whether another step can be launched before the oldest one is awaited. */
+    boolean hasCapacity() {
         return inFlight() < depth;
     }
 
@@ -86,7 +86,7 @@ final class Pipeline {
         return planned(flight);
     }
 
-    /** Plans a step that only prefills what may be admitted now. */
+    /** Plans a step that only prefills. */
     Flight planPrefillOnly() {
         Flight flight = begin();
         scheduler.planPrefillOnly(flight.plan());
@@ -106,14 +106,14 @@ final class Pipeline {
             on(StepEvent.IDLE, flight);
         } else {
             scheduler.record(flight.plan(), flight.record());
-            stamp(flight, Fact.PLAN_NANOS, flight.record().get(Fact.START_NANOS));
+            recordDuration(flight, Fact.PLAN_NANOS, flight.record().get(Fact.START_NANOS));
             on(StepEvent.PLANNED, flight);
         }
         return flight;
     }
 
     private Flight next() {
-        Check.that(hasRoom(), "one step too many is planned");
+        Check.that(hasCapacity(), "too many steps are in flight");
         return flight(launched);
     }
 
@@ -121,20 +121,20 @@ final class Pipeline {
         return ring[(int) (step % size)];
     }
 
-    /** Packs and submits the flight that was planned last, which must not be empty. */
+    /** Packs and submits the flight planned last, which must not be empty. */
     void launch() {
         Flight flight = next();
         Check.that(!flight.isEmpty(), "an empty step is launched");
         flight.pack();
-        stamp(flight, Fact.PACK_NANOS, flight.record().plannedNanos());
+        recordDuration(flight, Fact.PACK_NANOS, flight.record().plannedNanos());
         on(StepEvent.PACKED, flight);
         runner.submit(flight.inputs(), flight.outputs());
-        stamp(flight, Fact.SUBMIT_NANOS, flight.record().packedNanos());
+        recordDuration(flight, Fact.SUBMIT_NANOS, flight.record().packedNanos());
         on(StepEvent.SUBMITTED, flight);
         launched++;
     }
 
-    /** Waits for the oldest step in flight and applies it; its plan then tells what each row yielded. */
+    /** Waits for the oldest step in flight and applies it; its plan then has the sampled tokens. */
     Flight complete() {
         Flight flight = oldest();
         awaitingNanos = clock.nanos();
@@ -146,7 +146,7 @@ final class Pipeline {
         return applied(flight);
     }
 
-    /** Gives up the oldest step in flight, which the device has failed. */
+    /** Drops the oldest step in flight, which failed on the device. */
     Flight abandon() {
         Flight flight = oldest();
         awaited(flight);
@@ -163,13 +163,13 @@ final class Pipeline {
     }
 
     private Flight applied(Flight flight) {
-        stamp(flight, Fact.APPLY_NANOS, flight.record().awaitedNanos());
+        recordDuration(flight, Fact.APPLY_NANOS, flight.record().awaitedNanos());
         on(StepEvent.APPLIED, flight);
         return flight;
     }
 
-    /** Waits until the device is done with all that is in flight; nothing becomes of the results. */
-    void forget() {
+    /** Waits for all steps in flight and discards their results. */
+    void discard() {
         while (inFlight() > 0) {
             completed++;
             runner.await();
@@ -177,11 +177,11 @@ final class Pipeline {
     }
 
     private Flight oldest() {
-        Check.that(inFlight() > 0, "a step completes that was not launched");
+        Check.that(inFlight() > 0, "no step is in flight");
         return flight(completed);
     }
 
-    /** The tokens of the flight completed last. A device is not trusted to stay within the vocabulary. */
+    /** Returns the tokens of the flight completed last. Tokens from the device are checked against the vocabulary. */
     private Scheduler.SampledTokens sampledTokens() {
         return new Scheduler.SampledTokens() {
             @Override

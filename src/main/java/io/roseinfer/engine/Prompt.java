@@ -6,10 +6,10 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The prompt that a completion continues: text, or token ids that need no tokenizer. */
+/** The prompt of a completion: text, or token ids that need no tokenizer. */
 public sealed interface Prompt {
 
-    /** Text, tokenized by the model's own tokenizer, which may put special tokens around it such as a beginning of text. */
+    /** Text, encoded by the model's tokenizer, which may add special tokens such as a beginning-of-text token. */
     record Text(String text) implements Prompt {
         public Text {
             if (Objects.requireNonNull(text, "text").isEmpty()) {
@@ -17,12 +17,12 @@ public sealed interface Prompt {
             }
             if (text.length() > Limits.PROMPT_CHARS) {
                 throw new BadInput("the prompt has " + text.length() + " characters; at most " + Limits.PROMPT_CHARS
-                        + " are read");
+                        + " are allowed");
             }
         }
     }
 
-    /** Token ids as they are; range-checked against the vocabulary when submitted. */
+    /** Token ids; checked against the vocabulary when submitted. */
     record Tokens(int... ids) implements Prompt {
         public Tokens {
             if (Objects.requireNonNull(ids, "ids").length == 0) {
@@ -31,18 +31,18 @@ public sealed interface Prompt {
             ids = ids.clone();
         }
 
-        /** The ids themselves, which nobody changes. */
+        /** Returns the ids without copying; they must not be modified. */
         int[] own() {
             return ids;
         }
 
-        /** The ids, as a copy. */
+        /** Returns a copy of the ids. */
         @Override
         public int[] ids() {
             return ids.clone();
         }
 
-        /** Whether the ids are the same. */
+        /** Returns whether {@code other} has equal ids. */
         @Override
         public boolean equals(@Nullable Object other) {
             return other instanceof Tokens tokens && Arrays.equals(ids, tokens.ids);

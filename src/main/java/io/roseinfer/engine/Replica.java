@@ -14,15 +14,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine loop on a thread of its own, over a device of its own. It admits, prefills and decodes; where there is nothing to do, its
- * thread is parked.
+ * An engine loop with its own thread and device. The thread is parked while there is no work.
  *
- * <p>Its thread's last act ends what it has, or gives it back to be served by another. An {@link OutOfMemoryError} is a failure as
- * any other: what cannot be ended for lack of memory is ended by {@link SchedulerManager#close}.
+ * <p>Before the thread ends, it ends the replica's requests, or requeues them for other replicas. An
+ * {@link OutOfMemoryError} is a failure like any other; requests that cannot be ended for lack of memory are ended by
+ * {@link SchedulerManager#close}.
  */
 final class Replica {
-    /** Between two looks at the clock by who waits for the worker. */
-    private static final long LOOK_NANOS = 10_000_000;
+    /** Maximum time between clock checks while waiting for the worker. */
+    private static final long POLL_NANOS = 10_000_000;
 
     private final SchedulerManager manager;
     private final InFlight inFlight;
@@ -31,16 +31,16 @@ final class Replica {
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread worker;
     private volatile boolean parked;
-    private boolean hasLeft;
+    private boolean hasStoppedServing;
 
-    /** How its requests end that nobody takes back. */
-    private volatile @Nullable Ending death;
+    /** The outcome of its requests that are not requeued. */
+    private volatile @Nullable RequestOutcome failureOutcome;
 
     /**
-     * A replica whose worker has not been started.
+     * Creates a replica whose worker has not been started.
      *
-     * @param index its number among those of its manager
-     * @param observers are told of its steps, and of its requests from their admission on
+     * @param index the replica's number
+     * @param observers notified of its steps, and of its requests from their admission on
      */
     Replica(
             SchedulerManager manager,
@@ -52,7 +52,7 @@ final class Replica {
         this.manager = manager;
         this.clock = clock;
         this.inFlight = manager.inFlight();
-        this.loop = new EngineLoop(index, runner, options, clock, observers, manager.looksAtPrefixes(), inFlight);
+        this.loop = new EngineLoop(index, runner, options, clock, observers, manager.usesPrefixes(), inFlight);
         String name = index == 0 ? "roseinfer-engine" : "roseinfer-engine-" + index;
         this.worker = Thread.ofPlatform().name(name).daemon().unstarted(() -> DeliveryThread.run(this::run));
     }
@@ -69,16 +69,16 @@ final class Replica {
         return loop.load().index();
     }
 
-    /** Why it died; empty while it lives, and where it was closed. */
-    Optional<Ending> death() {
-        return Optional.ofNullable(death);
+    /** Returns the failure of the replica; empty while it serves or after it was closed. */
+    Optional<RequestOutcome> failureOutcome() {
+        return Optional.ofNullable(failureOutcome);
     }
 
     boolean isParked() {
         return parked;
     }
 
-    /** Has the loop turned soon, if it has stopped for lack of work. */
+    /** Wakes the loop if it is parked. */
     void wake() {
         if (parked) {
             LockSupport.unpark(worker);
@@ -98,20 +98,20 @@ final class Replica {
                 }
             }
             loop.quiesce();
-            boolean unused = leave(Optional.empty());
+            boolean unused = stopServing(Optional.empty());
         } catch (Throwable e) { // also a checked exception, which other languages throw where none is declared
-            die(e);
+            fail(e);
         } finally {
             end();
         }
     }
 
-    /** The worker's last act. */
+    /** Ends all requests when the worker stops. */
     private void end() {
         try {
-            if (!hasLeft) {
-                // It failed for lack of memory, and there was too little to say so.
-                boolean unused = leave(Optional.empty());
+            if (!hasStoppedServing) {
+                // It ran out of memory before it could report that.
+                boolean unused = stopServing(Optional.empty());
             }
             endRemaining();
         } finally {
@@ -137,25 +137,25 @@ final class Replica {
         }
     }
 
-    private void die(Throwable failure) {
+    private void fail(Throwable failure) {
         EngineStopped stopped = new EngineStopped("the engine stopped: " + describe(failure), failure);
-        boolean last = leave(Optional.of(Ending.failed(stopped)));
-        death = Ending.failed(
+        boolean last = stopServing(Optional.of(RequestOutcome.failed(stopped)));
+        failureOutcome = RequestOutcome.failed(
                 last
                         ? stopped
                         : new ReplicaStopped(
                                 "engine " + index()
-                                        + " stopped, and this request with it; the others go on, so submit it again: "
+                                        + " stopped and ended this request; the others continue, so submit it again: "
                                         + describe(failure),
                                 failure));
         if (!(failure instanceof DeviceFailure)) {
-            forgetSteps(stopped);
+            discardSteps(stopped);
         }
     }
 
-    private boolean leave(Optional<Ending> ending) {
-        hasLeft = true;
-        return manager.leave(this, ending);
+    private boolean stopServing(Optional<RequestOutcome> outcome) {
+        hasStoppedServing = true;
+        return manager.stopServing(this, outcome);
     }
 
     private static String describe(Throwable failure) {
@@ -168,13 +168,13 @@ final class Replica {
         };
     }
 
-    /** The device is well: what it still computes must not meet the next engine on the same runner. */
-    private void forgetSteps(EngineStopped stopped) {
+    /** Waits for the steps in flight: the device works, and the next engine on the same runner must not see them. */
+    private void discardSteps(EngineStopped stopped) {
         boolean waiting = true;
         while (waiting) {
             try {
-                // Each call has fewer steps to wait for, also one that fails.
-                loop.forgetSteps();
+                // Each call waits for fewer steps, even if it fails.
+                loop.discardSteps();
                 waiting = false;
             } catch (Throwable e) {
                 stopped.addSuppressed(e);
@@ -182,30 +182,30 @@ final class Replica {
         }
     }
 
-    /** Ends the requests that the loop has, or gives them back. */
+    /** Ends or requeues the requests of the loop. */
     void endRemaining() {
-        endLeftovers();
-        manager.endUnrouted();
+        endAdmitted();
+        manager.endUnadmitted();
     }
 
-    private synchronized void endLeftovers() {
-        Ending ending = death;
-        if (ending != null && manager.hasLiving()) {
-            loop.giveBackUntouched(manager::takeBack);
+    private synchronized void endAdmitted() {
+        RequestOutcome outcome = failureOutcome;
+        if (outcome != null && manager.hasLiveReplicas()) {
+            loop.requeueRestartable(manager::requeue);
         }
-        loop.endAll(ending == null ? manager.ownEnding() : ending);
+        loop.endAll(outcome == null ? manager.shutdownOutcome() : outcome);
     }
 
     void unpark() {
         LockSupport.unpark(worker);
     }
 
-    /** Where its worker is, for who reports that it does not stop. */
-    String whereabouts() {
+    /** Returns the stack location of the worker, for reports that it does not stop. */
+    String workerLocation() {
         return ThreadLocation.of(worker);
     }
 
-    /** Waits at most so long by the clock, however often it is interrupted; whether the worker has stopped. */
+    /** Waits for the worker to stop, up to {@code limitNanos} even if interrupted; returns whether it has stopped. */
     boolean awaitStop(long limitNanos) {
         long startNanos = clock.nanos();
         boolean interrupted = false;
@@ -213,7 +213,7 @@ final class Replica {
         try {
             while (true) {
                 try {
-                    if (stopped.await(Math.min(leftNanos, LOOK_NANOS), TimeUnit.NANOSECONDS)) {
+                    if (stopped.await(Math.min(leftNanos, POLL_NANOS), TimeUnit.NANOSECONDS)) {
                         return true;
                     }
                 } catch (InterruptedException e) {

@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Counts requests and their tokens; safe for use by several threads. */
+/** Counts requests and their tokens. Thread-safe. */
 final class RequestCounters implements RequestObserver {
     private static final FinishReason[] REASONS = FinishReason.values();
 
     private final AtomicLong submitted = new AtomicLong();
-    private final AtomicLong refused = new AtomicLong();
+    private final AtomicLong rejected = new AtomicLong();
     private final AtomicLongArray ended = new AtomicLongArray(REASONS.length);
     private final AtomicLong promptTokens = new AtomicLong();
     private final AtomicLong generatedTokens = new AtomicLong();
@@ -23,9 +23,9 @@ final class RequestCounters implements RequestObserver {
         submitted.incrementAndGet();
     }
 
-    /** Counts a submission that was refused with an exception. */
-    void refuse() {
-        refused.incrementAndGet();
+    /** Counts a submission that was rejected with an exception. */
+    void reject() {
+        rejected.incrementAndGet();
     }
 
     @Override
@@ -44,6 +44,6 @@ final class RequestCounters implements RequestObserver {
         for (FinishReason reason : REASONS) {
             byReason.put(reason, ended.get(reason.ordinal()));
         }
-        return new RequestCounts(submitted.get(), refused.get(), byReason, promptTokens.get(), generatedTokens.get());
+        return new RequestCounts(submitted.get(), rejected.get(), byReason, promptTokens.get(), generatedTokens.get());
     }
 }

@@ -4,18 +4,18 @@ import io.roseinfer.scheduler.FinishReason;
 import java.util.Map;
 
 /**
- * An engine's requests and their tokens since it was opened; every number only grows.
+ * An engine's requests and their tokens since it was opened; all values only increase.
  *
- * @param accepted requests that were accepted; as many have ended, in whatever way, once nothing is in flight
- * @param refused requests whose submission failed: bad input, too many in flight, a closed engine
- * @param ended accepted requests that have ended, by reason; every reason is there
- * @param promptTokens tokens of the prompts that were tokenized
+ * @param accepted requests accepted; equals the number of ended ones when nothing is in flight
+ * @param refused requests whose submission failed: invalid input, too many in flight, a closed engine
+ * @param ended accepted requests that have ended, for every reason
+ * @param promptTokens tokens of tokenized prompts
  * @param generatedTokens tokens delivered to requests that have ended
  */
 public record RequestCounts(
         long accepted, long refused, Map<FinishReason, Long> ended, long promptTokens, long generatedTokens) {
 
-    /** None counted. */
+    /** All zero. */
     static final RequestCounts NONE = new RequestCounts(0, 0, Map.of(), 0, 0);
 
     public RequestCounts {

@@ -14,33 +14,34 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reader's end of a request. Text is made here, on the reader's thread, unless the request has stop strings: then the engine
- * looks for them in the text and hands it over with the tokens, holding back what may yet become one until it is certain.
+ * The reader's end of a request. Text is decoded here, on the reader's thread, unless the request has stop strings.
+ * Then the engine decodes it, holds back possible beginnings of stop strings, and delivers it with the tokens.
  *
- * <p>A token that has been read is no object here but a number: a server with a thousand streams has hundreds of thousands of them,
- * which every young collection would copy.
+ * <p>Tokens that were read are kept as numbers, not objects: a server with a thousand streams has hundreds of thousands
+ * of them, which every young collection would copy.
  */
 final class RequestStream implements TokenStream {
-    private static final int FIRST_TOKENS = 16;
+    private static final int INITIAL_TOKENS = 16;
 
     private final LiveRequest request;
     private final TokenBuffer buffer;
     private final Clock clock;
     private final @Nullable Detokenizer detokenizer;
     private final StringBuilder text = new StringBuilder();
-    /** For each token that was read where its text ends in {@link #text}. */
-    private int[] ends = new int[FIRST_TOKENS];
+    /** The end of each read token's text in {@link #text}. */
+    private int[] ends = new int[INITIAL_TOKENS];
 
     private int read;
     private boolean complete;
     private Runnable cancel;
 
     /**
-     * The only stream of a request.
+     * Creates the only stream of a request.
      *
-     * @param tokenizer for text; without one there is none
-     * @param clock measures how long {@link #poll} waits
-     * @param cancel asks the engine to end the request if it has not ended; must not refer to this stream, or it could never be collected
+     * @param tokenizer decodes the text; empty for no text
+     * @param clock limits the waiting of {@link #poll}
+     * @param cancel cancels the request if it has not ended; must not refer to this stream, which could then never be
+     *     collected
      */
     RequestStream(LiveRequest request, Optional<Tokenizer> tokenizer, Clock clock, Runnable cancel) {
         this.request = request;
@@ -52,8 +53,11 @@ final class RequestStream implements TokenStream {
         this.cancel = cancel;
     }
 
-    /** Has the request ended with this stream, too, if that is collected before it was closed. A closed one leaves nothing with the cleaner. */
-    RequestStream endingWhenCollected(Cleaner cleaner) {
+    /**
+     * Registers the stream with a cleaner that cancels the request if the stream is collected without being closed;
+     * closing it removes the registration.
+     */
+    RequestStream closedWhenCollected(Cleaner cleaner) {
         cancel = cleaner.register(this, cancel)::clean;
         return this;
     }
@@ -84,10 +88,10 @@ final class RequestStream implements TokenStream {
     }
 
     private void endOfStream() {
-        buffer.ending().flatMap(Ending::failure).ifPresent(failure -> {
+        buffer.outcome().flatMap(RequestOutcome::failure).ifPresent(failure -> {
             throw failure;
         });
-        releaseHeldText();
+        appendHeldText();
     }
 
     @Override
@@ -119,10 +123,10 @@ final class RequestStream implements TokenStream {
     }
 
     /**
-     * An ending that came without a token makes text certain that was held back, and the last token is the one that carries it:
-     * so it does not matter whether that token was read before the ending or after.
+     * Appends held-back text to the last token, if the request ended without a further token. The result does not
+     * depend on whether that token was read before or after the end.
      */
-    private void releaseHeldText() {
+    private void appendHeldText() {
         if (read > 0) {
             String unused = rest();
             ends[read - 1] = text.length();
@@ -136,7 +140,7 @@ final class RequestStream implements TokenStream {
         }
         int index = read;
         GeneratedToken token =
-                new GeneratedToken(buffer.id(index), piece(index), buffer.logprob(index), buffer.top(index));
+                new GeneratedToken(buffer.id(index), chunk(index), buffer.logprob(index), buffer.top(index));
         if (index == ends.length) {
             ends = Arrays.copyOf(ends, 2 * index);
         }
@@ -145,19 +149,19 @@ final class RequestStream implements TokenStream {
         return token;
     }
 
-    /** The text to show with the next token: what it makes certain, and all that is left with the last. */
-    private String piece(int index) {
-        String piece = "";
+    /** Returns the text to show with a token, and with the last token all remaining text. */
+    private String chunk(int index) {
+        String chunk = "";
         if (buffer.hasText()) {
-            piece = buffer.text(index);
+            chunk = buffer.text(index);
         } else if (detokenizer != null) {
-            piece = request.isStopToken(buffer.id(index)) ? "" : detokenizer.push(buffer.id(index));
+            chunk = request.isStopToken(buffer.id(index)) ? "" : detokenizer.push(buffer.id(index));
         }
-        text.append(piece);
-        return buffer.isLast(index) ? piece + rest() : piece;
+        text.append(chunk);
+        return buffer.isLast(index) ? chunk + rest() : chunk;
     }
 
-    /** The text held back until it was known that no token follows; empty the second time. */
+    /** Returns the text that was held back until the last token; empty on later calls. */
     private String rest() {
         if (complete) {
             return "";
@@ -178,14 +182,14 @@ final class RequestStream implements TokenStream {
         while (hasNext()) {
             next();
         }
-        Ending ending = buffer.ending().orElseThrow();
-        String whole = text.toString();
+        RequestOutcome outcome = buffer.outcome().orElseThrow();
+        String fullText = text.toString();
         return new Completion(
                 request.promptIds(),
-                buffer.tokens(whole, Arrays.copyOf(ends, read)),
-                buffer.hasText() || detokenizer != null ? Optional.of(whole) : Optional.empty(),
-                ending.reason(),
-                ending.stopString(),
+                buffer.tokens(fullText, Arrays.copyOf(ends, read)),
+                buffer.hasText() || detokenizer != null ? Optional.of(fullText) : Optional.empty(),
+                outcome.reason(),
+                outcome.stopString(),
                 request.cachedTokens(),
                 request.timeline(),
                 request.tag());
@@ -193,7 +197,7 @@ final class RequestStream implements TokenStream {
 
     @Override
     public Optional<FinishReason> finishReason() {
-        return buffer.ending().map(Ending::reason);
+        return buffer.outcome().map(RequestOutcome::reason);
     }
 
     @Override

@@ -23,26 +23,33 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One or several {@link Replica}s behind one door. Any thread submits requests. Each waits in the {@link WaitingQueue}, for the replica that
- * a {@link RoutingPolicy} names or for any, until a replica's scheduler admits it.
+ * Submits requests to one or several {@link Replica}s. Any thread may submit. A request waits in the
+ * {@link WaitingQueue}, for the replica chosen by a {@link RoutingPolicy} or for any, until a replica's scheduler
+ * admits it.
  *
- * <p>A request that a replica has admitted is ended by that replica's loop or, if the replica dies, by its last act. One of which nothing
- * has been seen waits again for the others then.
+ * <p>An admitted request is ended by its replica's loop, or when that replica fails. If it has no output then, it is
+ * requeued for the other replicas.
  */
 final class SchedulerManager implements AutoCloseable {
-    /** The replicas' orders; they only move down this list. */
+    /** The modes of the replicas, in order. */
     private enum Mode {
         SERVING,
-        /** Accepts nothing more and works off what there is. */
+        /** Accepts no further requests and completes those in flight. */
         DRAINING,
-        /** Ends what there is. */
+        /** Ends all requests. */
         STOPPING
     }
 
-    /** Requests by which a replica may be ahead of its share: one that is slow to come should not keep work from the others. */
-    private static final int AHEAD = 8;
+    /**
+     * Requests by which a replica may exceed its share, so that one that is slow to wake does not keep work from the
+     * others.
+     */
+    private static final int MAX_LEAD = 8;
 
-    /** Longest that {@link #close} waits for the workers: devices give two steps up in less, which each may take a minute. */
+    /**
+     * Maximum time that {@link #close} waits for the workers. Devices give up on two steps within it, each after up to
+     * a minute.
+     */
     static final long STOP_LIMIT_NANOS = 150_000_000_000L;
 
     private final Clock clock;
@@ -57,17 +64,17 @@ final class SchedulerManager implements AutoCloseable {
     private final AtomicInteger rotation = new AtomicInteger();
     private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
 
-    /** The loads of the replicas that serve. */
-    private volatile List<ReplicaLoad> living;
+    /** The loads of the live replicas. */
+    private volatile List<ReplicaLoad> liveReplicas;
 
-    private volatile int left;
-    private volatile @Nullable Ending death;
+    private volatile int liveCount;
+    private volatile @Nullable RequestOutcome failureOutcome;
 
     /**
-     * A manager whose replicas have not been started.
+     * Creates a manager whose replicas have not been started.
      *
-     * @param runners one for each replica, at least one
-     * @param tokenizers have the requests that were counted in and have no ids yet
+     * @param runners one per replica, at least one
+     * @param tokenizers hold requests that were accepted and are not tokenized yet
      */
     SchedulerManager(
             List<? extends ModelRunner> runners,
@@ -87,8 +94,8 @@ final class SchedulerManager implements AutoCloseable {
         this.replicas = IntStream.range(0, runners.size())
                 .mapToObj(i -> new Replica(this, i, runners.get(i), options, clock, observers))
                 .toList();
-        this.living = loads();
-        this.left = replicas.size();
+        this.liveReplicas = loads();
+        this.liveCount = replicas.size();
     }
 
     void start() {
@@ -97,8 +104,8 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    boolean looksAtPrefixes() {
-        return routing.looksAtPrefixes();
+    boolean usesPrefixes() {
+        return routing.usesPrefixes();
     }
 
     InFlight inFlight() {
@@ -106,19 +113,19 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     /**
-     * Counts a request in.
+     * Reserves a place for a request.
      *
-     * @throws io.roseinfer.base.RoseException.Overloaded if as many are in flight as there may be
-     * @throws EngineStopped if the engine is closed or dead
+     * @throws io.roseinfer.base.RoseException.Overloaded if the maximum is in flight
+     * @throws EngineStopped if the engine is closed or has failed
      */
     void reserve() {
         requireServing();
         inFlight.reserve();
         try {
-            // A worker that drains leaves when nothing is counted in, so what was counted in after that would be cut.
+            // A draining worker stops when nothing is in flight; a later reservation would be terminated.
             requireServing();
         } catch (RuntimeException | Error e) {
-            inFlight.unreserve();
+            inFlight.release();
             throw e;
         }
     }
@@ -130,25 +137,25 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private void requireServing() {
-        Ending ending = death;
-        if (ending != null) {
-            RoseException cause = ending.failure().orElseThrow();
+        RequestOutcome outcome = failureOutcome;
+        if (outcome != null) {
+            RoseException cause = outcome.failure().orElseThrow();
             throw new EngineStopped(cause.getMessage(), cause);
         }
         if (mode.get() != Mode.SERVING) {
             throw new EngineStopped("the engine is closed; open another one");
         }
-        if (left == 0) {
+        if (liveCount == 0) {
             throw new EngineStopped("the engine stopped; open another one");
         }
     }
 
-    /** Has a request wait that was counted in, with its prompt's ids, for the replica that the routing policy names, or for any. */
+    /** Queues a reserved request with its prompt's ids for the replica that the routing policy chooses, or for any. */
     void submit(LiveRequest request, int[] prompt) {
-        if (looksAtPrefixes()) {
+        if (usesPrefixes()) {
             request.prefixes(PublishedPrefixes.prefixHashes(prompt, blockSize));
         }
-        List<ReplicaLoad> candidates = living;
+        List<ReplicaLoad> candidates = liveReplicas;
         int chosen = choose(request, candidates);
         int engine = chosen == RoutingPolicy.SHARED_QUEUE
                 ? WaitingQueue.ANY
@@ -156,17 +163,17 @@ final class SchedulerManager implements AutoCloseable {
         Sequence sequence = request.newSequence(prompt, spec);
         watchDeadline(request);
         if (engine != WaitingQueue.ANY) {
-            request.charge(candidates.get(chosen), sequence);
+            request.addLoad(candidates.get(chosen), sequence);
         }
-        if (!inFlight.enter(request, sequence, engine)) {
-            request.discharge();
+        if (!inFlight.enqueue(request, sequence, engine)) {
+            request.removeLoad();
             return;
         }
         if (engine != WaitingQueue.ANY) {
             replicas.get(engine).wake();
         }
         wakeOne();
-        endUnrouted();
+        endUnadmitted();
     }
 
     private int choose(LiveRequest request, List<ReplicaLoad> candidates) {
@@ -182,7 +189,7 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Tokenizes a request that was counted in. */
+    /** Queues a reserved request for a tokenizer. */
     void tokenize(LiveRequest request) {
         watchDeadline(request);
         tokenizers.submit(request);
@@ -192,31 +199,31 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Has the replicas, also those that sleep, watch the deadline of a request that none of them has. */
+    /** Watches the deadline of a request that no replica has admitted, waking a parked replica if necessary. */
     private void watchDeadline(LiveRequest request) {
         if (inFlight.watch(request)) {
-            wakeSleeper();
+            wakeParked();
         }
     }
 
-    /** Has a request wait again that a replica had admitted. */
-    void takeBack(LiveRequest request) {
-        inFlight.enterAgain(request);
+    /** Requeues a request that a replica had admitted. */
+    void requeue(LiveRequest request) {
+        inFlight.requeue(request);
         watchDeadline(request);
         wakeOne();
         if (request.isCancelled()) {
-            // Its caller may have left its ending to the replica, which has forgotten it.
+            // The caller may have cancelled it in the replica that had it before.
             cancel(request);
         }
     }
 
     /**
-     * Returns how many of the requests that any replica may admit one may admit now: as many as make its requests a fair share of all there
-     * are; or more, up to a fair share of those that wait, as long as that brings it no more than {@value #AHEAD} ahead. None if it is busy
-     * and another sleeps, which {@link #wakeOne} has woken.
+     * Returns how many shared requests a replica may admit now. It gets as many as make its requests a fair share of
+     * all. It may also take a fair share of the waiting ones, as long as it leads by no more than {@value #MAX_LEAD}
+     * requests. The result is 0 if the replica is busy and another, which {@link #wakeOne} has woken, is parked.
      */
     int share(Replica replica) {
-        List<ReplicaLoad> all = living;
+        List<ReplicaLoad> all = liveReplicas;
         if (all.size() <= 1) {
             return Integer.MAX_VALUE;
         }
@@ -225,14 +232,14 @@ final class SchedulerManager implements AutoCloseable {
                 : share(replica.loop().load(), all, waitingQueue.sharedCount());
     }
 
-    /** As {@link #share(Replica)}, of the replicas that serve and so many requests that wait. */
+    /** Returns the share of {@code own} among the live replicas with this number of waiting requests. */
     static int share(ReplicaLoad own, List<ReplicaLoad> all, int waiting) {
         int requests = waiting;
         for (int i = 0; i < all.size(); i++) {
             requests += all.get(i).requests();
         }
         int behind = Math.ceilDiv(requests, all.size()) - own.requests();
-        return Math.max(behind, Math.min(Math.ceilDiv(waiting, all.size()), behind + AHEAD));
+        return Math.max(behind, Math.min(Math.ceilDiv(waiting, all.size()), behind + MAX_LEAD));
     }
 
     private boolean isAnyParked() {
@@ -244,14 +251,14 @@ final class SchedulerManager implements AutoCloseable {
         return false;
     }
 
-    /** Wakes a replica that sleeps, if any does and a request waits that any may admit. */
+    /** Wakes a parked replica if shared requests wait. */
     void wakeOne() {
         if (waitingQueue.sharedCount() > 0) {
-            wakeSleeper();
+            wakeParked();
         }
     }
 
-    private void wakeSleeper() {
+    private void wakeParked() {
         int first = rotation.getAndIncrement();
         for (int i = 0; i < replicas.size(); i++) {
             Replica replica = replicas.get(Integer.remainderUnsigned(first + i, replicas.size()));
@@ -262,11 +269,12 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Ends a request as soon as may be: at once if no replica has it, else by that one's loop. */
+    /** Cancels a request: immediately if no replica has admitted it, otherwise in that replica's loop. */
     void cancel(LiveRequest request) {
-        // First: a replica that takes it from now on, perhaps from another that dies, ends it.
+        // First, so that a replica that admits it from now on cancels it.
         request.cancel();
-        int engine = inFlight.endEarly(request, Ending.CANCELLED) ? WaitingQueue.ANY : request.engine();
+        int engine =
+                inFlight.endBeforeAdmission(request, RequestOutcome.CANCELLED) ? WaitingQueue.ANY : request.engine();
         if (engine != WaitingQueue.ANY && !request.hasEnded()) {
             Replica replica = replicas.get(engine);
             replica.loop().cancel(request);
@@ -274,85 +282,86 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** How requests end that end with the engine. */
-    Ending ownEnding() {
-        Ending ending = death;
-        return ending == null ? Ending.CANCELLED : ending;
+    /** Returns the outcome of requests that end with the engine. */
+    RequestOutcome shutdownOutcome() {
+        RequestOutcome outcome = failureOutcome;
+        return outcome == null ? RequestOutcome.CANCELLED : outcome;
     }
 
-    /** The counters of all replicas together, and of requests. */
+    /** Returns the sums of the replicas' counters, with the request counts. */
     EngineStats stats(RequestCounts requests) {
-        return EngineStats.together(replicaStats(), waitingQueue.sharedCount() + tokenizers.size(), requests);
+        return EngineStats.sum(replicaStats(), waitingQueue.sharedCount() + tokenizers.size(), requests);
     }
 
-    /** The figures of each replica; what waits for any is in none. */
+    /** Returns the counters of each replica, without requests that wait for any. */
     List<EngineStats> replicaStats() {
         return replicas.stream().map(replica -> replica.loop().stats()).toList();
     }
 
-    /** What each replica has to do. */
+    /** Returns the load of each replica. */
     List<ReplicaLoad> loads() {
         return replicas.stream().map(replica -> replica.loop().load()).toList();
     }
 
-    /** Why a replica died; empty while it lives, and where it was closed. */
-    Optional<RoseException> death(int replica) {
-        return replicas.get(replica).death().flatMap(Ending::failure);
+    /** Returns the failure of a replica; empty while it serves or after the engine was closed. */
+    Optional<RoseException> failure(int replica) {
+        return replicas.get(replica).failureOutcome().flatMap(RequestOutcome::failure);
     }
 
-    /** Whether workers are to go on. */
+    /** Returns whether workers must keep running. */
     boolean isServing() {
         Mode now = mode.get();
         return now == Mode.SERVING || (now == Mode.DRAINING && inFlight.count() > 0);
     }
 
-    /** Whether a worker is left that could serve what another gives back. */
-    boolean hasLiving() {
-        return left > 0 && mode.get() != Mode.STOPPING;
+    /** Returns whether a live replica could serve requeued requests. */
+    boolean hasLiveReplicas() {
+        return liveCount > 0 && mode.get() != Mode.STOPPING;
     }
 
     /**
-     * A worker serves no more.
+     * Records that a replica has stopped serving.
      *
-     * @param ending how requests end from now on if it is the last, and it died
+     * @param outcome outcome of further requests if this is the last replica and it failed
      * @return whether it was the last
      */
-    synchronized boolean leave(Replica replica, Optional<Ending> ending) {
-        boolean last = left == 1;
+    synchronized boolean stopServing(Replica replica, Optional<RequestOutcome> outcome) {
+        boolean last = liveCount == 1;
         if (last) {
-            // First: who sees that nobody is left finds it there.
-            death = ending.orElse(null);
+            // First, so that threads that see no live replica find the outcome.
+            failureOutcome = outcome.orElse(null);
         }
-        left--;
-        living = living.size() == 1
-                ? living
-                : living.stream()
+        liveCount--;
+        liveReplicas = liveReplicas.size() == 1
+                ? liveReplicas
+                : liveReplicas.stream()
                         .filter(load -> load.index() != replica.index())
                         .toList();
-        inFlight.leave(replica.index());
-        // It may be the one that was woken for what waits for any.
+        inFlight.unbindAll(replica.index());
+        // It may have been woken for a shared request.
         wakeOne();
         return last;
     }
 
-    /** Ends what no loop has, if no worker is left to take it. */
-    void endUnrouted() {
-        if (left == 0 || mode.get() == Mode.STOPPING) {
-            // In this order: what a tokenizer hands over in between waits, and is ended there.
+    /** Ends the requests that no loop has admitted, if no replica is left to admit them. */
+    void endUnadmitted() {
+        if (liveCount == 0 || mode.get() == Mode.STOPPING) {
+            // In this order: requests that a tokenizer submits meanwhile wait, and are ended second.
             endTokenizing();
-            inFlight.cutWaiting(ownEnding());
+            inFlight.terminateWaiting(shutdownOutcome());
         }
     }
 
-    /** Ends the requests that wait for a tokenizer or have one. */
+    /** Ends the requests that are not tokenized yet. */
     void endTokenizing() {
-        tokenizers.stop(request -> inFlight.cutTokenizing(request, ownEnding()));
+        tokenizers.stop(request -> inFlight.terminateTokenizing(request, shutdownOutcome()));
     }
 
     /**
-     * Ends every request at once and stops; returns when the workers have.
+     * Ends all requests and stops; returns when the workers have stopped.
      *
-     * @throws EngineStopped if they do not within {@link #STOP_LIMIT_NANOS}; what they work with must not be freed then
+     * @throws EngineStopped if they do not stop within {@link #STOP_LIMIT_NANOS}; their resources must not be freed
+     *     then
      */
     @Override
     public void close() {
@@ -360,24 +369,26 @@ final class SchedulerManager implements AutoCloseable {
         Replica late = awaitStop(STOP_LIMIT_NANOS);
         if (late != null) {
             endTokenizing();
-            throw new EngineStopped("the engine's thread has not ended within "
-                    + TimeUnit.NANOSECONDS.toSeconds(STOP_LIMIT_NANOS) + " s of being told to: "
-                    + late.whereabouts()
-                    + "; what it was serving gets no ending, and the model's memory stays allocated because that thread"
+            throw new EngineStopped("the engine's thread has not stopped within "
+                    + TimeUnit.NANOSECONDS.toSeconds(STOP_LIMIT_NANOS) + " s: "
+                    + late.workerLocation()
+                    + "; its requests do not end, and the model's memory stays allocated because that thread"
                     + " may still use it; end the process");
         }
-        // Requests that came while a worker stopped, or that it had no memory to end, end here.
+        // Ends requests that arrived while a worker stopped, or that it had no memory to end.
         replicas.forEach(Replica::endRemaining);
-        inFlight.awaitEndings(STOP_LIMIT_NANOS);
+        inFlight.awaitOutcomes(STOP_LIMIT_NANOS);
     }
 
-    /** Accepts nothing more and works off what there is for at most {@code grace}; {@link #close} is to follow. */
+    /**
+     * Rejects further requests and completes those in flight for at most {@code grace}; call {@link #close} afterwards.
+     */
     void drain(Duration grace) {
         advance(Mode.DRAINING);
         Replica unused = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
     }
 
-    /** Waits at most so long for all workers to stop; one that has not, or null. */
+    /** Waits up to {@code limitNanos} for all workers to stop; returns one that has not, or null. */
     private @Nullable Replica awaitStop(long limitNanos) {
         long startNanos = clock.nanos();
         for (Replica replica : replicas) {
@@ -388,9 +399,9 @@ final class SchedulerManager implements AutoCloseable {
         return null;
     }
 
-    /** Whether, so far, the engine has not failed and every request came to an ending of its own. */
-    boolean hasWorkedOffAll() {
-        return death == null && !inFlight.hasCut();
+    /** Returns whether so far the engine has not failed and every request ended by itself. */
+    boolean hasCompletedAll() {
+        return failureOutcome == null && !inFlight.hasTerminated();
     }
 
     private void advance(Mode target) {

@@ -15,20 +15,20 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's tokens and its ending on their way from the engine's thread to one reader, and nothing else of the request, so that
- * what two threads share without a lock is in one short class. Writing never blocks; the engine wakes the reader only if it is
- * parked. A reader with better things to do than to park leaves an action here.
+ * Transfers the tokens and the outcome of one request from the engine's thread to one reader, without locks. Writing
+ * never blocks; the reader is unparked only if it is parked. A reader that does not want to park sets an action
+ * instead.
  *
- * <p>There is room for {@value #FIRST} tokens at first, and for twice as many whenever that is full: requests that may take a whole
- * context of 100,000 tokens mostly take some hundred. So writing allocates a few times in the life of a long request, and in that of
- * others never.
+ * <p>The buffer starts with {@value #INITIAL_CAPACITY} tokens and doubles when it is full: requests that may use a
+ * context of 100,000 tokens mostly need a few hundred. So only long requests allocate while writing, and only a few
+ * times.
  *
- * <p>The engine writes a token's fields, then {@code published}; the reader reads {@code published} first. Everything written
- * before is visible by that, and columns that grow are copied before they can be seen.
+ * <p>The engine writes a token's fields, then {@code published}; the reader reads {@code published} first. This makes
+ * all earlier writes visible. Arrays are copied before the grown ones become visible.
  */
 final class TokenBuffer {
-    /** Tokens that there is room for at first. */
-    static final int FIRST = 512;
+    /** Initial capacity in tokens. */
+    static final int INITIAL_CAPACITY = 512;
 
     private final int capacity;
     private final int alternatives;
@@ -39,7 +39,7 @@ final class TokenBuffer {
     private int last = -1;
     private long finishedNanos;
     private String rest = "";
-    private @Nullable Ending ending;
+    private @Nullable RequestOutcome outcome;
 
     private volatile int published;
     private volatile boolean ended;
@@ -47,15 +47,15 @@ final class TokenBuffer {
     private volatile @Nullable Runnable listener;
 
     /**
-     * A buffer for at most {@code capacity} tokens.
+     * Creates a buffer for at most {@code capacity} tokens.
      *
-     * @param params with log-probabilities if they ask for them
-     * @param withText whether the engine makes the text, by {@link #writeText}; the reader does otherwise
+     * @param params determine whether log-probabilities are stored
+     * @param withText whether the engine decodes the text, by {@link #writeText}; otherwise the reader does
      */
     TokenBuffer(int capacity, SamplingParams params, boolean withText) {
         this.capacity = capacity;
         alternatives = Math.max(0, params.logprobs());
-        int first = Math.min(FIRST, capacity);
+        int first = Math.min(INITIAL_CAPACITY, capacity);
         boolean wanted = params.logprobs() >= 0;
         columns = new Columns(
                 new int[first],
@@ -68,11 +68,11 @@ final class TokenBuffer {
     }
 
     /**
-     * The fields of each token, all of one length, or of none if they were not asked for.
+     * The fields of the tokens; arrays of unrequested fields are empty.
      *
-     * @param stepsLater for each token how many steps after the first token's its own was
-     * @param topIds the likeliest tokens of the first token, then those of the second, as many for each
-     * @param topLogprobs as {@code topIds}
+     * @param stepsLater each token's step, relative to the step of the first token
+     * @param topIds the most likely tokens of the first token, then of the second and so on, the same number for each
+     * @param topLogprobs their log-probabilities
      */
     @SuppressWarnings("ArrayRecordComponent") // written in place; nobody compares them
     private record Columns(
@@ -84,7 +84,7 @@ final class TokenBuffer {
             float[] topLogprobs,
             String[] texts) {
 
-        /** A copy with room for so many tokens. */
+        /** Returns a copy with a larger capacity. */
         Columns grown(int to) {
             int each = topIds.length / ids.length;
             return new Columns(
@@ -98,11 +98,11 @@ final class TokenBuffer {
         }
     }
 
-    // The engine's side.
+    // Called by the engine's thread.
 
-    /** Writes the next token, of which there are at most as many as the buffer was made for. */
+    /** Writes the next token; at most {@code capacity} in total. */
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
-        Columns to = withRoom();
+        Columns to = ensureCapacity();
         int index = written++;
         firstStep = index == 0 ? step : firstStep;
         to.ids[index] = token;
@@ -117,14 +117,14 @@ final class TokenBuffer {
         }
     }
 
-    /** Hands over text with the token that is written next: {@code text} in any case, {@code ifLast} too if no token follows. */
+    /** Sets the text of the token written next, and the text {@code ifLast} that follows it if it is the last one. */
     void writeText(String text, String ifLast) {
-        withRoom().texts[written] = text;
+        ensureCapacity().texts[written] = text;
         rest = ifLast;
     }
 
-    /** Returns the columns, grown if they are full. */
-    private Columns withRoom() {
+    /** Returns the columns, enlarged if they are full. */
+    private Columns ensureCapacity() {
         Columns now = columns;
         if (written == now.ids.length) {
             now = now.grown((int) Math.min(capacity, 2L * written));
@@ -133,7 +133,7 @@ final class TokenBuffer {
         return now;
     }
 
-    /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */
+    /** Delivers the written tokens if they are the first or at least {@code interval}. */
     void publish(int interval) {
         if (written == 1 || written - published >= interval) {
             published = written;
@@ -142,22 +142,22 @@ final class TokenBuffer {
     }
 
     /**
-     * Ends the stream; what has been written is delivered with it.
+     * Ends the stream and delivers all written tokens.
      *
-     * @return whether this was the first ending; only that one counts
+     * @return whether this is the first outcome; later ones are ignored
      */
-    boolean end(Ending how, long nanos) {
+    boolean end(RequestOutcome result, long nanos) {
         if (ended) {
             return false;
         }
-        ending = how;
+        outcome = result;
         finishedNanos = nanos;
-        // In this order: a reader that sees the last token knows that it is the last; no other token looks like it.
+        // In this order: a reader that sees the last token must also see that it is the last.
         last = written - 1;
         published = written;
         ended = true;
         wakeReader();
-        // It may lead to the stream, which is to be collected once nobody reads it.
+        // The action may refer to the stream, which must become collectable.
         listener = null;
         return true;
     }
@@ -167,47 +167,51 @@ final class TokenBuffer {
         if (waiting != null) {
             LockSupport.unpark(waiting);
         }
-        Runnable told = listener;
-        if (told != null) {
-            tell(told);
+        Runnable action = listener;
+        if (action != null) {
+            runAction(action);
         }
     }
 
-    /** Runs an action. What it throws, declared or not, is dropped: other requests must not fail with it. */
-    private static void tell(Runnable listener) {
+    /** Runs an action. Exceptions are dropped, so that other requests do not fail. */
+    private static void runAction(Runnable listener) {
         try {
             DeliveryThread.run(listener);
         } catch (Throwable dropped) {
-            // As TokenStream.onDelivery says.
+            // See TokenStream.onDelivery.
         }
     }
 
-    // The reader's side.
+    // Called by the reader.
 
-    /** Has an action run by the thread that delivers, after each delivery and the ending; at once, too, if there were any. */
+    /**
+     * Sets an action that the delivering thread runs after each delivery and at the end; runs it now if there were any.
+     */
     void onDelivery(Runnable action) {
         listener = action;
         if (published > 0 || ended) {
-            tell(action);
+            runAction(action);
         }
         if (ended) {
             listener = null;
         }
     }
 
-    /** Makes the calling thread the one that waits, which only one can be, and not one that delivers: it would wait for itself. */
-    private void enter() {
+    /**
+     * Sets the calling thread as the reader. Throws if another thread waits, or if this one delivers tokens and would
+     * wait for itself.
+     */
+    private void setReader() {
         Thread current = Thread.currentThread();
         if (DeliveryThread.isCurrent()) {
-            throw new IllegalStateException(
-                    "an action of onDelivery waits for a token, on a thread that delivers tokens;"
-                            + " have it wake a reader, or read by poll(Duration.ZERO)");
+            throw new IllegalStateException("the onDelivery action blocks a thread that delivers tokens;"
+                    + " wake a reader, or use poll(Duration.ZERO)");
         }
         Thread other = reader;
         if (other != null && !other.equals(current)) {
             throw new IllegalStateException(
                     (other.getName().isEmpty() ? "thread " + other.threadId() : "the thread " + other.getName())
-                            + " waits for this stream's next token already; one thread reads a stream");
+                            + " already waits for this stream's next token; only one thread may read a stream");
         }
         reader = current;
     }
@@ -215,14 +219,14 @@ final class TokenBuffer {
     /**
      * Waits for a token or the end.
      *
-     * @return whether there is a token of this index
-     * @throws InterruptedException if the reading thread is interrupted
+     * @return whether the token with this index is available
+     * @throws InterruptedException if the calling thread is interrupted
      */
     boolean await(int index) throws InterruptedException {
         if (index < published) {
             return true;
         }
-        enter();
+        setReader();
         try {
             while (true) {
                 boolean over = ended;
@@ -243,9 +247,9 @@ final class TokenBuffer {
     }
 
     /**
-     * As {@link #await(int)}, for a limited time.
+     * Waits like {@link #await(int)}, for a limited time.
      *
-     * @param limitNanos how long; zero or less looks without waiting
+     * @param limitNanos maximum time; zero or less does not wait
      */
     boolean await(int index, long limitNanos, Clock clock) throws InterruptedException {
         if (index < published) {
@@ -255,7 +259,7 @@ final class TokenBuffer {
             return false;
         }
         long untilNanos = clock.nanos() + limitNanos;
-        enter();
+        setReader();
         try {
             while (true) {
                 boolean over = ended;
@@ -276,12 +280,12 @@ final class TokenBuffer {
         }
     }
 
-    /** Tokens delivered so far. */
+    /** Returns the number of tokens delivered. */
     int delivered() {
         return published;
     }
 
-    /** Whether a token has been delivered. */
+    /** Returns whether a token has been delivered. */
     boolean isPublished(int index) {
         return index < published;
     }
@@ -290,7 +294,10 @@ final class TokenBuffer {
         return ended;
     }
 
-    /** Whether a delivered token is the last. One that was delivered before the ending is not known to be until then. */
+    /**
+     * Returns whether a delivered token is the last; for a token delivered before the end, this is known only at the
+     * end.
+     */
     boolean isLast(int index) {
         return index == last;
     }
@@ -299,17 +306,17 @@ final class TokenBuffer {
         return columns.ids[index];
     }
 
-    /** Whether the tokens come with their text. */
+    /** Returns whether tokens have text. */
     boolean hasText() {
         return columns.texts.length > 0;
     }
 
-    /** The text that a token makes certain. */
+    /** Returns the text delivered with a token. */
     String text(int index) {
         return columns.texts[index];
     }
 
-    /** Returns the text after that of the last token; only once the stream has ended. */
+    /** Returns the text after the last token's; call it only after the end. */
     String rest() {
         return rest;
     }
@@ -325,32 +332,32 @@ final class TokenBuffer {
     }
 
     /**
-     * The tokens that were read, as objects only while somebody looks at them.
+     * Returns the read tokens as a list that creates token objects on access.
      *
-     * @param text of all of them
-     * @param ends for each where its text ends in {@code text}
+     * @param text the text of all tokens
+     * @param ends the end of each token's text in {@code text}
      */
     List<GeneratedToken> tokens(String text, int... ends) {
         Columns from = columns;
         int[] read = Arrays.copyOf(from.ids, ends.length);
         float[] probabilities = Arrays.copyOf(from.logprobs, from.logprobs.length == 0 ? 0 : ends.length);
         int[] candidates = Arrays.copyOf(from.topIds, ends.length * alternatives);
-        float[] theirs = Arrays.copyOf(from.topLogprobs, ends.length * alternatives);
-        return new ReadTokens(read, text, ends, probabilities, candidates, theirs);
+        float[] topLogprobs = Arrays.copyOf(from.topLogprobs, ends.length * alternatives);
+        return new ReadTokens(read, text, ends, probabilities, candidates, topLogprobs);
     }
 
-    /** How the request ended; empty while it runs. */
-    Optional<Ending> ending() {
-        return ended ? Optional.ofNullable(ending) : Optional.empty();
+    /** Returns the outcome; empty while the request runs. */
+    Optional<RequestOutcome> outcome() {
+        return ended ? Optional.ofNullable(outcome) : Optional.empty();
     }
 
-    /** When the tokens delivered so far were there. */
+    /** Returns the timestamps of the tokens delivered so far. */
     long[] stamps() {
         int count = published;
         return Arrays.copyOf(columns.stamps, count);
     }
 
-    /** The numbers of the steps that the tokens delivered so far are of. */
+    /** Returns the step numbers of the tokens delivered so far. */
     long[] steps() {
         int count = published;
         int[] stepsLater = columns.stepsLater;
@@ -359,12 +366,12 @@ final class TokenBuffer {
                 .toArray();
     }
 
-    /** When the request ended; of a stream that has. */
+    /** Returns when the request ended; call it only after the end. */
     long finishedNanos() {
         return finishedNanos;
     }
 
-    /** The likeliest tokens that belong to one, out of those of all. */
+    /** Returns the most likely tokens at one index. */
     private static List<TopToken> top(int[] ids, float[] logprobs, int each, int index) {
         return each == 0
                 ? List.of()
@@ -373,7 +380,7 @@ final class TokenBuffer {
                         .toList();
     }
 
-    /** The tokens of a completion in arrays. One becomes an object when somebody looks at it, which few do. */
+    /** The tokens of a completion, in arrays. Token objects are created on access, which is rare. */
     private static final class ReadTokens extends AbstractList<GeneratedToken> implements RandomAccess {
         private final int[] ids;
         private final String text;
@@ -383,13 +390,13 @@ final class TokenBuffer {
         private final float[] topLogprobs;
 
         /**
-         * Tokens of arrays that nobody else writes.
+         * Creates a list over arrays that are not modified elsewhere.
          *
-         * @param text of all of them
-         * @param ends for each where its text ends in {@code text}
-         * @param logprobs one for each token; empty if none were asked for
-         * @param topIds the likeliest tokens of the first, then those of the second: as many for each; empty if none were asked for
-         * @param topLogprobs as {@code topIds}
+         * @param text the text of all tokens
+         * @param ends the end of each token's text in {@code text}
+         * @param logprobs one per token; empty if not requested
+         * @param topIds the most likely tokens of the first token, then of the second and so on; empty if not requested
+         * @param topLogprobs their log-probabilities
          */
         ReadTokens(int[] ids, String text, int[] ends, float[] logprobs, int[] topIds, float[] topLogprobs) {
             this.ids = ids;

@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that tokenize prompts off the submit path. The queue before them is bounded by the requests in flight: one that is
- * cancelled or whose deadline passes leaves it at once, and its tokenizer stops.
+ * Threads that tokenize prompts outside the submit call. Their queue is bounded by the requests in flight. A request
+ * that is cancelled or expires is removed immediately, and its tokenizer is interrupted.
  */
 final class TokenizeWorkers {
     private final Consumer<LiveRequest> work;
@@ -18,10 +18,10 @@ final class TokenizeWorkers {
     private boolean stopped;
 
     /**
-     * Workers that have not been started.
+     * Creates workers that have not been started.
      *
-     * @param count how many; none are fine
-     * @param work what is done to each request; must not throw
+     * @param count number of threads, may be 0
+     * @param work applied to each request; must not throw
      */
     TokenizeWorkers(int count, Consumer<LiveRequest> work) {
         this.work = work;
@@ -57,7 +57,9 @@ final class TokenizeWorkers {
         notify();
     }
 
-    /** Takes an ended request out of the queue, or interrupts the worker that has it unless that is the caller; harmless if none does. */
+    /**
+     * Removes an ended request from the queue, or interrupts the worker that tokenizes it unless that is the caller.
+     */
     synchronized void remove(LiveRequest request) {
         waiting.remove(request);
         for (int i = 0; i < running.length; i++) {
@@ -67,7 +69,7 @@ final class TokenizeWorkers {
         }
     }
 
-    /** Requests whose prompts are not ids yet. */
+    /** Returns the number of requests that are not tokenized yet. */
     synchronized int size() {
         long worked = Arrays.stream(running)
                 .filter(request -> request != null && request.isTokenizing())
@@ -76,10 +78,9 @@ final class TokenizeWorkers {
     }
 
     /**
-     * Lets the workers go and interrupts those that tokenize a prompt, without waiting for them. Harmless if it was done
-     * before.
+     * Stops the workers and interrupts those that are tokenizing, without waiting for them. Can be repeated.
      *
-     * @param end is given each request that is queued or being worked on
+     * @param end applied to each request that is queued or being tokenized
      */
     synchronized void stop(Consumer<LiveRequest> end) {
         stopped = true;
@@ -103,16 +104,16 @@ final class TokenizeWorkers {
         }
     }
 
-    /** The next request for a worker that is done with the one before it; null when it is to go. */
+    /** Waits for the next request of a worker that has finished the previous one; returns null when it must stop. */
     private synchronized @Nullable LiveRequest next(int worker) {
         running[worker] = null;
-        // An interrupt was meant for the request before.
+        // An interrupt was meant for the previous request.
         boolean unused = Thread.interrupted();
         while (waiting.isEmpty() && !stopped) {
             try {
                 wait();
             } catch (InterruptedException goOn) {
-                // Nobody has a reason to interrupt it; stop() is how it ends.
+                // There is no reason for an interrupt here; stop() ends the worker.
             }
         }
         LiveRequest request = waiting.isEmpty() ? null : waiting.removeFirst();

@@ -71,7 +71,7 @@ public final class BlockTable {
 
     /** Returns how many more blocks are needed for {@code tokens} tokens. */
     public int missingBlocks(int tokens) {
-        // // Called for every row of every step, almost always without anything missing: skip the division.
+        // Called for every row of every step, almost always without anything missing: skip the division.
         return tokens <= size * blockSize ? 0 : Math.ceilDiv(tokens, blockSize) - size;
     }
 

@@ -14,7 +14,7 @@ package io.roseinfer.observe;
  */
 public enum StepEvent {
     /** An iteration of the engine's loop starts. */
-    TURN_BEGINS,
+    ITERATION_STARTED,
     /** Planning of a step starts. */
     PLANNING,
     /** Admission of waiting requests starts, as part of planning. */
@@ -40,5 +40,5 @@ public enum StepEvent {
     /** Tokens and outcomes have been delivered. */
     DELIVERED,
     /** An iteration is over, possibly because it failed; everything it started is over too. */
-    TURN_ENDS
+    ITERATION_ENDED
 }

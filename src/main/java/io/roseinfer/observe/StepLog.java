@@ -77,7 +77,7 @@ public final class StepLog implements StepObserver {
                 if (index >= begun - capacity) {
                     steps.add(step);
                 } else {
-                    // // The writer has overtaken this reader: only later entries are consecutive.
+                    // The writer has overtaken this reader: only later entries are consecutive.
                     steps.clear();
                 }
             }

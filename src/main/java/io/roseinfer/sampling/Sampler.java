@@ -117,7 +117,7 @@ public final class Sampler {
     private int draw(float[] logits, int from, SamplingParams params, float largest, double draw) {
         double temperature = params.temperature();
         candidates.clear();
-        // // min-p: p ≥ minP · pMax is equivalent to (logit − max) / T ≥ ln(minP).
+        // min-p: p ≥ minP · pMax is equivalent to (logit − max) / T ≥ ln(minP).
         double threshold = params.minP() > 0 ? Math.log(params.minP()) : Double.NEGATIVE_INFINITY;
         double total = 0;
         for (int i = 0; i < vocabulary; i++) {
@@ -130,9 +130,8 @@ public final class Sampler {
                 }
             }
         }
-        // // Devices differ in which weights round to 0, so only the request may decide the order, not the number of
-        // candidates:
-        // otherwise devices would draw different tokens.
+        // Devices differ in which weights round to 0, so only the request may decide the order. If the number of
+        // candidates did, devices would draw different tokens.
         boolean everything = params.topK() == 0 || params.topK() >= vocabulary;
         if (everything && params.topP() >= 1) {
             return candidates.byId(total * draw);

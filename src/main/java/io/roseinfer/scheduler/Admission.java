@@ -78,7 +78,7 @@ final class Admission implements QueueView {
 
     private static int lookahead(AdmissionPolicy policy, WaitingQueue waitingQueue) {
         try {
-            // // Schedulers that share a queue may share a policy.
+            // Schedulers that share a queue may share a policy.
             synchronized (waitingQueue) {
                 return policy.lookahead();
             }
@@ -267,9 +267,8 @@ final class Admission implements QueueView {
                 sequence.timesSkipped++;
             }
         }
-        // // Without a head, preempted requests took the whole capacity or the whole window, so the next request has
-        // not been
-        // offered yet.
+        // Without a head, preempted requests took the whole capacity or the whole window, so the next request
+        // has not been offered yet.
         repeatsIteration = strict && (head == null ? waiting() > 0 : head.isWaiting());
         head = null;
     }

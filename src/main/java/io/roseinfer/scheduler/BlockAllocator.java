@@ -115,7 +115,7 @@ final class BlockAllocator {
     private RunningRequest policyVictim(Sequence one, Sequence other) {
         try {
             RunningRequest victim;
-            // // Schedulers that share a queue may share a policy.
+            // Schedulers that share a queue may share a policy.
             synchronized (waitingQueue) {
                 victim = policy.victim(one, other);
             }

@@ -302,7 +302,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         int index = length - pending;
         if (index == tokens.length) {
             int[] larger = Arrays.copyOf(tokens, (int) Math.min(maxLength, 2L * index));
-            // // Other threads may read the prompt's ids: publish the array only with its contents.
+            // Other threads may read the prompt's ids: publish the array only with its contents.
             VarHandle.releaseFence();
             tokens = larger;
         }

@@ -121,7 +121,7 @@ final class Completions {
                 choice,
                 call.output().stream(),
                 call.request().maxNewTokens(),
-                call.request().terms().priority(),
+                call.request().options().priority(),
                 exchange.startNanos());
     }
 

@@ -117,7 +117,12 @@ public final class Server implements AutoCloseable {
         CompletionReader reader =
                 new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());
         ChatReader chatReader = new ChatReader(
-                options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), engine.longest(), chat);
+                options.model(),
+                engine.spec(),
+                engine.tokenizer(),
+                options.requestTimeout(),
+                engine.maxRequestTokens(),
+                chat);
         DebugEndpoints debug = new DebugEndpoints(engine, clock, time);
         Map<String, Route> exact = Map.ofEntries(
                 Map.entry(

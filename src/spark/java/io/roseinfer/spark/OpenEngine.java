@@ -34,7 +34,7 @@ record OpenEngine(
         try {
             model.warnings().forEach(warning -> log.log(Level.WARNING, Printable.line(warning)));
             model.warmUp();
-            Engine engine = model.serve(settings.engine()).closingAfterwards(model::close);
+            Engine engine = model.serve(settings.engine()).onClose(model::close);
             return new OpenEngine(
                     engine,
                     room(engine, settings.engine()),

@@ -5,13 +5,13 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.Set;
 
-/** What the threads that serve a model have allocated, by their own count: those that were started since the meter was made. */
+/** Measures the allocations of the threads that serve a model: those started after the meter was created. */
 public final class AllocationMeter {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final Set<Thread> others = Set.copyOf(Thread.getAllStackTraces().keySet());
 
-    /** The ids of the threads with one of these names. */
+    /** Returns the ids of the threads whose names have one of these prefixes. */
     public long[] threads(String... prefixes) {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !others.contains(thread))
@@ -20,7 +20,7 @@ public final class AllocationMeter {
                 .toArray();
     }
 
-    /** Bytes these threads have allocated since they began. */
+    /** Returns the bytes these threads have allocated since they started. */
     public static long allocatedBytes(long... threads) {
         return Arrays.stream(THREADS.getThreadAllocatedBytes(threads)).sum();
     }

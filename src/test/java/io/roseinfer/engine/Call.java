@@ -10,9 +10,9 @@ import java.util.OptionalInt;
 import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 
-/** One call of an engine's submit by one caller, what became of it, and when. */
+/** A submit call of one caller, with its outcome and timing. */
 final class Call {
-    /** A step's token, and another of a turn that began before. */
+    /** The token of a step, and one of an iteration that started earlier. */
     private static final int TOKENS_UNDER_WAY = 2;
 
     private final int number;
@@ -48,7 +48,7 @@ final class Call {
         ended = now;
     }
 
-    /** Notes an ending as soon as anybody could know of it. */
+    /** Records the end as soon as another thread could know of it. */
     void observe(int now) {
         if (ended == Integer.MAX_VALUE && hasEnded()) {
             ended = now;
@@ -68,7 +68,7 @@ final class Call {
         return begun;
     }
 
-    /** The replica that admitted it last, which may have given it back since. */
+    /** Returns the replica that admitted it last, which may have requeued it since. */
     OptionalInt admittedBy() {
         return admittedBy;
     }
@@ -77,22 +77,22 @@ final class Call {
         admittedBy = OptionalInt.of(replica);
     }
 
-    /** Counts a call that came later and was admitted before it; returns how many there are. */
+    /** Counts a later call that was admitted earlier; returns the count. */
     int passOver() {
         return ++passes;
     }
 
-    /** Whether it was accepted before then. */
+    /** Returns whether it was accepted before {@code moment}. */
     boolean isAcceptedBefore(int moment) {
         return isAccepted() && returned < moment;
     }
 
-    /** Whether it may be that an engine that ended itself ended it. */
+    /** Returns whether an engine that stopped may have ended it. */
     boolean mayBeCut() {
         return isAccepted() && reason() == FinishReason.CANCELLED;
     }
 
-    /** Whether nobody but an engine that ended itself can have ended it. */
+    /** Returns whether only an engine that stopped can have ended it. */
     boolean isCut() {
         return !closed && mayBeCut();
     }
@@ -117,7 +117,7 @@ final class Call {
         return stream.filter(s -> s.finishReason().isPresent()).isPresent();
     }
 
-    /** Whether nobody knew of an ending by then. */
+    /** Returns whether its end was not visible to other threads by {@code moment}. */
     boolean hasEndedAfter(int moment) {
         return ended >= moment;
     }
@@ -130,17 +130,17 @@ final class Call {
         return stream.orElseThrow().finishReason().orElseThrow();
     }
 
-    /** What its reader got, if nothing failed. */
+    /** Returns the completion, if nothing failed. */
     Optional<Completion> completion() {
         return completion;
     }
 
-    /** The text of the tokens that were read one by one. */
+    /** Returns the tokens that were read one by one. */
     List<GeneratedToken> tokensRead() {
         return read;
     }
 
-    /** Whether its failure came before any token, as far as can be told. */
+    /** Returns whether it failed before any token, as far as can be known. */
     boolean hadNoToken() {
         return readsAll && read.isEmpty();
     }
@@ -173,13 +173,13 @@ final class Call {
         }
     }
 
-    /** Fails if it got more tokens after its end was due, closed or at its deadline, than the step under way yields. */
+    /** Fails if it got more tokens after it was closed or past its deadline than the step in flight has. */
     void checkEnd() {
         if (completion.isEmpty()) {
             return;
         }
         RequestTimeline times = completion.get().timeline();
-        long deadline = request.terms()
+        long deadline = request.options()
                 .timeout()
                 .map(timeout -> times.submittedNanos() + timeout.toNanos())
                 .orElse(Long.MAX_VALUE);
@@ -201,12 +201,12 @@ final class Call {
         }
     }
 
-    /** What its reader was told, if it failed. */
+    /** Returns the failure that its reader got, if any. */
     Optional<RoseException> failure() {
         return failure;
     }
 
-    /** Whether its reader was told a failure of that kind. */
+    /** Returns whether its reader got a failure of this kind. */
     boolean failedWith(Class<? extends RoseException> kind) {
         return failure.filter(kind::isInstance).isPresent();
     }
@@ -216,7 +216,7 @@ final class Call {
         Require.that(reason() == FinishReason.ERROR, "a stream that ended with %s throws %s", reason(), e);
     }
 
-    /** The most calls that may have been in flight together at some moment of a call that was refused for that reason. */
+    /** Returns the maximum number of calls in flight at any moment of a call that was rejected as overloaded. */
     static long maxAtOnce(List<Call> calls, Call refused) {
         List<Call> others = calls.stream()
                 .filter(call -> !call.isOverloaded() && call.begun <= refused.returned && call.ended >= refused.begun)

@@ -9,7 +9,7 @@ import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.classfile.ClassTransform;
 import java.util.List;
 
-/** Loads the project's classes anew, some of them changed; nothing of ours is shared with the classes that run the tests. */
+/** Loads the project's classes again, some of them modified, sharing none with the classes that run the tests. */
 abstract class ChangingLoader extends ClassLoader {
     private static final String OURS = "io.roseinfer.";
 
@@ -19,20 +19,20 @@ abstract class ChangingLoader extends ClassLoader {
         super(ChangingLoader.class.getClassLoader());
     }
 
-    /** Where a class of ours was built to. */
+    /** Returns the directory that a class was built to. */
     private String root(String file) {
         return String.valueOf(getResource(file)).replace(file, "");
     }
 
-    /** Whether a class is the product's, and not one of its tests'. */
+    /** Returns whether a class is production code, not a test. */
     final boolean isProduct(String className) {
         return root(className.replace('.', '/') + ".class").equals(product);
     }
 
-    /** How a class is to be changed, by one transform after the other, each of the class that the one before has made. */
+    /** Returns the transforms of a class, applied in order. */
     abstract List<ClassTransform> changes(String className);
 
-    /** A new instance of a class whose callers see only types of the JDK. */
+    /** Creates an instance of a class through an interface of the JDK. */
     final <T> T instance(Class<? extends T> unchanged, Class<T> type) {
         try {
             var constructor = loadClass(unchanged.getName()).asSubclass(type).getDeclaredConstructor();
@@ -70,7 +70,8 @@ abstract class ChangingLoader extends ClassLoader {
     }
 
     private byte[] changed(byte[] bytes, ClassTransform change) {
-        // Without names of variables: they would keep the end of a method alive that the changed code does not reach.
+        // Without local variable names, which would keep the end of a method alive that the modified code
+        // does not reach.
         ClassFile classFile = ClassFile.of(
                 DebugElementsOption.DROP_DEBUG,
                 ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(getParent())

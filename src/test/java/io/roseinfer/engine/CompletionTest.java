@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CompletionTest {
 
-    /** On a clock that stands still but for the steps, of five milliseconds each. */
+    /** Uses a clock that only steps advance, by five milliseconds each. */
     @Test
-    void time_to_first_token_is_from_the_submit_call_to_the_end_of_the_step_with_the_token() {
+    void time_to_first_token_runs_from_the_submit_call_to_the_end_of_the_step() {
         AtomicLong nowNanos = new AtomicLong(1_000_000_000);
         SimOptions sim = SimOptions.defaults().withOnStep(step -> nowNanos.addAndGet(5_000_000));
         EngineOptions options = Models.options();
@@ -46,7 +46,7 @@ class CompletionTest {
     }
 
     @Test
-    void printed_it_shows_its_ids_and_its_text() {
+    void text_form_shows_ids_and_text() {
         assertThat(cancelled(Optional.of("and so")))
                 .hasToString("Completion[finishReason=CANCELLED, promptIds=[5, 7], text=and so]");
         assertThat(cancelled(Optional.empty()))

@@ -12,26 +12,26 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * {@link RandomLoad} on a GPU, with an eye on its memory.
+ * {@link RandomLoad} on a GPU, including its memory use.
  *
  * <pre>bin/java-with-flags -cp 'lib/*:test-classes:test-lib/*' io.roseinfer.engine.CudaRandomLoad SECONDS SEED...</pre>
  */
 final class CudaRandomLoad {
     /**
-     * What is loaded.
+     * A configuration.
      *
-     * @param cuda the device's part: results may not depend on the batch
+     * @param cuda options of the device; results must not depend on the batch
      */
     record Setup(String name, CudaOptions cuda, SchedulerOptions scheduler) {}
 
-    /** Too few for all rows: some are preempted. */
+    /** Too few for all rows, so some are preempted. */
     private static final int KV_BLOCKS = 36;
 
     private static final CudaOptions INVARIANT = CudaOptions.defaults().withBatchInvariant(true);
     private static final SchedulerOptions PREFILL_APART =
             SchedulerOptions.builder().maxBatchSize(24).build();
 
-    /** Both ways of mixing prefill and decode, with and without graphs, in a narrow type and in the widest. */
+    /** Both step policies, with and without graphs, in a narrow type and in the widest. */
     static final List<Setup> SETUPS = List.of(
             new Setup(
                     "fp16, chunked prefill",
@@ -50,8 +50,9 @@ final class CudaRandomLoad {
     /**
      * Runs one setup with the built-in model.
      *
-     * @param goesOn asked before every turn
-     * @param freeBytes takes the device's free memory: loaded, after every kind of request has run alone, at the end
+     * @param goesOn checked before every iteration
+     * @param freeBytes receives the device's free memory: after loading, after solo runs of every kind of request, and
+     *     at the end
      */
     static RandomLoad.Tally run(Setup setup, long seed, BooleanSupplier goesOn, long[] freeBytes) {
         EngineOptions options =
@@ -64,7 +65,7 @@ final class CudaRandomLoad {
             RandomLoad load = new RandomLoad(runner, setup.scheduler(), block -> CudaProbe.poison(runner, block), seed);
             freeBytes[1] = CudaProbe.freeBytes();
             while (goesOn.getAsBoolean()) {
-                load.turn();
+                load.runIteration();
             }
             RandomLoad.Tally tally = load.finish();
             freeBytes[2] = CudaProbe.freeBytes();
@@ -73,9 +74,10 @@ final class CudaRandomLoad {
     }
 
     /**
-     * Runs every setup for its share of the time, once per seed, and prints what it came to; a wrong token ends the program.
+     * Runs every setup for its share of the time, once per seed, and prints the results; a wrong token ends the
+     * program.
      *
-     * @param args seconds in all, and seeds
+     * @param args total seconds, then seeds
      */
     public static void main(String[] args) {
         long share = Long.parseLong(args[0]) * 1_000_000_000L / SETUPS.size() / (args.length - 1);

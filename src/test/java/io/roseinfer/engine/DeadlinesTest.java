@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Deadlines compared with a list that is sorted anew each time. */
+/** Compares deadlines with a list that is sorted each time. */
 class DeadlinesTest {
     private static final Comparator<LiveRequest> EARLIEST =
             Comparator.comparingLong(LiveRequest::deadlineNanos).thenComparingLong(LiveRequest::id);
@@ -24,9 +24,9 @@ class DeadlinesTest {
                 Optional.empty());
     }
 
-    /** A replica that sleeps until the earliest deadline is woken when an earlier one is added, and only then. */
+    /** A replica parked until the earliest deadline is woken exactly if an earlier one is added. */
     @Test
-    void each_addition_tells_whether_it_is_the_earliest_and_each_request_expires_once_in_order() {
+    void add_returns_whether_the_deadline_is_earliest_and_requests_expire_once_in_order() {
         for (long seed = 0; seed < 200; seed++) {
             Random random = new Random(seed);
             Deadlines deadlines = new Deadlines();

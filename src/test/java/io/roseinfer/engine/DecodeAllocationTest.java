@@ -12,40 +12,43 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Open streams decode in the steady state, and neither the engine's thread nor the device's allocate. See {@link DecodeWindows}. */
+/**
+ * In the steady state, decoding with open streams allocates nothing on the engine's and the device's threads. See
+ * {@link DecodeWindows}.
+ */
 class DecodeAllocationTest {
     private static byte[] sink = {};
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void decoding_with_open_streams_comes_to_allocate_nothing(boolean profiled) {
-        assertThat(DecodeWindows.bytes(KernelChoice.SCALAR, profiled, Clock.system(), DecodeWindows.MOST))
+    void decoding_with_open_streams_stops_allocating(boolean profiled) {
+        assertThat(DecodeWindows.bytes(KernelChoice.SCALAR, profiled, Clock.system(), DecodeWindows.MAX_WINDOWS))
                 .last()
                 .isEqualTo(0L);
     }
 
     @Test
-    void decoding_on_vector_kernels_comes_to_allocate_nothing() throws Exception {
+    void decoding_on_vector_kernels_stops_allocating() throws Exception {
         List<String> windows = FreshJvm.firstThat(
                 lines -> lines.getLast().equals("0"), DecodeWindows.class, List.of(), Precision.FP32.name());
         assertThat(windows).last().isEqualTo("0");
     }
 
     /**
-     * Where the compiler knows the class of a vector by its profile only, it may compile the call before there is one and box
-     * vectors ever after, in one process of some. Without profiles it does so in all.
+     * If the compiler knows a vector's class only by its profile, it may in some processes compile the call before the
+     * profile exists, and then box vectors forever. Without profiles it does so in every process.
      */
     @ParameterizedTest
     @EnumSource(names = {"FP32", "BF16", "INT8", "INT4"})
-    void decoding_when_the_compiler_has_no_type_profile_comes_to_allocate_nothing(Precision weights) throws Exception {
+    void decoding_without_type_profiles_stops_allocating(Precision weights) throws Exception {
         assertThat(FreshJvm.run(DecodeWindows.class, List.of("-XX:-UseTypeProfile"), weights.name()))
                 .last()
                 .isEqualTo("0");
     }
 
-    /** That what is allocated would be seen. */
+    /** Verifies that allocations would be detected. */
     @Test
-    void decoding_with_a_clock_that_allocates_never_does() {
+    void decoding_with_an_allocating_clock_is_detected() {
         Clock system = Clock.system();
         Clock wasteful = () -> {
             sink = new byte[16];

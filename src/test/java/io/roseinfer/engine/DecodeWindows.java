@@ -20,12 +20,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * What the engine's thread and the device's allocate while open streams decode, by their own count, in windows of
- * {@value #WINDOW} steps, until there is a window without any. Contexts stay below the length of a vector at first, then grow past
- * every number of vectors that a kernel takes at once, with heads as large as GPT-2's.
+ * Measures what the engine's and the device's threads allocate while open streams decode, in windows of
+ * {@value #WINDOW} steps, until a window has no allocation. Contexts are shorter than a vector at first, then grow past
+ * every number of vectors that a kernel processes at once, with heads as large as GPT-2's.
  *
- * <p>Before the compiler is through, the Vector API allocates its vectors; so it is given {@link #MOST} windows. Readers are
- * platform threads: waking a virtual thread from another thread costs 32 bytes inside the JDK, each time.
+ * <p>Until compilation is complete, the Vector API allocates its vectors, so there are up to {@link #MAX_WINDOWS}
+ * windows. Readers are platform threads, because unparking a virtual thread from another thread allocates 32 bytes in
+ * the JDK.
  */
 final class DecodeWindows {
     static final int WINDOW = 100;
@@ -33,9 +34,9 @@ final class DecodeWindows {
     private static final int WORKERS = 2;
     private static final int SHORT_REQUESTS = 1_000;
     private static final int CONTEXT = 4_000;
-    static final int MOST = CONTEXT / WINDOW - 2;
+    static final int MAX_WINDOWS = CONTEXT / WINDOW - 2;
 
-    /** All ways to choose a token that allocate different things, if any. */
+    /** All ways to sample that may allocate differently. */
     private static final List<SamplingParams> SAMPLING = List.of(
             SamplingParams.greedy(),
             SamplingParams.random().withTopK(20).withTopP(0.9f),
@@ -44,13 +45,16 @@ final class DecodeWindows {
 
     private DecodeWindows() {}
 
-    /** Prints the bytes per window with vector kernels and weights of the precision named first, a window a line. */
+    /**
+     * Prints the bytes per window with vector kernels and the precision named by the first argument, one window per
+     * line.
+     */
     public static void main(String[] args) {
         CpuOptions device = new CpuOptions(WORKERS, Precision.valueOf(args[0]), KernelChoice.VECTOR);
-        bytes(device, false, Clock.system(), MOST).forEach(System.out::println);
+        bytes(device, false, Clock.system(), MAX_WINDOWS).forEach(System.out::println);
     }
 
-    /** Bytes per window with fp32 weights. */
+    /** Returns the bytes per window with fp32 weights. */
     static List<Long> bytes(KernelChoice kernels, boolean profiled, Clock clock, int most) {
         return bytes(new CpuOptions(WORKERS, Precision.FP32, kernels), profiled, clock, most);
     }
@@ -69,7 +73,7 @@ final class DecodeWindows {
                 var unused = readers.submit(() -> stream.forEachRemaining(token -> {}));
             }
             TokenStream stream = engine.submit(request(STREAMS));
-            // The engine's thread is a worker.
+            // The engine's thread is a worker, too.
             long[] threads = meter.threads("roseinfer-engine", "rose-cpu-");
             if (threads.length != WORKERS) {
                 throw new AssertionError(threads.length + " threads are measured, not " + WORKERS);
@@ -81,7 +85,7 @@ final class DecodeWindows {
         return windows;
     }
 
-    /** Lets the compiler see contexts that fill no vector, and no others. */
+    /** Shows the compiler only contexts that fill no vector. */
     private static void serveShort(Engine engine) {
         List<TokenStream> streams = new ArrayList<>();
         for (int i = 0; i < SHORT_REQUESTS; i++) {

@@ -3,8 +3,8 @@ package io.roseinfer.engine;
 import io.roseinfer.base.SplitMix64;
 
 /**
- * A stream of choices named by what it decides. Every part of a simulation has its own, so that one more choice in one place
- * does not change what the others choose.
+ * A named stream of random choices. Each part of a simulation has its own, so that an additional choice in one part
+ * does not change the choices of others.
  */
 final class Dice {
     private final long key;
@@ -14,14 +14,14 @@ final class Dice {
         key = SplitMix64.mix(seed + SplitMix64.mix(name.hashCode()));
     }
 
-    /** A number from 0 to {@code bound - 1}. */
+    /** Returns a number from 0 to {@code bound - 1}. */
     int below(int bound) {
         return (int) Long.remainderUnsigned(SplitMix64.at(key, thrown++), bound);
     }
 
-    /** A number from {@code least} to {@code most}, both included. */
-    int between(int least, int most) {
-        return least + below(most - least + 1);
+    /** A number from {@code min} to {@code max}, both included. */
+    int between(int min, int max) {
+        return min + below(max - min + 1);
     }
 
     boolean chance(double probability) {

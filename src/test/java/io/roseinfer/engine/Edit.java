@@ -14,7 +14,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 
-/** One change of a method's code. */
+/** A modification of a method's code. */
 @FunctionalInterface
 interface Edit {
     /** {@link LiveRequest}. */
@@ -23,15 +23,15 @@ interface Edit {
     /** {@link java.util.Optional}. */
     ClassDesc OPTIONAL = ClassDesc.of("java.util.Optional");
 
-    /** Writes something else in an instruction's place, or nothing and answers false if it is not the one that is meant. */
+    /** Writes the replacement of an instruction; returns false if the instruction is not the one to replace. */
     boolean replace(CodeBuilder code, CodeElement element);
 
-    /** Either change, in the place of each. */
+    /** Returns an edit that applies whichever of both matches. */
     default Edit or(Edit other) {
         return (code, element) -> replace(code, element) || other.replace(code, element);
     }
 
-    /** The call does not happen. */
+    /** Removes a call. */
     static Edit withoutCall(String method) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
@@ -42,7 +42,7 @@ interface Edit {
         };
     }
 
-    /** The call does not happen; its caller sees this answer. */
+    /** Removes a call and returns {@code answer} to its caller. */
     static Edit withoutCall(String method, int answer) {
         return (code, element) -> {
             boolean found = withoutCall(method).replace(code, element);
@@ -53,14 +53,14 @@ interface Edit {
         };
     }
 
-    /** The call of a method of that class does not happen; it has no answer. */
+    /** Removes a call of a void method of a class. */
     static Edit withoutCallOf(String owner, String method) {
         return (code, element) -> element instanceof InvokeInstruction call
                 && call.owner().asInternalName().endsWith("/" + owner)
                 && withoutCall(method).replace(code, element);
     }
 
-    /** The call of a method of that class does not happen; its caller sees this answer. */
+    /** Removes a call of a method of a class and returns {@code answer} to its caller. */
     static Edit withoutCallOf(String owner, String method, int answer) {
         return (code, element) -> {
             boolean found = withoutCallOf(owner, method).replace(code, element);
@@ -71,7 +71,7 @@ interface Edit {
         };
     }
 
-    /** The call does not happen; its caller sees null as the answer. */
+    /** Removes a call and returns null to its caller. */
     static Edit withNullAsAnswer(String method) {
         return (code, element) -> {
             boolean found = withoutCall(method).replace(code, element);
@@ -82,7 +82,7 @@ interface Edit {
         };
     }
 
-    /** The call happens, and its caller sees an int that is one less. */
+    /** Decrements the int that a call returns. */
     static Edit oneLess(String method) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
@@ -93,7 +93,7 @@ interface Edit {
         };
     }
 
-    /** A call with a request and a reason happens unless the request has started over. */
+    /** Skips a call with a request and a reason if the request was preempted. */
     static Edit unlessRestarted(String method) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
@@ -115,13 +115,13 @@ interface Edit {
         };
     }
 
-    /** The call, which has no arguments, does not happen; its caller sees the object that it is made on as the answer. */
+    /** Replaces a call without arguments by its receiver. */
     static Edit withReceiverAsAnswer(String method) {
         return (code, element) ->
                 element instanceof InvokeInstruction call && call.name().equalsString(method);
     }
 
-    /** The call is made with null as its last argument, an object. */
+    /** Passes null as the last argument of a call. */
     static Edit withNullAsLastArgument(String method) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
@@ -132,7 +132,7 @@ interface Edit {
         };
     }
 
-    /** A field of type reference keeps the first value that it is given. */
+    /** Keeps the first value assigned to a reference field. */
     static Edit keepingTheFirst(String field) {
         return (code, element) -> {
             if (!(element instanceof FieldInstruction write)
@@ -152,7 +152,7 @@ interface Edit {
         };
     }
 
-    /** The call does not happen; its caller sees its only argument, an int, as the answer. */
+    /** Replaces a call by its only argument, an int. */
     static Edit withArgumentAsAnswer(String method) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
@@ -163,7 +163,7 @@ interface Edit {
         };
     }
 
-    /** An array of longs is not copied; there is a new one of the copy's length. */
+    /** Replaces the copy of a long array by a new array of the same length. */
     static Edit longsNotCopied() {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call)
@@ -176,7 +176,7 @@ interface Edit {
         };
     }
 
-    /** The call happens, but its caller sees this answer instead. */
+    /** Replaces the result of a call. */
     static Edit withAnswer(String method, int answer) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
@@ -187,7 +187,7 @@ interface Edit {
         };
     }
 
-    /** Another method of the same class and type is called. */
+    /** Calls another method of the same class and type. */
     static Edit callInstead(String method, String other) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
@@ -198,7 +198,7 @@ interface Edit {
         };
     }
 
-    /** A field is read as if it had this value. */
+    /** Reads a fixed value instead of a field. */
     static Edit readAs(String field, int value) {
         return (code, element) -> {
             if (!isRead(element, field)) {
@@ -209,7 +209,7 @@ interface Edit {
         };
     }
 
-    /** Another field of the same class and type is read. */
+    /** Reads another field of the same class and type. */
     static Edit readInstead(String field, String other) {
         return (code, element) -> {
             if (!isRead(element, field) || !(element instanceof FieldInstruction read)) {
@@ -221,7 +221,7 @@ interface Edit {
         };
     }
 
-    /** A field is not written; it is neither a long nor a double. */
+    /** Skips writes of a field that is neither a long nor a double. */
     static Edit withoutWrite(String field) {
         return (code, element) -> {
             if (!(element instanceof FieldInstruction write)
@@ -234,7 +234,7 @@ interface Edit {
         };
     }
 
-    /** An int constant has another value. */
+    /** Replaces an int constant. */
     static Edit constant(int value, int other) {
         return (code, element) -> {
             if (!(element instanceof ConstantInstruction constant)
@@ -246,14 +246,14 @@ interface Edit {
         };
     }
 
-    /** A cast to a class or interface does not happen. */
+    /** Removes a cast to a class or interface. */
     static Edit withoutCast(String type) {
         return (code, element) -> element instanceof TypeCheckInstruction cast
                 && cast.opcode() == Opcode.CHECKCAST
                 && cast.type().asInternalName().endsWith("/" + type);
     }
 
-    /** A field of type reference is read as if it held nothing. */
+    /** Reads null instead of a reference field. */
     static Edit readAsNull(String field) {
         return (code, element) -> {
             if (!isRead(element, field)) {
@@ -264,7 +264,7 @@ interface Edit {
         };
     }
 
-    /** The last token there is looks like the last there will be as soon as an ending is written. */
+    /** Lets the last token published look like the final one as soon as an outcome is written. */
     static Edit lastPublishedOnceThereIsAnEnding() {
         return (code, element) -> {
             if (!isRead(element, "last") || !(element instanceof FieldInstruction read)) {
@@ -272,7 +272,7 @@ interface Edit {
             }
             ClassDesc owner = read.owner().asSymbol();
             code.dup()
-                    .getfield(owner, "ending", ClassDesc.of("io.roseinfer.engine.Ending"))
+                    .getfield(owner, "outcome", ClassDesc.of("io.roseinfer.engine.RequestOutcome"))
                     .ifThenElse(
                             Opcode.IFNONNULL,
                             ends -> ends.getfield(owner, "published", ConstantDescs.CD_int)
@@ -283,7 +283,7 @@ interface Edit {
         };
     }
 
-    /** A duration is converted to nanoseconds by who knows no bounds. */
+    /** Converts a duration to nanoseconds without clamping. */
     static Edit nanosUnbounded() {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString("convert")) {
@@ -295,7 +295,7 @@ interface Edit {
         };
     }
 
-    /** An atomic number is read, and is one more meanwhile. */
+    /** Increments an atomic number between reading it and using it. */
     static Edit countedMeanwhile(String method) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
@@ -310,7 +310,7 @@ interface Edit {
         };
     }
 
-    /** A comparison is another one. */
+    /** Replaces a comparison. */
     static Edit compare(Opcode opcode, Opcode other) {
         return (code, element) -> {
             if (!(element instanceof BranchInstruction branch) || branch.opcode() != opcode) {
@@ -321,7 +321,7 @@ interface Edit {
         };
     }
 
-    /** A comparison of two longs has this result, whatever they are: 0 if equal, -1 if the first is less, 1 if it is greater. */
+    /** Replaces a comparison of two longs by a fixed result: 0 if equal, -1 if less, 1 if greater. */
     static Edit longsCompareAs(int result) {
         return (code, element) -> {
             if (!(element instanceof OperatorInstruction operator) || operator.opcode() != Opcode.LCMP) {

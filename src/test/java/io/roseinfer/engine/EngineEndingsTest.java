@@ -37,10 +37,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** How requests and engines come to their end on real threads. Nothing sleeps; the timeout is there for a hang. */
+/** Tests of how requests and engines end, on real threads. Nothing sleeps; the timeout detects hangs. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EngineEndingsTest {
-    /** Keeps a tokenizer busy for half a second and more, and is refused in the end. */
+    /** Keeps a tokenizer busy for more than half a second, and is rejected in the end. */
     private static final GenerationRequest ENDLESS = GenerationRequest.of("word ".repeat(3_000_000));
 
     private static final GenerationRequest SHORT =
@@ -53,7 +53,7 @@ class EngineEndingsTest {
                         EngineOptions.defaults().withTokenizeWorkers(1).withMaxInflightRequests(maxInflightRequests)));
     }
 
-    /** A device whose steps take a millisecond at least, one request at a time. */
+    /** Opens an engine whose steps take at least a millisecond, with one request at a time. */
     private static Engine slow() {
         EngineOptions one = Models.options()
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(1).build());
@@ -62,7 +62,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void closing_a_stream_that_waits_for_a_tokenizer_ends_it_at_once_and_makes_room() {
+    void closing_a_stream_that_waits_for_a_tokenizer_ends_it_immediately_and_frees_its_place() {
         try (Engine engine = tokenizing(3)) {
             TokenStream first = engine.submit(ENDLESS);
             TokenStream second = engine.submit(ENDLESS);
@@ -81,7 +81,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void action_that_closes_the_engine_on_the_thread_that_closes_its_stream_is_refused_at_once() {
+    void action_that_closes_the_engine_on_the_thread_that_closes_its_stream_is_rejected() {
         try (Engine engine = tokenizing(4)) {
             TokenStream busy = engine.submit(ENDLESS);
             TokenStream waiting = engine.submit(SHORT);
@@ -94,7 +94,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void close_ends_the_prompt_that_is_being_tokenized_before_it_returns() {
+    void close_ends_the_request_that_is_being_tokenized_before_it_returns() {
         Engine engine = tokenizing(4);
         List<TokenStream> streams = List.of(engine.submit(ENDLESS), engine.submit(ENDLESS), engine.submit(SHORT));
         engine.close();
@@ -104,7 +104,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void close_returns_when_a_caller_who_is_ending_a_request_meanwhile_has_told_so() throws Exception {
+    void close_waits_for_a_caller_that_is_ending_a_request() throws Exception {
         CountDownLatch telling = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
         AtomicBoolean closed = new AtomicBoolean();
@@ -147,7 +147,7 @@ class EngineEndingsTest {
     private static boolean waitsForTellers(Thread thread) {
         StackTraceElement[] frames = thread.getStackTrace();
         return IntStream.range(1, frames.length)
-                .anyMatch(i -> frames[i].getMethodName().equals("awaitEndings")
+                .anyMatch(i -> frames[i].getMethodName().equals("awaitOutcomes")
                         && frames[i].getClassName().endsWith("InFlight")
                         && frames[i - 1].getMethodName().equals("parkNanos"));
     }
@@ -161,7 +161,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void a_dead_engine_ends_the_prompts_that_are_being_tokenized_with_its_reason() {
+    void failed_engine_ends_requests_being_tokenized_with_its_failure() {
         SimOptions dead = SimOptions.defaults().withOnStep(step -> {
             throw new DeviceFailure("device lost", false);
         });
@@ -191,7 +191,7 @@ class EngineEndingsTest {
                 new IOException("planted"));
     }
 
-    /** Throws an exception where none is declared, as other languages do. */
+    /** Throws a checked exception without declaring it, as other JVM languages can. */
     @SuppressWarnings("unchecked")
     private static <E extends Throwable> void raise(Throwable thrown) throws E {
         throw (E) thrown;
@@ -199,7 +199,7 @@ class EngineEndingsTest {
 
     @ParameterizedTest
     @MethodSource("failures")
-    void engine_dies_of_whatever_its_thread_throws_and_says_so(Throwable thrown) {
+    void engine_fails_with_any_exception_of_its_thread(Throwable thrown) {
         SimOptions failing =
                 SimOptions.defaults().withOnStep(step -> EngineEndingsTest.<RuntimeException>raise(thrown));
         try (Engine engine = Models.engine(Models.options(), failing)) {
@@ -215,7 +215,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void engine_that_runs_out_of_memory_names_the_remedy() {
+    void engine_out_of_memory_names_the_remedy() {
         SimOptions full = SimOptions.defaults().withOnStep(step -> {
             throw new OutOfMemoryError("Java heap space");
         });
@@ -228,7 +228,7 @@ class EngineEndingsTest {
 
     @ParameterizedTest
     @MethodSource("failures")
-    void what_an_action_throws_ends_no_request(Throwable thrown) {
+    void exception_of_an_action_ends_no_request(Throwable thrown) {
         CountDownLatch registered = new CountDownLatch(1);
         SimOptions gated = SimOptions.defaults().withOnStep(step -> awaitQuietly(registered));
         try (Engine engine = Models.engine(Models.options(), gated)) {
@@ -244,10 +244,9 @@ class EngineEndingsTest {
     }
 
     @Test
-    void a_grace_without_end_drains_and_closes() {
+    void unlimited_grace_drains_and_closes() {
         AtomicInteger closed = new AtomicInteger();
-        Engine engine =
-                Models.engine(Models.options(), SimOptions.defaults()).closingAfterwards(closed::incrementAndGet);
+        Engine engine = Models.engine(Models.options(), SimOptions.defaults()).onClose(closed::incrementAndGet);
         TokenStream stream = engine.submit(Models.request(5, 1));
         assertThat(engine.close(ChronoUnit.FOREVER.getDuration())).isTrue();
         assertThat(stream.completion().ids()).hasSize(5);
@@ -255,7 +254,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void interrupts_do_not_make_a_grace_longer() throws Exception {
+    void interrupts_do_not_extend_the_grace_period() throws Exception {
         Engine engine = slow();
         List<TokenStream> streams = IntStream.range(0, 50)
                 .mapToObj(i -> engine.submit(Models.request(60, i)))
@@ -271,7 +270,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void an_engine_that_drains_and_waits_for_a_tokenizer_is_parked_and_wakes_up() {
+    void draining_engine_parks_while_it_waits_for_a_tokenizer() {
         AllocationMeter threads = new AllocationMeter();
         try (Engine engine = tokenizing(4)) {
             long worker = threads.threads("roseinfer-engine")[0];
@@ -308,7 +307,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void closing_a_stream_over_and_over_costs_no_memory() throws Exception {
+    void closing_a_stream_repeatedly_retains_no_memory() throws Exception {
         CountDownLatch reached = new CountDownLatch(1);
         CountDownLatch open = new CountDownLatch(1);
         SimOptions standing = SimOptions.defaults().withOnStep(step -> {
@@ -340,7 +339,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void of_two_that_want_the_one_place_there_is_one_gets_it() throws Exception {
+    void only_one_of_two_submissions_gets_the_last_place() throws Exception {
         int rounds = 20_000;
         EngineOptions one = Models.options().withMaxInflightRequests(1);
         SimRunner runner = Models.runner(one, SimOptions.defaults());
@@ -359,7 +358,7 @@ class EngineEndingsTest {
         manager.reserve();
         for (int round = 1; round <= rounds; round++) {
             begun.set(round);
-            manager.inFlight().unreserve();
+            manager.inFlight().release();
             boolean got = tryReserve(manager);
             while (Math.abs(othersOutcome.get()) < round) {
                 Thread.onSpinWait();
@@ -375,7 +374,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void an_engine_that_holds_blocks_when_it_becomes_idle_stops_and_says_so() {
+    void idle_engine_that_holds_blocks_fails_with_a_message() {
         EngineOptions options = Models.options();
         AtomicReference<Thread> worker = new AtomicReference<>(Thread.currentThread());
         SimRunner runner =
@@ -398,7 +397,7 @@ class EngineEndingsTest {
         manager.close();
     }
 
-    /** Has a request served, and fails as its stream does. */
+    /** Serves a request; fails if its stream does. */
     private static LiveRequest served(SchedulerManager manager, long id) {
         GenerationRequest request = Models.request(2, 7, 8);
         manager.reserve();
@@ -420,7 +419,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void nothing_runs_in_the_books_of_a_closed_engine() {
+    void closed_engine_reports_nothing_running() {
         Engine engine = slow();
         TokenStream running = engine.submit(Models.request(60, 1));
         engine.submit(Models.request(60, 2));

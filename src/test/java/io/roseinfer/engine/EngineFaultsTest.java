@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Corners that deserve a test with their name on it, though random seeds may meet them too; all checks of the simulation hold. */
+/** Corner cases that deserve a named test, even if random seeds may cover them; all checks of the simulation apply. */
 class EngineFaultsTest {
     private static final int CONTEXT = 64;
 
@@ -38,7 +38,7 @@ class EngineFaultsTest {
         return GenerationRequest.ofTokens(prompt).withMaxNewTokens(newTokens).withIgnoreEndOfText(true);
     }
 
-    /** Does what it is told to an engine, works everything off, and holds every outcome against the request alone. */
+    /** Runs a story on an engine, completes all requests, and compares every outcome with the solo run. */
     private static void simulate(SimulationSettings settings, Consumer<SimulatedEngine> story) {
         try (SimulatedEngine engine = new SimulatedEngine(settings, Trace.silent())) {
             story.accept(engine);
@@ -49,7 +49,7 @@ class EngineFaultsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_budget_of_one_token_and_one_row_still_gets_everything_done(boolean chunked) {
+    void budget_of_one_token_and_one_row_completes_all_requests(boolean chunked) {
         SchedulerOptions narrow = SchedulerOptions.builder()
                 .maxBatchSize(1)
                 .prefillMaxBatchSize(1)
@@ -74,7 +74,7 @@ class EngineFaultsTest {
     }
 
     @Test
-    void a_request_that_is_larger_than_the_pool_never_reaches_the_scheduler() {
+    void request_larger_than_the_pool_never_reaches_the_scheduler() {
         simulate(
                 settings(1, 16, SchedulerOptions.defaults()),
                 engine -> assertThatThrownBy(() -> engine.submit(request(1, 16, 2), true))
@@ -83,7 +83,7 @@ class EngineFaultsTest {
     }
 
     @Test
-    void in_a_pool_that_is_a_block_too_small_nobody_starts_over_again_and_again() {
+    void pool_one_block_too_small_does_not_preempt_endlessly() {
         SchedulerOptions four = SchedulerOptions.builder().maxBatchSize(4).build();
         simulate(settings(4 * 16 - 1, 4, four), engine -> {
             List<WatchedRequest> all = IntStream.range(0, 4)
@@ -96,7 +96,7 @@ class EngineFaultsTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void of_a_hundred_requests_every_tenth_is_cancelled_and_the_others_get_all_their_tokens(long seed) {
+    void cancelling_every_tenth_request_leaves_the_others_complete(long seed) {
         Dice dice = new Dice(seed, "cancels");
         SchedulerOptions options = SchedulerOptions.builder()
                 .chunkedPrefill(true)
@@ -107,8 +107,8 @@ class EngineFaultsTest {
                     .mapToObj(i -> engine.submit(request(i, 1 + i % 20, 1 + i % 30), true))
                     .toList();
             for (int i = 0; i < 100; i += 10) {
-                for (int turns = dice.below(12); turns > 0; turns--) {
-                    engine.turn();
+                for (int iterations = dice.below(12); iterations > 0; iterations--) {
+                    engine.runIteration();
                 }
                 engine.cancel(all.get(i));
             }
@@ -124,7 +124,7 @@ class EngineFaultsTest {
     }
 
     @Test
-    void a_million_requests_in_succession_leave_nothing_behind() {
+    void million_requests_in_succession_retain_no_state() {
         SimulationSettings settings = settings(8, 4, SchedulerOptions.defaults());
         OnlineScheduler online = new OnlineScheduler(
                 Models.runner(settings.engine(), SimOptions.defaults()),
@@ -143,11 +143,11 @@ class EngineFaultsTest {
     }
 
     @Test
-    void an_interrupted_reader_ends_its_request_and_nothing_else() {
+    void interrupted_reader_ends_only_its_request() {
         simulate(settings(60, 4, SchedulerOptions.defaults()), engine -> {
             WatchedRequest interrupted = engine.submit(request(1, 5, 40), false);
             engine.submit(request(2, 5, 40), true);
-            engine.turn();
+            engine.runIteration();
             RequestStream stream = new RequestStream(
                     interrupted.live(), Optional.empty(), Clock.system(), () -> engine.cancel(interrupted));
             Thread.currentThread().interrupt();
@@ -161,7 +161,7 @@ class EngineFaultsTest {
     }
 
     @Test
-    void two_engines_in_one_process_do_not_touch_each_other() {
+    void two_engines_in_one_process_are_independent() {
         Trace alone = Trace.silent();
         simulateBeside(alone, Optional.empty());
         Trace beside = Trace.silent();
@@ -178,8 +178,8 @@ class EngineFaultsTest {
             engine.submit(request(1, 10, 20), true);
             engine.submit(request(2, 10, 20), true);
             for (int i = 0; i < 10; i++) {
-                engine.turn();
-                other.ifPresent(SimulatedEngine::turn);
+                engine.runIteration();
+                other.ifPresent(SimulatedEngine::runIteration);
             }
             engine.drain();
         }

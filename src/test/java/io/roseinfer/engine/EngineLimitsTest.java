@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What options and models bound, and how exactly. */
+/** Tests of the exact limits of options and models. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EngineLimitsTest {
     private static Engine engine(SimRunner runner, EngineOptions options) {
@@ -35,7 +35,7 @@ class EngineLimitsTest {
     }
 
     @Test
-    void an_engine_on_a_loaded_runner_has_the_smaller_pool_it_asks_for() {
+    void engine_on_a_loaded_runner_uses_the_smaller_pool_of_its_options() {
         EngineOptions options = Models.options();
         try (SimRunner runner = Models.runner(options.withKvBlocks(200), SimOptions.defaults());
                 Engine engine = engine(runner, options.withKvBlocks(3))) {
@@ -43,12 +43,12 @@ class EngineLimitsTest {
             assertThat(engine.generate(Models.request(11, 1, 2)).ids()).hasSize(11);
             assertThatThrownBy(() -> engine.submit(Models.request(12, 1, 2)))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("can grow to 14 tokens, 4 KV blocks, and the pool has 3");
+                    .hasMessageContaining("may grow to 14 tokens, which need 4 KV blocks, and the pool has 3");
         }
     }
 
     @Test
-    void requests_beyond_the_smaller_pool_start_over_as_on_a_runner_loaded_with_it() {
+    void smaller_pool_preempts_like_a_runner_loaded_with_it() {
         EngineOptions options = Models.options();
         CountDownLatch allSubmitted = new CountDownLatch(1);
         SimOptions waitsForAll = SimOptions.defaults().withOnStep(step -> awaits(allSubmitted));
@@ -72,7 +72,7 @@ class EngineLimitsTest {
     }
 
     @Test
-    void an_engine_that_asks_for_no_number_of_blocks_has_all_there_are() {
+    void engine_without_a_pool_size_uses_all_blocks() {
         EngineOptions options = Models.options();
         try (SimRunner runner = Models.runner(options.withKvBlocks(7), SimOptions.defaults());
                 Engine engine = engine(runner, options.withKvBlocks(0))) {
@@ -81,7 +81,7 @@ class EngineLimitsTest {
     }
 
     @Test
-    void an_engine_that_asks_for_more_blocks_than_were_loaded_is_refused() {
+    void engine_that_asks_for_more_blocks_than_loaded_is_rejected() {
         EngineOptions options = Models.options();
         try (SimRunner runner = Models.runner(options.withKvBlocks(7), SimOptions.defaults())) {
             assertThatThrownBy(() -> engine(runner, options.withKvBlocks(8)))
@@ -91,7 +91,7 @@ class EngineLimitsTest {
     }
 
     @Test
-    void a_warm_up_serves_what_fits_the_smaller_pool() {
+    void warm_up_fits_the_smaller_pool() {
         EngineOptions options = Models.options();
         try (SimRunner runner = Models.runner(options.withKvBlocks(200), SimOptions.defaults())) {
             EngineWarmUp.run(runner, options.withKvBlocks(1), Models.ticking(), 1_000_000, Observers.NONE);
@@ -103,7 +103,7 @@ class EngineLimitsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_request_may_fill_the_pool_with_all_but_its_last_token(boolean chunkedPrefill) {
+    void request_may_fill_the_pool_with_all_but_its_last_token(boolean chunkedPrefill) {
         EngineOptions options = Models.options()
                 .withKvBlocks(4)
                 .withScheduler(SchedulerOptions.builder()
@@ -118,7 +118,7 @@ class EngineLimitsTest {
     }
 
     @Test
-    void no_more_alternatives_are_reported_than_the_vocabulary_has() {
+    void alternatives_are_limited_to_the_vocabulary() {
         ModelSpec spec =
                 SpecBuilder.named("small").vocabulary(8).context(Models.CONTEXT).build();
         EngineOptions options = Models.options();
@@ -135,7 +135,7 @@ class EngineLimitsTest {
     }
 
     @Test
-    void a_policy_may_look_at_all_that_wait() {
+    void policy_may_look_at_all_waiting_requests() {
         AdmissionPolicy newestOfAll = new AdmissionPolicy() {
             @Override
             public int lookahead() {
@@ -164,7 +164,7 @@ class EngineLimitsTest {
     }
 
     @Test
-    void accepting_a_request_copies_its_ids_only_to_where_its_completion_will_follow_them() {
+    void accepting_a_request_copies_its_ids_only_once() {
         int tokens = 200_000;
         ModelSpec spec =
                 SpecBuilder.named("long").vocabulary(10).context(tokens + 100).build();
@@ -184,7 +184,10 @@ class EngineLimitsTest {
         }
     }
 
-    /** Uncut, one prompt may be as long as the context; cut, none brings more than the budget, which is 8,192 if there is none. */
+    /**
+     * Without chunked prefill a prompt may be as long as the context. With it, prompts share the budget, 8,192 by
+     * default.
+     */
     @ParameterizedTest
     @CsvSource({
         "true, 2048, 2056",
@@ -193,8 +196,7 @@ class EngineLimitsTest {
         "false, 2048, 131080",
         "false, 2147483647, 131080"
     })
-    void a_step_has_room_for_the_decode_batch_and_the_prompts_that_can_be_in_it(
-            boolean chunked, int prefillMaxTokens, int tokens) {
+    void step_has_room_for_the_decode_batch_and_its_prompts(boolean chunked, int prefillMaxTokens, int tokens) {
         ModelSpec spec =
                 SpecBuilder.named("long").vocabulary(10).context(131_072).build();
         EngineOptions options = Models.options()
@@ -206,10 +208,10 @@ class EngineLimitsTest {
         assertThat(EngineLimits.runnerLimits(options, spec).decodeRows()).isEqualTo(8);
     }
 
-    /** The policy asks for all prompt tokens there are, which fill the step, and only then for decode rows. */
+    /** The policy prefills all prompt tokens first, which fills the step, and only then asks for decode rows. */
     @ParameterizedTest
     @ValueSource(ints = {1, 7, SchedulerOptions.UNLIMITED})
-    void a_policy_that_prefills_before_it_decodes_never_fills_more_than_a_step(int prefillMaxTokens) {
+    void policy_that_prefills_before_it_decodes_never_exceeds_a_step(int prefillMaxTokens) {
         StepPolicy promptsFirst = (step, state) -> {
             step.prefill(Integer.MAX_VALUE);
             step.decode();
@@ -232,7 +234,7 @@ class EngineLimitsTest {
     }
 
     @Test
-    void block_lists_longer_than_any_array_are_refused_before_anything_is_loaded() {
+    void block_lists_longer_than_an_array_are_rejected_before_loading() {
         ModelSpec spec =
                 SpecBuilder.named("long").vocabulary(10).context(1_000_000).build();
         EngineOptions options = Models.options()

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The loop turned by hand: no thread, no waiting, a clock that ticks once per reading. */
+/** Tests of the loop, run by hand: no thread, no waiting, and a clock that ticks once per reading. */
 class EngineLoopTest {
     private final EngineOptions options = Models.options();
     private long nextId;
@@ -53,7 +53,7 @@ class EngineLoopTest {
         int guard = 0;
         while (loop.hasWork()) {
             loop.doWork();
-            assertThat(guard++).as("turns").isLessThan(100_000);
+            assertThat(guard++).as("iterations").isLessThan(100_000);
         }
         loop.check();
     }
@@ -70,7 +70,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void blocks_that_are_held_while_nothing_runs_are_a_bug() {
+    void blocks_held_while_nothing_runs_fail_a_check() {
         LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest ended = submit(loop, Models.request(5, 1, 2));
         run(loop);
@@ -83,7 +83,7 @@ class EngineLoopTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void a_request_yields_the_same_tokens_alone_and_in_any_company(int maxInFlight) {
+    void request_gets_the_same_tokens_alone_and_in_any_batch(int maxInFlight) {
         LoneLoop loop = loop(
                 options.withScheduler(SchedulerOptions.builder().maxBatchSize(3).build()),
                 SimOptions.defaults().withMaxInFlight(maxInFlight));
@@ -100,7 +100,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void every_stamp_comes_after_the_one_before_it() {
+    void timestamps_are_in_order() {
         LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest live = submit(loop, Models.request(5, 1, 2, 3));
         run(loop);
@@ -128,7 +128,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void a_stream_interval_delivers_the_first_token_at_once_and_then_every_nth() {
+    void stream_interval_delivers_the_first_token_immediately_and_then_every_nth() {
         List<Integer> delivered = new ArrayList<>();
         List<LiveRequest> watched = new ArrayList<>();
         LoneLoop loop =
@@ -151,20 +151,20 @@ class EngineLoopTest {
         MID_DECODE(5),
         AFTER_THE_END(50);
 
-        final int turns;
+        final int iterations;
 
-        Moment(int turns) {
-            this.turns = turns;
+        Moment(int iterations) {
+            this.iterations = iterations;
         }
     }
 
     @ParameterizedTest
     @EnumSource(Moment.class)
-    void cancelling_at_any_moment_and_twice_returns_all_blocks(Moment moment) {
+    void cancelling_at_any_time_and_twice_releases_all_blocks(Moment moment) {
         LoneLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(2));
         LiveRequest cancelled = submit(loop, Models.request(10, 1, 2, 3, 4, 5));
         LiveRequest other = submit(loop, Models.request(10, 1, 2, 3, 4, 6));
-        for (int i = 0; i < moment.turns; i++) {
+        for (int i = 0; i < moment.iterations; i++) {
             loop.doWork();
         }
         loop.cancel(cancelled);
@@ -181,7 +181,7 @@ class EngineLoopTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
-    void ten_thousand_random_requests_leave_no_block_behind(long seed) {
+    void ten_thousand_random_requests_release_all_blocks(long seed) {
         Random random = new Random(seed);
         LoneLoop loop = loop(
                 options.withKvBlocks(40)
@@ -218,7 +218,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void a_recoverable_device_failure_fails_the_requests_of_its_step_alone() {
+    void recoverable_device_failure_fails_only_the_requests_of_its_step() {
         SimOptions failing = SimOptions.defaults().withOnStep(step -> {
             if (step == 1) {
                 throw new DeviceFailure("step lost", true);
@@ -238,7 +238,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void a_step_behind_a_lost_one_goes_on_for_the_requests_that_were_not_in_it() {
+    void step_after_a_lost_one_continues_for_unaffected_requests() {
         SimOptions failing = SimOptions.defaults().withMaxInFlight(2).withOnStep(step -> {
             if (step == 0) {
                 throw new DeviceFailure("step lost", true);
@@ -256,7 +256,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void a_cancel_ends_its_stream_in_the_turn_that_takes_it_in_though_every_step_is_lost() {
+    void cancel_ends_its_stream_in_the_next_iteration_even_if_every_step_is_lost() {
         SimOptions failing = SimOptions.defaults().withMaxInFlight(2).withOnStep(step -> {
             throw new DeviceFailure("step lost", true);
         });
@@ -271,7 +271,7 @@ class EngineLoopTest {
         loop.doWork();
         loop.cancel(cancelled);
         loop.doWork();
-        assertThat(cancelled.ending()).contains(Ending.CANCELLED);
+        assertThat(cancelled.outcome()).contains(RequestOutcome.CANCELLED);
     }
 
     @Test
@@ -291,7 +291,7 @@ class EngineLoopTest {
         LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest live = submit(loop, Models.request(20, 1, 2, 3));
         loop.doWork();
-        loop.inFlight().cutTokenizing(live, Ending.CANCELLED);
+        loop.inFlight().terminateTokenizing(live, RequestOutcome.CANCELLED);
         run(loop);
         assertThat(completion(live).ids()).hasSize(20);
     }
@@ -307,7 +307,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void request_that_is_tokenized_within_a_turn_is_not_admitted_before() {
+    void request_tokenized_during_an_iteration_is_not_admitted_earlier() {
         List<LiveRequest> late = new ArrayList<>();
         List<LoneLoop> loops = new ArrayList<>();
         AtomicLong now = new AtomicLong();
@@ -331,7 +331,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void a_cancel_in_the_turn_that_admits_its_request_is_stamped_after_the_admission() {
+    void cancel_in_the_admitting_iteration_has_a_timestamp_after_the_admission() {
         List<Runnable> meanwhile = new ArrayList<>();
         AtomicLong now = new AtomicLong();
         SimRunner runner = Models.runner(options, SimOptions.defaults());
@@ -360,17 +360,17 @@ class EngineLoopTest {
     }
 
     @Test
-    void quiescing_delivers_what_the_steps_in_flight_yield() {
+    void quiesce_delivers_the_tokens_of_the_steps_in_flight() {
         LoneLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(2));
         LiveRequest live = submit(loop, Models.request(2, 1));
         loop.doWork();
         loop.quiesce();
-        assertThat(live.ending()).contains(Ending.LENGTH);
+        assertThat(live.outcome()).contains(RequestOutcome.LENGTH);
         assertThat(completion(live).ids()).isEqualTo(alone(Models.request(2, 1)));
     }
 
     @Test
-    void requests_handed_over_while_everything_is_ended_are_ended_too() throws Exception {
+    void requests_submitted_while_all_are_ended_are_ended_too() throws Exception {
         LoneLoop loop = loop(options, SimOptions.defaults());
         List<LiveRequest> handedOver = new ArrayList<>();
         Thread caller = Thread.ofPlatform().start(() -> {
@@ -379,17 +379,17 @@ class EngineLoopTest {
             }
         });
         while (caller.isAlive()) {
-            loop.endAll(Ending.CANCELLED);
+            loop.endAll(RequestOutcome.CANCELLED);
         }
         caller.join();
-        loop.endAll(Ending.CANCELLED);
+        loop.endAll(RequestOutcome.CANCELLED);
         assertThat(handedOver).allMatch(live -> live.tokens().isEnded());
         assertThat(loop.endings()).isEqualTo(handedOver.size());
     }
 
     @Test
     void end_of_text_ends_a_completion_unless_it_is_ignored() {
-        // The simulated model's first token after some prompt is the end of text; find that prompt.
+        // Finds a prompt after which the simulated model generates end-of-text first.
         int prompt = IntStream.range(0, 100_000)
                 .filter(i -> alone(Models.request(1, i % 1000, i / 1000))[0] == Models.END)
                 .findFirst()
@@ -405,7 +405,7 @@ class EngineLoopTest {
     }
 
     @Test
-    void a_full_context_ends_a_completion() {
+    void full_context_ends_a_completion() {
         LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest live =
                 submit(loop, Models.request(1000, IntStream.range(0, 60).toArray()));

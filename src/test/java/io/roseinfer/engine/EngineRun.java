@@ -2,7 +2,7 @@ package io.roseinfer.engine;
 
 import java.util.function.LongFunction;
 
-/** {@link EngineSimulation} as it can be called from another class loader: a seed gives what the run was like. */
+/** {@link EngineSimulation} for callers in another class loader: maps a seed to a description of its run. */
 final class EngineRun implements LongFunction<String> {
     @Override
     public String apply(long seed) {

@@ -28,9 +28,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One seed's story of a whole engine: the threads of its replicas, its tokenizers, callers that submit, read, close and are refused, and
- * somebody who closes the engine, under a {@link Weaver}, which decides who goes on at every point where they meet. Devices lose
- * steps, are slow, and are lost, by one kind of exception or another.
+ * Simulates a whole engine for one seed: replicas, tokenizers, callers that submit, read, close and are rejected, and a
+ * thread that closes the engine. A {@link Weaver} chooses which thread runs next at every synchronization point.
+ * Devices lose steps, are slow, or fail with various exceptions.
  */
 final class EngineSimulation {
     /** The built-in model's tokenizer and shape; the device is simulated. */
@@ -45,13 +45,13 @@ final class EngineSimulation {
     }
 
     /**
-     * What a run was like.
+     * The result of a run.
      *
-     * @param points at which another thread could go on
+     * @param points number of points at which another thread could run next
      */
     record Outcome(int points, int accepted, int overloaded, boolean died, int replicasLost) {}
 
-    /** One of the devices: when it is lost, and how many points its steps take. */
+    /** A device: when it fails, and how many points its steps take. */
     private static final class Device {
         private final int index;
         private final long lostAtStep;
@@ -67,12 +67,12 @@ final class EngineSimulation {
 
     private static final int MAX_REPLICAS = 4;
 
-    /** Callers of a run in which requests wait in a crowd. */
+    /** Number of callers in a run with many waiting requests. */
     private static final int CROWD = 8;
 
     private final long seed;
     private final boolean several;
-    /** Whether requests wait for two replicas that pull, of which one probably dies. */
+    /** Whether requests wait for two pulling replicas, one of which probably fails. */
     private final boolean crowded;
 
     private final Dice dice;
@@ -80,7 +80,10 @@ final class EngineSimulation {
     private final EngineOptions options;
     private final SlowTokenizer tokenizer = new SlowTokenizer(Tiny.LOADED.tokenizer());
     private final double stepLost;
-    /** Whether a device is lost in the first step whose requests have all ended, so that the engine dies and cuts none. */
+    /**
+     * Whether a device fails in the first step whose requests have all ended, so that the engine fails without
+     * terminating any.
+     */
     private final boolean losesEnded;
 
     private final Throwable loss;
@@ -92,15 +95,15 @@ final class EngineSimulation {
     private Optional<PullCheck> pullCheck = Optional.empty();
     private long nanos;
     private int callersLeft;
-    /** Whether somebody closed the engine at once, or with little grace. */
+    /** Whether the engine was closed immediately or with little grace. */
     private boolean mayCut;
 
-    /** Whether a close with grace said that not everything was worked off. */
+    /** Whether a close with grace reported incomplete requests. */
     private boolean undrained;
 
     private final int[] admitted = new int[MAX_REPLICAS];
 
-    /** The requests that have been admitted and have not ended, and the replica that admitted each last. */
+    /** The requests that have been admitted and not ended, with the replica that admitted each last. */
     private final Map<Call, Integer> running = new HashMap<>();
 
     private Optional<String> uncounted = Optional.empty();
@@ -148,7 +151,9 @@ final class EngineSimulation {
         this.expected = new Expected(Tiny.LOADED.spec(), Tiny.LOADED.tokenizer(), seed);
     }
 
-    /** Two requests at a time are admitted by each replica, one by one in the order of arrival, and the others wait. */
+    /**
+     * Returns options with which each replica admits two requests at a time, in order of arrival, while others wait.
+     */
     private static EngineOptions crowded(EngineOptions options) {
         return options.withMaxInflightRequests(CROWD)
                 .withScheduler(SchedulerOptions.builder()
@@ -159,7 +164,7 @@ final class EngineSimulation {
                         .build());
     }
 
-    /** All requests wait for any replica, or for the first that lives. */
+    /** Returns a policy that leaves all requests to any replica, or binds all to the first live one. */
     private static RoutingPolicy crowdedRouting(Dice dice) {
         return dice.chance(0.3) ? (request, living) -> 0 : RoutingPolicy.pull();
     }
@@ -179,7 +184,7 @@ final class EngineSimulation {
      * Runs a seed; the classes must have been woven.
      *
      * @param several whether the engine has more than one replica
-     * @throws AssertionError if anything is wrong
+     * @throws AssertionError if a check fails
      */
     static Outcome run(long seed, boolean several) {
         EngineSimulation simulation = new EngineSimulation(seed, several);
@@ -228,12 +233,12 @@ final class EngineSimulation {
                 (int) devices.stream().filter(device -> device.lost).count());
     }
 
-    /** Whether something happened that ends an engine. */
+    /** Returns whether something happened that stops an engine. */
     private boolean mayHaveDied() {
         return devices.stream().allMatch(device -> device.lost);
     }
 
-    /** Whether something happened that ends a replica, and perhaps requests with it. */
+    /** Returns whether something happened that stops a replica, perhaps with requests. */
     private boolean mayHaveLost() {
         return devices.stream().anyMatch(device -> device.lost);
     }
@@ -254,7 +259,7 @@ final class EngineSimulation {
         }
     }
 
-    /** Returns whether every request has ended, also those of the step in flight. */
+    /** Returns whether every request has ended, including those in the step in flight. */
     private boolean haveAllEnded() {
         Weaver.mute(1);
         try {
@@ -264,13 +269,13 @@ final class EngineSimulation {
         }
     }
 
-    /** Returns an exception as one that need not be declared, as other languages throw them. */
+    /** Throws a checked exception without declaring it, as other JVM languages can. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // inferred as unchecked, which is what it is for
     private static <E extends Throwable> E unchecked(Throwable thrown) throws E {
         throw (E) thrown;
     }
 
-    /** Opens the engine, lets callers use it, and closes it at some time. */
+    /** Opens the engine, lets callers use it, and closes it at some point. */
     private void own(List<SimRunner> runners) {
         Engine engine = Engine.open(
                         runners,
@@ -279,7 +284,7 @@ final class EngineSimulation {
                         routing,
                         () -> nanos++,
                         Observers.ofRequests(admissions()))
-                .closingAfterwards(() -> afterClose = true);
+                .onClose(() -> afterClose = true);
         opened = Optional.of(engine);
         if (!several || routing.equals(RoutingPolicy.pull())) {
             pullCheck = Optional.of(new PullCheck(weaver, engine, options, calls));
@@ -321,7 +326,7 @@ final class EngineSimulation {
         };
     }
 
-    /** What a replica has admitted counts in its load until its own thread, which is the caller, ends it. */
+    /** Checks that admitted requests stay in the load until the replica's own thread, the caller, ends them. */
     private void checkLoad(int replica) {
         Weaver.mute(1);
         int counted = opened.orElseThrow().loads().get(replica).requests();
@@ -333,7 +338,7 @@ final class EngineSimulation {
         }
     }
 
-    /** A request that a replica has served from its beginning was admitted by that one, whoever had it before. */
+    /** Checks that a request served by a replica from the start was admitted by it, regardless of earlier replicas. */
     private void checkAdmissions() {
         int[] served = new int[devices.size()];
         for (Call call : calls) {
@@ -347,7 +352,7 @@ final class EngineSimulation {
         }
     }
 
-    /** All is over: what was accepted has ended, over all replicas, and nothing counts as theirs. */
+    /** Checks the counters after everything has ended: every accepted request has ended, and no replica has a load. */
     private static void checkBooks(Engine engine) {
         RequestCounts counts = engine.stats().requests();
         long ended = counts.ended().values().stream().mapToLong(Long::longValue).sum();
@@ -374,7 +379,7 @@ final class EngineSimulation {
         }
     }
 
-    /** All is over and told, so there is room for one more. */
+    /** Submits one more request after everything has ended; there must be capacity for it. */
     private void probe(Engine engine) {
         call(engine, expected.request(dice, "", false)).readToTheEnd();
     }
@@ -495,7 +500,7 @@ final class EngineSimulation {
         switch (reason) {
             case ERROR -> checkFailure(call);
             case DEADLINE ->
-                Require.that(call.request().terms().timeout().isPresent(), "%s ended at a deadline it had not", call);
+                Require.that(call.request().options().timeout().isPresent(), "%s ended at a deadline it had not", call);
             case CANCELLED ->
                 Require.that(call.hasEndedAfter(closingBegan) || call.isClosed(), "%s was cancelled by nobody", call);
             default -> {}

@@ -42,11 +42,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The engine on its own thread. Nothing sleeps: what must happen is waited for, and the timeout is there for a hang. */
+/** Tests of the engine on its own thread. Nothing sleeps: tests wait for events, and the timeout detects hangs. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EngineTest {
 
-    /** A device that stands still until it is let go, so that a test can act in the middle of a step. */
+    /** A device that blocks until it is released, so that a test can act in the middle of a step. */
     private static final class Gate {
         private final CountDownLatch reached = new CountDownLatch(1);
         private final CountDownLatch open = new CountDownLatch(1);
@@ -81,7 +81,7 @@ class EngineTest {
         }
     }
 
-    /** Waits until the engine has begun to close; a request that no engine could serve does not add to its work. */
+    /** Waits until the engine has begun to close, by submitting a request that no engine could serve. */
     private static void awaitRefusal(Engine engine) {
         while (true) {
             try {
@@ -95,7 +95,7 @@ class EngineTest {
     }
 
     @Test
-    void many_threads_get_their_own_tokens() throws Exception {
+    void concurrent_callers_get_their_own_tokens() throws Exception {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults());
                 ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<int[]>> results = new ArrayList<>();
@@ -114,7 +114,7 @@ class EngineTest {
     }
 
     @Test
-    void closing_a_stream_in_the_middle_returns_its_blocks() throws Exception {
+    void closing_a_stream_early_releases_its_blocks() throws Exception {
         Gate gate = new Gate();
         try (Engine engine = Models.engine(Models.options(), gate.atStep(3))) {
             TokenStream stream = engine.submit(Models.request(40, 1, 2, 3));
@@ -128,7 +128,7 @@ class EngineTest {
     }
 
     @Test
-    void tokens_that_were_delivered_stay_readable_when_their_stream_is_closed() throws Exception {
+    void delivered_tokens_stay_readable_after_the_stream_is_closed() throws Exception {
         GenerationRequest request = Models.request(40, 1, 2, 3);
         int[] whole;
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
@@ -153,13 +153,13 @@ class EngineTest {
     }
 
     @Test
-    void a_stream_that_is_dropped_ends_its_request() {
+    void unreachable_stream_ends_its_request() {
         AtomicReference<WeakReference<TokenStream>> dropped = new AtomicReference<>();
         SimOptions slow = SimOptions.defaults().withOnStep(step -> {
             while (dropped.get() == null || dropped.get().get() != null) {
                 System.gc();
             }
-            // The cleaner's thread has the rest of the request's steps to notice.
+            // The cleaner's thread must notice within the remaining steps of the request.
             LockSupport.parkNanos(2_000_000);
         });
         try (Engine engine = Models.engine(Models.options(), slow)) {
@@ -170,7 +170,7 @@ class EngineTest {
     }
 
     @Test
-    void an_action_that_throws_keeps_no_reader_from_its_tokens() {
+    void throwing_action_does_not_affect_the_reader() {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
             AtomicInteger thrown = new AtomicInteger();
             TokenStream spoilt = engine.submit(Models.request(30, 1));
@@ -186,7 +186,7 @@ class EngineTest {
     }
 
     @Test
-    void a_second_thread_that_waits_for_a_stream_is_refused() throws Exception {
+    void second_thread_that_waits_for_a_stream_is_rejected() throws Exception {
         Gate gate = new Gate();
         try (Engine engine = Models.engine(Models.options(), gate.atStep(0))) {
             TokenStream stream = engine.submit(Models.request(3, 1));
@@ -197,7 +197,7 @@ class EngineTest {
             }
             assertThatThrownBy(stream::hasNext)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("the thread first waits");
+                    .hasMessageContaining("the thread first already waits");
             gate.open.countDown();
             assertThat(first.get()).isTrue();
             reader.join();
@@ -206,7 +206,7 @@ class EngineTest {
     }
 
     @Test
-    void an_action_that_waits_for_its_own_stream_is_refused_and_stops_nobody() {
+    void action_that_waits_for_its_own_stream_is_rejected_and_blocks_no_request() {
         Gate gate = new Gate();
         try (Engine engine = Models.engine(Models.options(), gate.atStep(0))) {
             AtomicReference<RuntimeException> refused = new AtomicReference<>();
@@ -225,7 +225,7 @@ class EngineTest {
     }
 
     @Test
-    void an_action_that_waits_for_another_stream_is_refused_and_stops_nobody() {
+    void action_that_waits_for_another_stream_is_rejected_and_blocks_no_request() {
         Gate gate = new Gate();
         try (Engine engine = Models.engine(Models.options(), gate.atStep(0))) {
             List<Throwable> refused = new CopyOnWriteArrayList<>();
@@ -247,7 +247,7 @@ class EngineTest {
     }
 
     @Test
-    void an_action_that_closes_the_engine_on_the_engine_s_thread_is_refused_at_once() throws Exception {
+    void action_that_closes_the_engine_on_its_thread_is_rejected() throws Exception {
         Gate gate = new Gate();
         try (Engine engine = Models.engine(Models.options(), gate.atStep(0))) {
             List<Throwable> refused = new CopyOnWriteArrayList<>();
@@ -263,12 +263,12 @@ class EngineTest {
                     .isNotEmpty()
                     .allSatisfy(each -> assertThat(each)
                             .isInstanceOf(IllegalStateException.class)
-                            .hasMessageContaining("have another thread close it"));
+                            .hasMessageContaining("close the engine on another thread"));
         }
     }
 
     @Test
-    void replicas_that_an_engine_does_not_have_are_refused() {
+    void replica_numbers_out_of_range_are_rejected() {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
             assertThatThrownBy(() -> engine.failure(7))
                     .isInstanceOf(BadInput.class)
@@ -279,7 +279,7 @@ class EngineTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_stream_whose_action_refers_to_it_is_collected_after_its_end(boolean endedBefore) throws Exception {
+    void stream_whose_action_refers_to_it_is_collected_after_its_end(boolean endedBefore) throws Exception {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
             WeakReference<TokenStream> stream = readByAction(engine, endedBefore);
             for (int collections = 0; collections < 500 && stream.get() != null; collections++) {
@@ -289,7 +289,7 @@ class EngineTest {
         }
     }
 
-    /** In a method of its own, so that nothing of the stream is left on the stack. */
+    /** A separate method, so that no reference to the stream stays on the stack. */
     private static WeakReference<TokenStream> readByAction(Engine engine, boolean endedBefore) throws Exception {
         TokenStream stream = engine.submit(Models.request(3, 1));
         if (endedBefore) {
@@ -307,7 +307,7 @@ class EngineTest {
     }
 
     @Test
-    void a_closed_engine_that_leads_to_its_streams_is_collected_with_them() {
+    void closed_engine_that_refers_to_its_streams_is_collected_with_them() {
         WeakReference<TokenStream> stream = servedAndForgotten();
         for (int collections = 0; collections < 500 && stream.get() != null; collections++) {
             System.gc();
@@ -315,7 +315,9 @@ class EngineTest {
         assertThat(stream.get()).isNull();
     }
 
-    /** Of an engine whose device refers to all its streams, one that was read to its end and not closed. */
+    /**
+     * Returns the stream of an engine whose device refers to all its streams; it was read to the end and not closed.
+     */
     private static WeakReference<TokenStream> servedAndForgotten() {
         List<TokenStream> streams = new CopyOnWriteArrayList<>();
         SimOptions leads =
@@ -328,7 +330,7 @@ class EngineTest {
     }
 
     @Test
-    void more_requests_than_allowed_are_refused_until_one_has_ended() throws Exception {
+    void requests_beyond_the_limit_are_rejected_until_one_has_ended() throws Exception {
         Gate gate = new Gate();
         try (Engine engine = Models.engine(Models.options().withMaxInflightRequests(2), gate.atStep(0))) {
             TokenStream first = engine.submit(Models.request(2, 1));
@@ -344,7 +346,7 @@ class EngineTest {
     }
 
     @Test
-    void an_ending_makes_room_before_anybody_hears_of_it() {
+    void finished_request_frees_its_place_before_notification() {
         try (Engine engine = Models.engine(Models.options().withMaxInflightRequests(1), SimOptions.defaults())) {
             for (int i = 0; i < 2000; i++) {
                 assertThat(engine.generate(Models.request(1, i % 100)).ids()).hasSize(1);
@@ -353,7 +355,7 @@ class EngineTest {
     }
 
     @Test
-    void an_engine_that_a_bug_ended_leaves_no_step_to_the_next_one_on_its_runner() throws Exception {
+    void failed_engine_leaves_no_step_in_flight_on_its_runner() throws Exception {
         AtomicBoolean broken = new AtomicBoolean();
         AdmissionPolicy policy = new AdmissionPolicy() {
             @Override
@@ -393,7 +395,7 @@ class EngineTest {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 9})
-    void a_stop_string_ends_a_completion_by_stop_though_its_last_token_was_the_last_allowed(int maxNewTokens) {
+    void stop_string_in_the_last_allowed_token_ends_the_completion_with_stop(int maxNewTokens) {
         Settings tiny = Settings.of("builtin:tiny").withDevice(Settings.Device.CPU);
         try (Engine engine = Roseinfer.open(tiny)) {
             GenerationRequest request = GenerationRequest.of("Once upon a time").withIgnoreEndOfText(true);
@@ -410,7 +412,7 @@ class EngineTest {
     }
 
     @Test
-    void a_completion_tells_which_of_its_stop_strings_ended_it_and_tells_of_none_that_did_not() {
+    void completion_reports_the_stop_string_that_ended_it() {
         Settings tiny = Settings.of("builtin:tiny").withDevice(Settings.Device.CPU);
         try (Engine engine = Roseinfer.open(tiny)) {
             GenerationRequest request = GenerationRequest.of("Once upon a time")
@@ -426,9 +428,9 @@ class EngineTest {
     }
 
     @Test
-    void many_threads_that_close_an_engine_run_what_follows_once() throws Exception {
+    void concurrent_closes_run_the_close_actions_once() throws Exception {
         AtomicInteger runs = new AtomicInteger();
-        Engine engine = Models.engine(Models.options(), SimOptions.defaults()).closingAfterwards(runs::incrementAndGet);
+        Engine engine = Models.engine(Models.options(), SimOptions.defaults()).onClose(runs::incrementAndGet);
         List<Thread> closers = IntStream.range(0, 8)
                 .mapToObj(i -> Thread.ofPlatform().start(engine::close))
                 .toList();
@@ -439,7 +441,7 @@ class EngineTest {
     }
 
     @Test
-    void close_gives_every_stream_one_ending_and_refuses_what_comes_after() throws Exception {
+    void close_ends_every_stream_once_and_rejects_later_requests() throws Exception {
         Gate gate = new Gate();
         Engine engine = Models.engine(Models.options(), gate.atStep(2));
         List<TokenStream> streams = IntStream.range(0, 30)
@@ -459,7 +461,7 @@ class EngineTest {
     }
 
     @Test
-    void close_with_grace_works_off_what_was_accepted() {
+    void close_with_grace_completes_accepted_requests() {
         Engine engine = Models.engine(Models.options(), SimOptions.defaults());
         List<TokenStream> streams = IntStream.range(0, 30)
                 .mapToObj(i -> engine.submit(Models.request(10, i)))
@@ -469,11 +471,11 @@ class EngineTest {
     }
 
     @Test
-    void close_with_grace_ends_what_still_runs_when_the_time_is_over() throws Exception {
+    void close_with_grace_ends_running_requests_when_the_time_is_up() throws Exception {
         Gate gate = new Gate();
         EngineOptions options = Models.options();
-        // The engine's manager reads the clock in its own close once it has told the workers to stop: only then
-        // does the first step go on.
+        // The manager reads the clock in its close after telling the workers to stop; only then the
+        // first step continues.
         Clock clock = () -> {
             if (StackWalker.getInstance().walk(frames -> frames.anyMatch(EngineTest::isManagersClose))) {
                 gate.open.countDown();
@@ -494,7 +496,7 @@ class EngineTest {
     }
 
     @Test
-    void an_engine_that_fails_while_it_drains_has_not_worked_off_what_was_accepted() {
+    void engine_that_fails_while_draining_reports_incomplete_requests() {
         Gate gate = new Gate();
         SimOptions failing = SimOptions.defaults().withOnStep(step -> {
             gate.reached.countDown();
@@ -511,11 +513,11 @@ class EngineTest {
     }
 
     @Test
-    void an_engine_that_another_closes_while_it_drains_has_not_worked_off_what_was_accepted() throws Exception {
+    void engine_closed_while_draining_reports_incomplete_requests() throws Exception {
         Gate gate = new Gate();
         AtomicReference<Thread> other = new AtomicReference<>(Thread.currentThread());
         AtomicBoolean stopping = new AtomicBoolean();
-        // The other's first reading of the clock comes when it has told the engine to stop.
+        // The other thread reads the clock first when it has told the engine to stop.
         Clock clock = () -> {
             if (Thread.currentThread().equals(other.get()) && stopping.get()) {
                 gate.open.countDown();
@@ -535,7 +537,7 @@ class EngineTest {
     }
 
     @Test
-    void requests_that_end_otherwise_than_by_their_last_token_are_worked_off_as_well() {
+    void cancelled_expired_and_failed_requests_count_as_completed() {
         SimOptions losing = SimOptions.defaults().withOnStep(step -> {
             throw new DeviceFailure("step lost", true);
         });
@@ -548,7 +550,7 @@ class EngineTest {
     }
 
     @Test
-    void closing_an_engine_whose_device_never_returns_says_where_it_is_and_frees_nothing() throws Exception {
+    void closing_an_engine_with_a_hanging_device_reports_its_location_and_frees_nothing() throws Exception {
         Gate gate = new Gate();
         AtomicBoolean closing = new AtomicBoolean();
         AtomicLong now = new AtomicLong();
@@ -556,13 +558,13 @@ class EngineTest {
         AtomicInteger freed = new AtomicInteger();
         EngineOptions options = Models.options();
         Engine engine = Engine.open(Models.runner(options, gate.atStep(0)), Optional.empty(), options, clock)
-                .closingAfterwards(freed::incrementAndGet);
+                .onClose(freed::incrementAndGet);
         TokenStream stream = engine.submit(Models.request(50, 1));
         gate.reached.await();
         closing.set(true);
         assertThatThrownBy(engine::close)
                 .isInstanceOf(EngineStopped.class)
-                .hasMessageContaining("has not ended within 150 s")
+                .hasMessageContaining("has not stopped within 150 s")
                 .hasMessageContaining("roseinfer-engine is in io.roseinfer.engine.EngineTest$Gate.awaitQuietly");
         assertThatThrownBy(() -> engine.close(Duration.ofMillis(1))).isInstanceOf(EngineStopped.class);
         assertThat(freed).hasValue(0);
@@ -574,7 +576,7 @@ class EngineTest {
     }
 
     @Test
-    void an_idle_engine_parks_its_thread_and_serves_what_comes_then() {
+    void idle_engine_parks_its_thread_and_serves_later_requests() {
         AtomicReference<Thread> worker = new AtomicReference<>(Thread.currentThread());
         SimOptions seen = SimOptions.defaults().withOnStep(step -> worker.set(Thread.currentThread()));
         try (Engine engine = Models.engine(Models.options(), seen)) {
@@ -588,7 +590,7 @@ class EngineTest {
     }
 
     @Test
-    void a_dead_device_ends_every_stream_with_its_reason_and_later_requests_are_refused() {
+    void failed_device_ends_every_stream_with_its_failure_and_later_requests_are_rejected() {
         SimOptions dying = SimOptions.defaults().withOnStep(step -> {
             if (step == 2) {
                 throw new DeviceFailure("device lost", false);
@@ -610,7 +612,7 @@ class EngineTest {
     }
 
     @Test
-    void a_bug_in_a_step_ends_every_stream_and_says_what_it_was() {
+    void bug_in_a_step_ends_every_stream_with_its_message() {
         CountDownLatch submitted = new CountDownLatch(1);
         SimOptions broken = SimOptions.defaults().withOnStep(step -> {
             if (step == 2) {
@@ -631,7 +633,7 @@ class EngineTest {
     }
 
     @Test
-    void what_can_never_be_served_is_refused_at_the_door() {
+    void request_that_can_never_be_served_is_rejected_on_submission() {
         EngineOptions small = Models.options().withKvBlocks(4);
         try (Engine engine = Models.engine(small, SimOptions.defaults())) {
             assertThatThrownBy(() -> engine.submit(
@@ -655,7 +657,7 @@ class EngineTest {
     }
 
     @Test
-    void a_runner_serves_one_engine_after_another() {
+    void runner_serves_one_engine_after_another() {
         EngineOptions options = Models.options()
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(2).build());
         var runner = Models.runner(options, SimOptions.defaults().withMaxInFlight(2));
@@ -670,7 +672,7 @@ class EngineTest {
     }
 
     @Test
-    void a_runner_loaded_for_less_is_refused() {
+    void runner_loaded_with_smaller_limits_is_rejected() {
         EngineOptions small = Models.options();
         var runner = Models.runner(small, SimOptions.defaults());
         EngineOptions large =
@@ -682,7 +684,7 @@ class EngineTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
-    void a_request_without_a_seed_depends_on_the_engines_seed(int engineSeed) {
+    void request_without_a_seed_depends_on_the_seed_of_the_engine(int engineSeed) {
         EngineOptions options = Models.options().withSeed(engineSeed);
         GenerationRequest random = Models.request(10, 3).withSampling(SamplingParams.random());
         int[] first;

@@ -27,7 +27,7 @@ class EngineWarmUpTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void run_changes_nothing_that_comes_after(int maxInFlight) {
+    void warm_up_does_not_change_later_results(int maxInFlight) {
         SimOptions options = SimOptions.defaults().withMaxInFlight(maxInFlight);
         int[] cold = generated(Models.runner(Models.options(), options));
         SimRunner runner = Models.runner(Models.options(), options);
@@ -36,7 +36,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void run_smallest_pool_is_enough() {
+    void warm_up_fits_the_smallest_pool() {
         EngineOptions options = Models.options().withKvBlocks(1);
         SimRunner runner = Models.runner(options, SimOptions.defaults());
         EngineWarmUp.run(runner, options, Models.ticking(), Long.MAX_VALUE / 2, Observers.NONE);
@@ -44,7 +44,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void run_time_that_is_up_begins_no_other_wave() {
+    void warm_up_starts_no_wave_after_its_time() {
         AtomicLong steps = new AtomicLong();
         SimOptions options = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
         EngineWarmUp.run(
@@ -60,7 +60,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void run_context_without_room_for_a_new_token_serves_nothing() {
+    void warm_up_skips_a_context_without_room_for_a_token() {
         AtomicLong steps = new AtomicLong();
         ModelSpec spec = SpecBuilder.named("one").vocabulary(10).context(1).build();
         SimRunner runner = new SimRunner(

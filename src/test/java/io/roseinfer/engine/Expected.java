@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** What requests of text yield alone: tokens, text, and where a stop string ends them. */
+/** The expected results of text requests from solo runs: tokens, text, and where a stop string ends them. */
 final class Expected implements AutoCloseable {
     private static final int MAX_NEW_TOKENS = 10;
 
@@ -23,10 +23,10 @@ final class Expected implements AutoCloseable {
     }
 
     /**
-     * A request.
+     * Returns a request.
      *
-     * @param text the prompt, or nothing for one of token ids
-     * @param stops whether a stop string lies across two of the tokens it will yield, if their text allows it
+     * @param text the prompt; empty for a prompt of token ids
+     * @param stops whether a stop string lies across two of the expected tokens, if their text allows it
      */
     GenerationRequest request(Dice dice, String text, boolean stops) {
         Prompt prompt = text.isEmpty()
@@ -60,7 +60,7 @@ final class Expected implements AutoCloseable {
         return solo.tokens(prompt, request, 0);
     }
 
-    /** The text each token completes; the last one's with what was held back. */
+    /** Returns the text that each token completes, the last one with the held-back text. */
     private List<String> pieces(int[] ids) {
         Detokenizer detokenizer = tokenizer.detokenizer(true);
         List<String> pieces = new ArrayList<>();
@@ -71,7 +71,7 @@ final class Expected implements AutoCloseable {
         return pieces;
     }
 
-    /** Fails unless the call's reader got what the request yields alone, or a beginning of it if it was ended early. */
+    /** Fails unless the call's reader got the expected result, or a prefix of it if the request was ended early. */
     void check(Call call, FinishReason reason) {
         List<GeneratedToken> whole = alone(call.request());
         int[] alone = ids(whole);

@@ -6,7 +6,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.WaitingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A loop with its own waiting queue, turned by hand. */
+/** A loop with its own waiting queue, run by hand. */
 final class LoneLoop {
     private final ModelRunner runner;
     private final InFlight inFlight;
@@ -33,26 +33,26 @@ final class LoneLoop {
         return inFlight;
     }
 
-    /** Has a request wait for the loop; ends it if the loop has been ended. */
+    /** Queues a request for the loop; ends it if the loop has ended. */
     void submit(LiveRequest request, int[] prompt) {
         inFlight.reserve();
         submitted.incrementAndGet();
         inFlight.watch(request);
         Require.that(
-                inFlight.enter(request, request.newSequence(prompt, runner.spec()), 0),
+                inFlight.enqueue(request, request.newSequence(prompt, runner.spec()), 0),
                 "request %d has ended before it was submitted",
                 request.id());
     }
 
-    /** Cancels a request as its stream does. */
+    /** Cancels a request, as its stream does. */
     void cancel(LiveRequest request) {
         request.cancel();
-        if (!inFlight.endEarly(request, Ending.CANCELLED)) {
+        if (!inFlight.endBeforeAdmission(request, RequestOutcome.CANCELLED)) {
             loop.cancel(request);
         }
     }
 
-    /** Requests that have ended. */
+    /** Returns the number of requests that have ended. */
     int endings() {
         return submitted.get() - inFlight.count();
     }
@@ -73,9 +73,9 @@ final class LoneLoop {
         loop.quiesce();
     }
 
-    void endAll(Ending ending) {
+    void endAll(RequestOutcome ending) {
         loop.endAll(ending);
-        inFlight.cutWaiting(ending);
+        inFlight.terminateWaiting(ending);
     }
 
     void check() {

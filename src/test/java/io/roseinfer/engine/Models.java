@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Simulated models and a clock that moves by one at every reading, for tests of the engine. */
+/** Simulated models, and a clock that advances by one per reading. */
 final class Models {
     static final int VOCABULARY = 1000;
     static final int CONTEXT = 64;
@@ -33,7 +33,7 @@ final class Models {
         return new SimRunner(spec(), EngineLimits.runnerLimits(options, spec()), sim);
     }
 
-    /** What a scheduler keeps of a request; it shows that to nobody, and rightly. */
+    /** Returns the scheduler's private state of a request. */
     static Object sequence(OnlineScheduler scheduler, long id) throws ReflectiveOperationException {
         var field = OnlineScheduler.class.getDeclaredField("sequences");
         field.setAccessible(true);
@@ -49,7 +49,7 @@ final class Models {
         return Engine.open(runner(options, sim), Optional.empty(), options, ticking());
     }
 
-    /** A manager of one replica, whose worker has not been started. */
+    /** Creates a manager of one replica whose worker has not been started. */
     static SchedulerManager manager(SimRunner runner, EngineOptions options) {
         return new SchedulerManager(
                 List.of(runner),

@@ -26,9 +26,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A new observer is one class, {@link Witness}, and the line that hands it over; it is called at every event, in order. */
+/** A new observer is one class, {@link Witness}, passed to the engine; it is called at every event, in order. */
 class ObserversTest {
-    /** Writes down what it hears: an event's name, with the number of the step or request. */
+    /** Records events: the name, with the number of the step or request. */
     private static final class Witness implements StepObserver, RequestObserver {
         private final List<String> events = Collections.synchronizedList(new ArrayList<>());
 
@@ -36,7 +36,7 @@ class ObserversTest {
             events.add(event + " request " + request.id());
         }
 
-        /** All there was since this was asked last. */
+        /** Returns the events since the last call. */
         private List<String> take() {
             List<String> taken = List.copyOf(events);
             events.clear();
@@ -49,7 +49,7 @@ class ObserversTest {
             switch (event) {
                 case PLANNED, PACKED, SUBMITTED, AWAITING, AWAITED, APPLIED ->
                     events.add(name + " " + step.get(Fact.STEP));
-                // The record may still have the number of the step that used it before, or is of no step.
+                // The record may still have the number of an earlier step, or belongs to no step.
                 default -> events.add(name);
             }
         }
@@ -111,17 +111,17 @@ class ObserversTest {
         return loop;
     }
 
-    private List<String> turn(LoneLoop loop) {
+    private List<String> runIteration(LoneLoop loop) {
         loop.doWork();
         return witness.take();
     }
 
     @Test
-    void a_turn_with_one_step_in_flight_tells_of_the_step_from_planning_to_applied() {
+    void iteration_with_one_step_in_flight_reports_the_step_from_planning_to_applied() {
         LoneLoop loop = loop(SimOptions.defaults(), 2, 5);
-        assertThat(turn(loop))
+        assertThat(runIteration(loop))
                 .containsExactly(
-                        "turn begins",
+                        "iteration started",
                         "planning",
                         "admitting",
                         "admitted",
@@ -134,10 +134,10 @@ class ObserversTest {
                         "awaiting 0",
                         "awaited 0",
                         "applied 0",
-                        "turn ends");
-        assertThat(turn(loop))
+                        "iteration ended");
+        assertThat(runIteration(loop))
                 .containsExactly(
-                        "turn begins",
+                        "iteration started",
                         "planning",
                         "planned 1",
                         "packed 1",
@@ -147,34 +147,35 @@ class ObserversTest {
                         "awaiting 1",
                         "awaited 1",
                         "applied 1",
-                        "turn ends");
-        assertThat(turn(loop))
+                        "iteration ended");
+        assertThat(runIteration(loop))
                 .containsExactly(
-                        "turn begins",
+                        "iteration started",
                         "planning",
                         "idle",
                         "delivering",
                         "LENGTH ended request 0",
                         "delivered",
-                        "turn ends");
+                        "iteration ended");
         assertThat(loop.hasWork()).isFalse();
     }
 
     @Test
-    void with_two_steps_in_flight_the_second_is_submitted_before_the_first_is_awaited() {
+    void second_step_in_flight_is_submitted_before_the_first_is_awaited() {
         LoneLoop loop = loop(SimOptions.defaults().withMaxInFlight(2), 2, 5, 6);
-        assertThat(turn(loop))
+        assertThat(runIteration(loop))
                 .containsSubsequence(
                         "submitted 0", "planning", "planned 1", "packed 1", "submitted 1", "awaiting 0", "applied 0");
-        assertThat(turn(loop)).containsSubsequence("planned 2", "submitted 2", "awaiting 1", "awaited 1", "applied 1");
+        assertThat(runIteration(loop))
+                .containsSubsequence("planned 2", "submitted 2", "awaiting 1", "awaited 1", "applied 1");
     }
 
     @Test
-    void a_lost_step_is_awaited_and_applied_and_its_requests_end() {
+    void lost_step_is_awaited_and_applied_and_its_requests_end() {
         SimOptions losing = SimOptions.defaults().withOnStep(step -> {
             throw new DeviceFailure("step lost", true);
         });
-        assertThat(turn(loop(losing, 2, 5)))
+        assertThat(runIteration(loop(losing, 2, 5)))
                 .containsSubsequence(
                         "submitted 0",
                         "awaiting 0",
@@ -183,21 +184,21 @@ class ObserversTest {
                         "ERROR ended request 0",
                         "delivering",
                         "delivered",
-                        "turn ends");
+                        "iteration ended");
     }
 
     @Test
-    void a_turn_that_fails_ends_all_the_same() {
+    void failed_iteration_still_reports_its_end() {
         SimOptions failing = SimOptions.defaults().withOnStep(step -> {
             throw new DeviceFailure("gone", false);
         });
         LoneLoop loop = loop(failing, 2, 5);
         assertThatThrownBy(loop::doWork).hasMessage("gone");
-        assertThat(witness.take()).endsWith("awaiting 0", "turn ends");
+        assertThat(witness.take()).endsWith("awaiting 0", "iteration ended");
     }
 
     @Test
-    void a_step_has_the_facts_that_are_known_at_each_event() {
+    void step_record_has_the_facts_known_at_each_event() {
         List<Long> rows = new ArrayList<>();
         List<Boolean> timed = new ArrayList<>();
         StepObserver reader = (event, step) -> {
@@ -235,7 +236,7 @@ class ObserversTest {
     }
 
     @Test
-    void requests_of_an_engine_are_told_of_from_submitting_to_their_ending() {
+    void requests_are_observed_from_submission_to_their_end() {
         try (Engine engine = engine()) {
             assertThat(engine.generate(Models.request(2, 5)).ids()).hasSize(2);
             assertThat(engine.generate(Models.request(2, 6)).ids()).hasSize(2);
@@ -243,7 +244,7 @@ class ObserversTest {
         List<String> events = witness.take();
         for (int request = 0; request < 2; request++) {
             String name = " request " + request;
-            // A reader may submit the next request before the engine's thread has told of the ending.
+            // A reader may submit the next request before the engine's thread has notified observers of the end.
             assertThat(events.stream().filter(event -> event.endsWith(name)))
                     .containsExactly("accepted" + name, "tokenized" + name, "admitted" + name, "LENGTH ended" + name);
         }
@@ -252,7 +253,7 @@ class ObserversTest {
     }
 
     @Test
-    void a_request_that_cannot_be_served_is_withdrawn_and_has_no_ending() {
+    void request_that_cannot_be_served_is_withdrawn_without_an_outcome() {
         try (Engine engine = engine()) {
             assertThatThrownBy(() -> engine.submit(Models.request(2, Models.VOCABULARY)))
                     .isInstanceOf(BadInput.class);
@@ -263,7 +264,7 @@ class ObserversTest {
     }
 
     @Test
-    void the_steps_of_each_replica_are_observed() {
+    void steps_of_each_replica_are_observed() {
         List<List<Long>> steps = List.of(new ArrayList<>(), new ArrayList<>());
         List<SimRunner> runners = Stream.of(SimOptions.defaults(), SimOptions.defaults())
                 .map(sim -> Models.runner(Models.options(), sim))

@@ -32,16 +32,16 @@ class OnlineSchedulerTest {
     }
 
     @Test
-    void a_request_for_no_token_is_refused() {
+    void request_for_zero_tokens_is_rejected() {
         assertThatThrownBy(() -> enqueue(1, 0))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("max_new_tokens is 0");
         assertThat(scheduler.hasUnfinished()).isFalse();
     }
 
-    /** It would never admit a prompt that is longer than the steps that the runner was loaded for. */
+    /** It could never admit a prompt longer than the steps the runner was loaded for. */
     @Test
-    void runner_that_was_loaded_for_cut_prompts_is_refused_for_whole_ones() {
+    void runner_loaded_for_chunked_prefill_is_rejected_without_it() {
         EngineOptions cut = Models.options()
                 .withScheduler(SchedulerOptions.builder()
                         .chunkedPrefill(true)
@@ -60,7 +60,7 @@ class OnlineSchedulerTest {
     }
 
     @Test
-    void a_step_decodes_one_token_for_each_row_of_the_batch() {
+    void step_decodes_one_token_per_row_of_the_batch() {
         long first = add(1, 5);
         long second = add(2, 5);
         long third = add(3, 5);
@@ -81,7 +81,7 @@ class OnlineSchedulerTest {
     }
 
     @Test
-    void finished_ids_come_once_and_only_after_the_last_token() {
+    void finished_ids_are_returned_once_after_the_last_token() {
         long id = add(1, 2);
         assertThat(scheduler.popFinishedIds()).isEmpty();
         scheduler.step();
@@ -92,7 +92,7 @@ class OnlineSchedulerTest {
     }
 
     @Test
-    void a_request_that_must_wait_for_blocks_gets_them_from_the_ones_before_it() {
+    void waiting_request_gets_the_blocks_of_earlier_ones() {
         OnlineScheduler small = new OnlineScheduler(
                 Models.runner(Models.options().withKvBlocks(3).withScheduler(options), SimOptions.defaults()), options);
         for (int i = 0; i < 3; i++) {
@@ -102,7 +102,7 @@ class OnlineSchedulerTest {
     }
 
     @Test
-    void discarding_frees_everything_and_may_be_repeated() {
+    void discard_frees_everything_and_is_idempotent() {
         long running = add(1, 10);
         long waiting = enqueue(2, 10);
         scheduler.discardRequest(running);
@@ -115,7 +115,7 @@ class OnlineSchedulerTest {
     }
 
     @Test
-    void a_discarded_request_is_not_announced_as_finished() {
+    void discarded_request_is_not_returned_as_finished() {
         long running = add(1, 10);
         long waiting = enqueue(2, 10);
         long ended = add(3, 1);
@@ -128,14 +128,14 @@ class OnlineSchedulerTest {
     }
 
     @Test
-    void nothing_is_kept_of_discarded_requests() throws Exception {
+    void discarded_requests_retain_no_state() throws Exception {
         List<WeakReference<Object>> discarded = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
             long id = i % 2 == 0 ? add(i, 1 + i % 3) : enqueue(i, 5);
             discarded.add(new WeakReference<>(Models.sequence(scheduler, id)));
             scheduler.discardRequest(id);
         }
-        // The plans of the last steps may still name their rows, of which there are fewer than six.
+        // The plans of the last steps may still refer to their rows, fewer than six.
         while (discarded.stream().filter(reference -> reference.get() != null).count() > 10) {
             System.gc();
         }
@@ -143,7 +143,7 @@ class OnlineSchedulerTest {
     }
 
     @Test
-    void a_lost_step_fails_its_requests_and_the_others_go_on() {
+    void lost_step_fails_its_requests_and_the_others_continue() {
         SchedulerOptions single =
                 SchedulerOptions.builder().prefillMaxBatchSize(1).build();
         SimOptions losing = SimOptions.defaults().withOnStep(step -> {

@@ -13,14 +13,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One seed's story of an {@link OnlineScheduler}: requests are queued, stepped and discarded in any state, and the device loses
- * steps. What comes out as finished must have ended, must not have been discarded, and comes out once.
+ * Simulates an {@link OnlineScheduler} for one seed: requests are queued, run and discarded in any state, and the
+ * device loses steps. Requests returned as finished must have ended, must not have been discarded, and are returned
+ * once.
  */
 final class OnlineSimulation implements AutoCloseable {
     private static final int CALLS = 60;
     private static final int MAX_STEPS = 20_000;
 
-    /** A request that was not discarded, as its owner knows it. */
+    /** A request that was not discarded, as its owner sees it. */
     private static final class Owned {
         private final GenerationRequest request;
         private boolean finished;
@@ -55,7 +56,7 @@ final class OnlineSimulation implements AutoCloseable {
         this.solo = new SoloRun(settings);
     }
 
-    /** The limits that its options ask for, with the pool of the settings. */
+    /** Returns the limits that its options require, with the pool of the settings. */
     private static RunnerLimits limits(SimulationSettings settings) {
         RunnerLimits wanted = EngineLimits.runnerLimits(settings.engine(), settings.spec());
         return new RunnerLimits(
@@ -68,8 +69,8 @@ final class OnlineSimulation implements AutoCloseable {
     /**
      * Runs a seed.
      *
-     * @return how many requests were discarded
-     * @throws AssertionError if anything is wrong
+     * @return the number of requests discarded
+     * @throws AssertionError if a check fails
      */
     static int run(long seed) {
         try (OnlineSimulation simulation = new OnlineSimulation(SimulationSettings.of(seed))) {
@@ -119,7 +120,7 @@ final class OnlineSimulation implements AutoCloseable {
         owned.put(id, added);
     }
 
-    /** Somebody loses interest in a request of any state, or forgets having done so before. */
+    /** Discards a request in any state, perhaps one that was already discarded. */
     private void discard() {
         List<Long> ids = new ArrayList<>(dice.chance(0.8) ? owned.keySet() : discarded);
         if (!ids.isEmpty()) {

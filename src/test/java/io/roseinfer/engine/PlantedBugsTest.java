@@ -10,20 +10,22 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The simulation and other tests of the engine put to the test: they must find bugs that are known to be there. */
+/** Tests that the simulation and other tests of the engine find planted bugs. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PlantedBugsTest {
     private static final int SEEDS = 2000;
 
     @ParameterizedTest
     @EnumSource
-    void a_planted_bug_is_found_within_2000_seeds_or_by_the_test_that_it_names(PlantedBug bug) {
+    void planted_bug_is_found_within_2000_seeds_or_by_its_test(PlantedBug bug) {
         PlantingLoader loader = new PlantingLoader(Optional.of(bug));
         Optional<String> found = bug.test().isPresent() ? loader.test(bug.test().get()) : simulated(loader);
         assertThat(loader.planted())
-                .as("places in %s.%s where the bug was planted; name its place anew", bug.className(), bug.method())
-                .isEqualTo(bug.places());
-        assertThat(found).as("what is said of %s", bug).isPresent();
+                .as(
+                        "modified instructions in %s.%s; if the code has changed, update the planted bug",
+                        bug.className(), bug.method())
+                .isEqualTo(bug.instructions());
+        assertThat(found).as("failure found for %s", bug).isPresent();
     }
 
     private static Optional<String> simulated(PlantingLoader loader) {
@@ -36,7 +38,7 @@ class PlantedBugsTest {
     }
 
     @Test
-    void nothing_is_found_where_nothing_was_planted() {
+    void nothing_is_found_without_a_planted_bug() {
         PlantingLoader loader = new PlantingLoader(Optional.empty());
         LongFunction<Optional<String>> simulation = loader.simulation();
         for (long seed = 0; seed < 50; seed++) {

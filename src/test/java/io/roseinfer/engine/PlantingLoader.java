@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.LongFunction;
 
-/** Loads the project's classes anew, one of them with a bug, and all that threads share under the {@link Weaver}'s control. */
+/**
+ * Loads the project's classes again, one of them with a bug, and all shared state under the {@link Weaver}'s control.
+ */
 final class PlantingLoader extends ChangingLoader {
     private static final List<String> WOVEN = List.of("engine", "scheduler", "kv", "sampling", "metrics");
 
@@ -21,13 +23,16 @@ final class PlantingLoader extends ChangingLoader {
         this.bug = bug;
     }
 
-    /** The simulation of these classes: a seed gives what went wrong, if anything did. */
+    /** Returns the simulation of these classes, which maps a seed to a failure, if any. */
     @SuppressWarnings("unchecked")
     LongFunction<Optional<String>> simulation() {
         return instance(SeedRun.class, LongFunction.class);
     }
 
-    /** The simulation of the engine's threads, of these classes: a seed gives what the run was like, or throws what was wrong. */
+    /**
+     * Returns the simulation of the engine's threads of these classes, which maps a seed to a description of the run,
+     * or throws.
+     */
     @SuppressWarnings("unchecked")
     LongFunction<String> threads() {
         return instance(EngineRun.class, LongFunction.class);
@@ -36,8 +41,8 @@ final class PlantingLoader extends ChangingLoader {
     /**
      * Runs a test of these classes.
      *
-     * @param name as {@code package.Class#method}, a method without parameters
-     * @return how it fails; empty if it passes
+     * @param name {@code package.Class#method}, a method without parameters
+     * @return the failure; empty if it passes
      */
     Optional<String> test(String name) {
         int hash = name.indexOf('#');
@@ -57,7 +62,7 @@ final class PlantingLoader extends ChangingLoader {
         }
     }
 
-    /** How many instructions were changed so far. */
+    /** Returns the number of instructions modified so far. */
     int planted() {
         return planted;
     }
@@ -74,7 +79,7 @@ final class PlantingLoader extends ChangingLoader {
         return changes;
     }
 
-    /** Whether several threads meet in a class, or the engine's allocates in it. */
+    /** Returns whether several threads share a class, or the engine's thread allocates in it. */
     private boolean isWoven(String className) {
         return isProduct(className)
                 && WOVEN.stream().anyMatch(name -> className.startsWith("io.roseinfer." + name + "."));

@@ -7,12 +7,12 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Checks what routing by pull promises of the calls of an engine under a {@link Weaver}: no request waits while a replica is idle, and a
- * replica that is left alone admits in the order of arrival, also requests that another gave back. Looks on from the engine's threads,
- * where a failed check would end a replica, so the first violation is kept for the end of the run.
+ * Checks the guarantees of routing by pull under a {@link Weaver}. No request waits while a replica is idle, and a
+ * single live replica admits in order of arrival, including requeued requests. It runs on the engine's threads, where a
+ * failed check would stop a replica, so the first violation is kept for the end of the run.
  */
 final class PullCheck {
-    /** Steps that a busy replica may begin before it wakes an idle one, or admits what it has taken itself. */
+    /** Steps that a busy replica may start before it wakes an idle one or admits its own requests. */
     private static final int MAX_STEPS = 3;
 
     private final Weaver weaver;
@@ -20,16 +20,16 @@ final class PullCheck {
     private final List<Call> calls;
     private final boolean ordered;
     private final boolean tokenizesLater;
-    /** Requests that the last replica may have taken before the others gave theirs back. */
+    /** Requests that the last replica may have admitted before the others requeued theirs. */
     private final int maxTaken;
 
-    /** The steps that each replica has begun since a call waits and every idle replica sleeps. */
+    /** Steps that each replica has started while a call waits and every idle replica is parked. */
     private final int[] steps;
 
     private Optional<String> violation = Optional.empty();
 
     /**
-     * A check that has seen nothing.
+     * Creates a check.
      *
      * @param calls all calls, in the order in which they began
      */
@@ -43,7 +43,7 @@ final class PullCheck {
         this.maxTaken = options.scheduler().prefillMaxBatchSize();
     }
 
-    /** Notes that a replica admits a call, and checks that none waits that came before. */
+    /** Records that a replica admits a call, and checks that no earlier call waits. */
     void admitted(Call call, int replica) {
         Weaver.mute(1);
         try {
@@ -63,8 +63,8 @@ final class PullCheck {
     }
 
     /**
-     * Checks, as a replica begins a step, that no call waits beside an idle replica. One that has begun few steps since may be about to
-     * admit the call, however many the others have begun.
+     * Checks, when a replica starts a step, that no call waits next to an idle replica. A replica that has started few
+     * steps meanwhile may be about to admit the call, however many the others have started.
      */
     void stepBegins(int replica) {
         Weaver.mute(1);
@@ -85,7 +85,7 @@ final class PullCheck {
         }
     }
 
-    /** The first violation. */
+    /** Returns the first violation. */
     Optional<String> violation() {
         return violation;
     }
@@ -110,17 +110,17 @@ final class PullCheck {
         return !hasLeft(replica) && engine.failure(replica).isEmpty();
     }
 
-    /** Whether a call is in no replica that lives, for no reason but that none has admitted it. */
+    /** Returns whether a call is in no live replica only because none has admitted it. */
     private boolean waits(Call call) {
         return call.isAccepted()
                 && !call.isClosed()
                 && !call.hasEnded()
-                && call.request().terms().timeout().isEmpty()
+                && call.request().options().timeout().isEmpty()
                 && !(tokenizesLater && call.request().prompt() instanceof Prompt.Text)
                 && call.admittedBy().stream().allMatch(this::hasLeft);
     }
 
-    /** Whether a replica is dead and has given back what it had. */
+    /** Returns whether a replica has failed and requeued its requests. */
     private boolean hasLeft(int replica) {
         return weaver.isOver(thread(replica));
     }

@@ -16,16 +16,16 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
- * Random requests and cancels on a real device, through the real loop turned by hand. Prompts share beginnings, the KV pool is too
- * small for all that run, and blocks are filled with NaN as soon as nobody may read them. Whatever a request yields must be what
- * it yields alone on the same device, whole or, if it was cancelled, as far as it came.
+ * Random requests and cancellations on a real device, through the real loop, run by hand. Prompts share prefixes, the
+ * KV pool is too small for all running requests, and blocks are filled with NaN when they become free. The tokens of
+ * each request must equal those of its solo run on the same device, or a prefix of them if it was cancelled.
  */
 final class RandomLoad {
     private static final int TEMPLATES = 96;
     private static final int FAMILIES = 4;
     private static final int SHARED_TOKENS = 50;
 
-    /** A request that is made again and again, and what it yields alone. */
+    /** A request that is submitted repeatedly, with the tokens of its solo run. */
     private record Template(GenerationRequest request, long seed, int[] solo) {
         Template withSolo(int[] ids) {
             return new Template(request, seed, ids);
@@ -34,7 +34,7 @@ final class RandomLoad {
 
     private record Running(LiveRequest live, Template template) {}
 
-    /** What a load came to. */
+    /** The totals of a load. */
     record Tally(
             int requests,
             int completed,
@@ -68,7 +68,7 @@ final class RandomLoad {
     private long poisoned;
 
     /**
-     * Works every kind of request off alone, so that it is known what they yield.
+     * Runs every kind of request alone to learn the expected tokens.
      *
      * @param poison fills a block with NaN before the next step
      */
@@ -78,7 +78,7 @@ final class RandomLoad {
         this.poison = poison;
         this.dice = new Dice(seed, "load");
         this.readable = new boolean[runner.kv().blocks()];
-        // In pieces as the load, since the runner may have no room for a whole prompt.
+        // Chunked like the load, because the runner may have no room for a whole prompt.
         SchedulerOptions alone = SchedulerOptions.builder()
                 .maxBatchSize(1)
                 .prefixCache(false)
@@ -159,8 +159,8 @@ final class RandomLoad {
         return ids;
     }
 
-    /** Some requests come, some are called off, the loop turns once. */
-    void turn() {
+    /** Submits and cancels some requests, then runs one iteration. */
+    void runIteration() {
         int most = 3 * options.maxBatchSize();
         for (int i = dice.chance(0.2) ? dice.between(1, options.maxBatchSize()) : dice.below(3);
                 i > 0 && running.size() < most;
@@ -200,7 +200,7 @@ final class RandomLoad {
         int[] solo = ended.template().solo();
         int[] seen = ids(live);
         tokens += seen.length;
-        FinishReason reason = live.ending().orElseThrow().reason();
+        FinishReason reason = live.outcome().orElseThrow().reason();
         boolean called = reason == FinishReason.CANCELLED;
         Require.that(
                 called || reason == FinishReason.LENGTH || reason == FinishReason.STOP,
@@ -219,7 +219,7 @@ final class RandomLoad {
         completed += called ? 0 : 1;
     }
 
-    /** Works off what there is, and fails unless every block and request is accounted for. */
+    /** Completes all requests, and fails unless every block and request is accounted for. */
     Tally finish() {
         while (loop.hasWork()) {
             loop.doWork();

@@ -13,7 +13,7 @@ import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.scheduler.SchedulerOptions;
 import org.junit.jupiter.api.Test;
 
-/** What {@link RandomLoad} demands of a GPU, on the processor. */
+/** Runs the checks of {@link RandomLoad} for a GPU on the CPU. */
 class RandomLoadTest {
     private static final SchedulerOptions OPTIONS = SchedulerOptions.builder()
             .maxBatchSize(12)
@@ -22,7 +22,7 @@ class RandomLoadTest {
             .build();
 
     @Test
-    void random_load_with_cancels_yields_what_requests_yield_alone() {
+    void random_load_with_cancels_gives_the_tokens_of_solo_runs() {
         long seed = Long.getLong("roseinfer.seed", 7);
         EngineOptions options = EngineOptions.defaults().withScheduler(OPTIONS).withKvBlocks(16);
         CpuOptions cpu = CpuOptions.defaults().withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR);
@@ -31,8 +31,8 @@ class RandomLoadTest {
                 ModelRunner runner =
                         backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
             RandomLoad load = new RandomLoad(runner, OPTIONS, block -> CpuProbe.poison(runner, block), seed);
-            for (int turn = 0; turn < 120; turn++) {
-                load.turn();
+            for (int iteration = 0; iteration < 120; iteration++) {
+                load.runIteration();
             }
             RandomLoad.Tally tally = load.finish();
             assertThat(tally.completed()).as("seed %d: %s", seed, tally).isPositive();

@@ -12,7 +12,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Counts what each step computes, from the device's arrays and the requests alone, and compares with the step's record. */
+/** Counts what each step computes from the device's arrays and the requests, and compares it with the step's record. */
 final class RecordAudit implements StepObserver {
     private final Map<Fact, Long> counted = new EnumMap<>(Fact.class);
     private long cachedTokens;
@@ -37,7 +37,10 @@ final class RecordAudit implements StepObserver {
         }
     }
 
-    /** The block that a row's last token is written to is in one table only. */
+    /**
+     * Returns the request of a row, found by the block that the row's last token is written to, which is in one table
+     * only.
+     */
     private static WatchedRequest requestOf(StepInputs in, int row, List<WatchedRequest> active) {
         int last = in.blockStart(row + 1) - in.blockStart(row) - 1;
         int block = in.block(in.blockStart(row) + last);
@@ -86,7 +89,7 @@ final class RecordAudit implements StepObserver {
         }
     }
 
-    /** Prompt tokens that requests found in the prefix cache at their first admission. */
+    /** Returns the number of prompt tokens found in the prefix cache at first admissions. */
     long cachedTokens() {
         return cachedTokens;
     }

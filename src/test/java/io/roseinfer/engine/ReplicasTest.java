@@ -58,7 +58,7 @@ class ReplicasTest {
         return Engine.open(runners, Optional.empty(), options, routing, Models.ticking(), observers);
     }
 
-    /** A device that is lost at its first step after it was told to be. */
+    /** Returns options of a device that fails in its first step after {@code lost} is set. */
     private static SimOptions losing(AtomicBoolean lost) {
         return SimOptions.defaults().withOnStep(step -> {
             if (lost.get()) {
@@ -67,7 +67,7 @@ class ReplicasTest {
         });
     }
 
-    /** A device whose steps wait until something is opened. */
+    /** Returns options of a device whose steps wait for a latch. */
     private static SimOptions held(CountDownLatch open) {
         return SimOptions.defaults().withOnStep(step -> await(open));
     }
@@ -82,7 +82,7 @@ class ReplicasTest {
 
     @ParameterizedTest
     @MethodSource("policies")
-    void several_replicas_yield_what_one_yields(RoutingPolicy routing) {
+    void several_replicas_give_the_same_tokens_as_one(RoutingPolicy routing) {
         try (Engine one = engine(routing, SimOptions.defaults());
                 Engine three = engine(routing, SimOptions.defaults(), SimOptions.defaults(), SimOptions.defaults())) {
             List<TokenStream> streams = IntStream.range(0, REQUESTS)
@@ -99,7 +99,7 @@ class ReplicasTest {
     }
 
     @Test
-    void routing_policy_that_answers_wrongly_or_throws_is_named_and_ends_one_request() {
+    void routing_policy_that_violates_its_contract_or_throws_is_named_and_fails_one_request() {
         RoutingPolicy wrong = (request, living) -> {
             if (request.promptTokens() == 1) {
                 throw new AssertionError("planted");
@@ -119,7 +119,7 @@ class ReplicasTest {
         }
     }
 
-    /** Waits until that many engine threads that are not among some others have nothing to do. */
+    /** Waits until this many engine threads, other than the given ones, are idle. */
     private static void awaitIdle(int engines, Set<Thread> others) {
         while (Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> thread.getName().startsWith("roseinfer-engine") && !others.contains(thread))
@@ -132,10 +132,10 @@ class ReplicasTest {
     }
 
     @Test
-    void request_whose_replica_stops_as_it_is_woken_is_served_by_the_one_that_sleeps() {
+    void request_whose_replica_stops_when_woken_is_served_by_the_parked_one() {
         AtomicBoolean armed = new AtomicBoolean();
         Observers throwing = Observers.ofStepsOfEach(replica -> (event, step) -> {
-            if (event == StepEvent.TURN_BEGINS && armed.compareAndSet(true, false)) {
+            if (event == StepEvent.ITERATION_STARTED && armed.compareAndSet(true, false)) {
                 throw new IllegalStateException("planted");
             }
         });
@@ -151,7 +151,7 @@ class ReplicasTest {
     }
 
     @Test
-    void round_robin_gives_every_replica_its_turn() {
+    void round_robin_alternates_between_replicas() {
         try (Engine engine = engine(RoutingPolicy.roundRobin(), SimOptions.defaults(), SimOptions.defaults())) {
             IntStream.range(0, REQUESTS)
                     .mapToObj(i -> engine.submit(request(i)))
@@ -162,7 +162,7 @@ class ReplicasTest {
     }
 
     @Test
-    void a_replica_that_is_held_up_holds_up_nobody_who_waits_in_the_shared_queue() {
+    void blocked_replica_does_not_delay_shared_requests() {
         CountDownLatch open = new CountDownLatch(1);
         try (Engine engine = engine(RoutingPolicy.pull(), held(open), SimOptions.defaults())) {
             List<TokenStream> streams = IntStream.range(0, REQUESTS)
@@ -181,7 +181,7 @@ class ReplicasTest {
     }
 
     @Test
-    void what_a_dead_replica_had_and_nobody_has_seen_a_token_of_is_served_by_the_others() {
+    void requests_without_output_of_a_failed_replica_are_served_by_the_others() {
         AtomicBoolean lost = new AtomicBoolean(true);
         try (Engine engine = engine(RoutingPolicy.roundRobin(), losing(lost), SimOptions.defaults())) {
             List<TokenStream> streams = IntStream.range(0, REQUESTS)
@@ -195,7 +195,7 @@ class ReplicasTest {
     }
 
     @Test
-    void request_cancelled_before_its_replica_dies_ends_while_the_others_are_busy() {
+    void request_cancelled_before_its_replica_fails_ends_while_the_others_are_busy() {
         CountDownLatch begun = new CountDownLatch(2);
         CountDownLatch dies = new CountDownLatch(1);
         CountDownLatch open = new CountDownLatch(1);
@@ -226,7 +226,7 @@ class ReplicasTest {
     }
 
     @Test
-    void a_request_with_a_token_ends_with_its_replica_and_is_told_that_the_others_go_on() {
+    void request_with_a_token_fails_with_its_replica_and_the_message_names_the_remedy() {
         CountDownLatch seen = new CountDownLatch(1);
         SimOptions lostAfterAStep = SimOptions.defaults().withOnStep(step -> {
             if (step > 0) {
@@ -248,7 +248,7 @@ class ReplicasTest {
     }
 
     @Test
-    void replica_that_runs_out_of_memory_leaves_the_others_serving() {
+    void replica_out_of_memory_leaves_the_others_serving() {
         SimOptions full = SimOptions.defaults().withOnStep(step -> {
             throw new OutOfMemoryError("Java heap space");
         });
@@ -268,7 +268,7 @@ class ReplicasTest {
     }
 
     @Test
-    void the_engine_fails_with_its_last_replica() {
+    void engine_fails_with_its_last_replica() {
         AtomicBoolean lost = new AtomicBoolean(true);
         try (Engine engine = engine(RoutingPolicy.pull(), losing(lost), losing(lost))) {
             assertThatThrownBy(() -> {
@@ -283,7 +283,7 @@ class ReplicasTest {
     }
 
     @Test
-    void the_processor_serves_with_several_replicas_over_one_copy_of_the_weights() {
+    void cpu_replicas_share_one_copy_of_the_weights() {
         GenerationRequest request = GenerationRequest.of("Once upon a time").withMaxNewTokens(4);
         Settings settings = Settings.of("builtin:tiny");
         Settings two = settings.withDevice(Settings.Device.CPU)

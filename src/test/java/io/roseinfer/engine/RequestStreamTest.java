@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A stream over a request whose tokens are written by hand. */
+/** Tests of a stream over a request whose tokens are written by the test. */
 class RequestStreamTest {
     private final Tokenizer tokenizer = tokenizer();
 
@@ -26,15 +26,17 @@ class RequestStreamTest {
         }
     }
 
-    /** A completion whose tokens are delivered one by one, as far as its stop string lets them, and some of them read meanwhile. */
-    private Completion completion(int[] ids, int readBefore, String stop, Ending otherwise) {
+    /**
+     * Returns a completion whose tokens are delivered one by one up to its stop string, while some of them are read.
+     */
+    private Completion completion(int[] ids, int readBefore, String stop, RequestOutcome otherwise) {
         GenerationRequest request = GenerationRequest.of("x").withStop(stop).withMaxNewTokens(ids.length);
         LiveRequest live = new LiveRequest(0, request, 0, ids.length, Optional.of(tokenizer));
         RequestStream stream = new RequestStream(live, Optional.of(tokenizer), Clock.system(), () -> {});
         StepOutputs outputs = new StepOutputs(1);
-        Ending ending = otherwise;
+        RequestOutcome ending = otherwise;
         for (int i = 0; i < ids.length && ending.stopString().isEmpty(); i++) {
-            ending = live.stopsAt(ids[i]) ? Ending.stoppedBy(stop) : otherwise;
+            ending = live.stopsAt(ids[i]) ? RequestOutcome.stoppedBy(stop) : otherwise;
             live.write(ids[i], i, i, outputs, 0);
             if (ending.stopString().isEmpty()) {
                 live.publish(1);
@@ -47,7 +49,7 @@ class RequestStreamTest {
         return stream.completion();
     }
 
-    private void assertText(int[] ids, String stop, Ending otherwise, String expected) {
+    private void assertText(int[] ids, String stop, RequestOutcome otherwise, String expected) {
         for (int readBefore = 0; readBefore <= ids.length; readBefore++) {
             Completion completion = completion(ids, readBefore, stop, otherwise);
             assertThat(completion.text())
@@ -60,53 +62,55 @@ class RequestStreamTest {
 
     @ParameterizedTest
     @CsvSource({"'Hello there\n', '\nUser:', 0", "'Hello there', 'rest', 0", "'It costs 5 \u20ac', 'none', 1"})
-    void the_text_of_a_cancelled_completion_is_the_same_whenever_its_tokens_are_read(
+    void text_of_a_cancelled_completion_does_not_depend_on_when_tokens_are_read(
             String text, String stop, int cutTokens) {
         int[] all = tokenizer.encode(text);
         int[] ids = Arrays.copyOf(all, all.length - cutTokens);
-        assertText(ids, stop, Ending.CANCELLED, tokenizer.decode(ids));
+        assertText(ids, stop, RequestOutcome.CANCELLED, tokenizer.decode(ids));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"Once there was", "5 \u20ac or 7 \u20ac?", "\ud83c\udf39 na\u00efve"})
-    void a_stop_string_cuts_the_text_where_it_begins_however_tokens_and_characters_divide_it(String text) {
+    void stop_string_truncates_the_text_regardless_of_token_boundaries(String text) {
         int[] ids = tokenizer.encode(text);
         assertThat(ids.length).as("tokens").isGreaterThan(2);
         for (int from = 0; from < text.length(); from++) {
             for (int to = from + 1; to <= text.length(); to++) {
                 String stop = text.substring(from, to);
-                assertText(ids, stop, Ending.LENGTH, text.substring(0, text.indexOf(stop)));
-                assertThat(completion(ids, 0, stop, Ending.LENGTH).stopString()).contains(stop);
+                assertText(ids, stop, RequestOutcome.LENGTH, text.substring(0, text.indexOf(stop)));
+                assertThat(completion(ids, 0, stop, RequestOutcome.LENGTH).stopString())
+                        .contains(stop);
             }
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"5 \ufffd", " \ufffd", "\ufffd"})
-    void a_stop_string_with_the_half_character_that_ends_a_text_cuts_it_but_is_not_what_ended_the_request(String stop) {
+    void stop_string_with_the_incomplete_last_character_truncates_the_text_but_is_not_reported(String stop) {
         int[] all = tokenizer.encode("It costs 5 \u20ac");
         int[] ids = Arrays.copyOf(all, all.length - 1);
         String whole = tokenizer.decode(ids);
         assertThat(whole).isEqualTo("It costs 5 \ufffd");
-        assertText(ids, stop, Ending.LENGTH, whole.substring(0, whole.indexOf(stop)));
-        assertThat(completion(ids, 0, stop, Ending.LENGTH).finishReason()).isEqualTo(FinishReason.LENGTH);
+        assertText(ids, stop, RequestOutcome.LENGTH, whole.substring(0, whole.indexOf(stop)));
+        assertThat(completion(ids, 0, stop, RequestOutcome.LENGTH).finishReason())
+                .isEqualTo(FinishReason.LENGTH);
     }
 
     @Test
-    void a_stop_string_with_a_half_character_that_another_token_follows_ends_the_request() {
+    void stop_string_with_an_incomplete_character_before_another_token_ends_the_request() {
         int[] half = tokenizer.encode("\u20ac");
         int[] after = tokenizer.encode("a b");
         int[] ids = IntStream.concat(Arrays.stream(half, 0, half.length - 1), Arrays.stream(after))
                 .toArray();
         assertThat(tokenizer.decode(ids)).isEqualTo("\ufffda b");
-        Completion completion = completion(ids, 0, "\ufffda", Ending.LENGTH);
+        Completion completion = completion(ids, 0, "\ufffda", RequestOutcome.LENGTH);
         assertThat(completion.text()).contains("");
         assertThat(completion.finishReason()).isEqualTo(FinishReason.STOP);
         assertThat(completion.tokens()).hasSize(half.length);
     }
 
     @Test
-    void the_text_in_which_stop_strings_were_looked_for_is_not_made_a_second_time() {
+    void text_scanned_for_stop_strings_is_not_decoded_twice() {
         int[] ids = tokenizer.encode("Once there was");
         GenerationRequest request = GenerationRequest.of("x").withStop("END").withMaxNewTokens(ids.length);
         LiveRequest live = new LiveRequest(0, request, 0, ids.length, Optional.of(tokenizer));
@@ -115,7 +119,7 @@ class RequestStreamTest {
             assertThat(live.stopsAt(ids[i])).isFalse();
             live.write(ids[i], i, i, new StepOutputs(1), 0);
         }
-        live.end(Ending.LENGTH, ids.length);
+        live.end(RequestOutcome.LENGTH, ids.length);
         assertThat(withoutTokenizer.completion().text()).contains("Once there was");
     }
 }

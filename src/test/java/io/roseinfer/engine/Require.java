@@ -1,6 +1,6 @@
 package io.roseinfer.engine;
 
-/** What a simulation's checkers fail with. */
+/** Checks of the simulations. */
 final class Require {
     private Require() {}
 

@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Policies held against each other on virtual time, where nothing depends on the machine. */
+/** Compares routing policies in virtual time, independent of the machine. */
 class RoutingTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -46,15 +46,15 @@ class RoutingTest {
         return outcome;
     }
 
-    /** 512 beginnings of 1,024 tokens, of which a replica's pool holds two fifths. */
+    /** 512 prefixes of 1,024 tokens; the pool of a replica holds two fifths of them. */
     @Test
-    void the_prefix_policy_finds_more_in_caches_than_any_other_and_its_slowest_first_tokens_are_sooner() {
+    void prefix_policy_has_the_highest_hit_rate_and_the_lowest_p99_ttft() {
         List<Arrival> arrivals = VirtualReplicas.grouped(SEED, 4000, 512, 1024, 6e6);
         int pool = 512 * 1024 * 2 / 5;
         Outcome prefix = run(RoutingPolicy.prefix(), REPLICAS, pool, arrivals);
-        Outcome inTurn = run(RoutingPolicy.roundRobin(), REPLICAS, pool, arrivals);
-        assertThat(prefix.hitRate()).isGreaterThan(inTurn.hitRate());
-        assertThat(prefix.p99Nanos() * 2).isLessThanOrEqualTo(inTurn.p99Nanos());
+        Outcome roundRobin = run(RoutingPolicy.roundRobin(), REPLICAS, pool, arrivals);
+        assertThat(prefix.hitRate()).isGreaterThan(roundRobin.hitRate());
+        assertThat(prefix.p99Nanos() * 2).isLessThanOrEqualTo(roundRobin.p99Nanos());
         for (RoutingPolicy other : List.of(
                 RoutingPolicy.pull(),
                 RoutingPolicy.leastTokens(),
@@ -67,7 +67,7 @@ class RoutingTest {
     }
 
     @Test
-    void several_replicas_that_pull_make_nobody_wait_longer_than_one_at_its_share_of_the_load() {
+    void pulling_replicas_have_no_longer_waits_than_one_replica_at_its_share_of_the_load() {
         List<Arrival> all = VirtualReplicas.grouped(SEED, 500, 500, 256, 1);
         long busyNanos = run(RoutingPolicy.pull(), 1, 1 << 20, all).lastNanos();
         double gapNanos = busyNanos / 500.0 / 0.6;
@@ -79,9 +79,9 @@ class RoutingTest {
         unused = run(RoutingPolicy.roundRobin(), REPLICAS, 1 << 20, more);
     }
 
-    /** A long request takes most of one pool; with all tokens of the short ones it would not fit. */
+    /** A long request takes most of one pool; the short ones with all their tokens would not fit next to it. */
     @Test
-    void request_waits_for_no_full_replica_while_another_has_room() {
+    void request_does_not_wait_for_a_full_replica_while_another_has_capacity() {
         VirtualReplicas replicas = new VirtualReplicas(2, 64 * VirtualReplicas.BLOCK, RoutingPolicy.pull());
         List<Arrival> arrivals = new ArrayList<>();
         arrivals.add(new Arrival(0, prompt(700), 300));
@@ -99,9 +99,12 @@ class RoutingTest {
         return IntStream.range(tokens, 2 * tokens).toArray();
     }
 
-    /** Six loads of 60 %. One engine of eight dies halfway; from then on the seven others have 69 %, as seven have from the start. */
+    /**
+     * Six loads of 60 %. One of eight replicas fails halfway; the seven others then have 69 %, like seven replicas from
+     * the start.
+     */
     @Test
-    void a_replica_that_dies_costs_requests_of_the_others_nothing_but_its_share_of_the_load() {
+    void failed_replica_costs_the_others_only_its_share_of_the_load() {
         double gapNanos = run(RoutingPolicy.pull(), 1, 1 << 20, VirtualReplicas.grouped(SEED, 500, 500, 256, 1))
                         .lastNanos()
                 / 500.0
@@ -136,7 +139,7 @@ class RoutingTest {
         System.out.println(lost.size() + " requests were on the engines that died");
         assertNoLonger(told("before the death", beforeDeath), told("before, without a death", before), 1.01);
         Latencies unused = told("after, eight engines", after);
-        // From seed to seed these p99 differ by a tenth in both directions.
+        // These p99s differ by up to a tenth between seeds, in both directions.
         assertNoLonger(told("after the death", afterDeath), told("after, seven from the start", afterOfSeven), 1.1);
     }
 
@@ -159,7 +162,7 @@ class RoutingTest {
     }
 
     @Test
-    void a_policy_that_remembers_what_it_routed_knows_replicas_by_their_numbers() {
+    void policy_with_memory_identifies_replicas_by_number() {
         List<ReplicaLoad> loads = IntStream.range(0, 3)
                 .mapToObj(i -> new ReplicaLoad(
                         i,
@@ -183,7 +186,7 @@ class RoutingTest {
     }
 
     @Test
-    void a_policy_that_chooses_allocates_nothing() {
+    void policies_allocate_nothing() {
         int choices = 100_000;
         List<ReplicaLoad> loads = IntStream.range(0, 8)
                 .mapToObj(i -> new LoneLoop(

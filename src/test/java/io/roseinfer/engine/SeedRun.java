@@ -3,7 +3,7 @@ package io.roseinfer.engine;
 import java.util.Optional;
 import java.util.function.LongFunction;
 
-/** A simulation that can be called from another class loader: only types of the JDK are seen from outside. */
+/** A simulation for callers in another class loader; its interface uses only types of the JDK. */
 final class SeedRun implements LongFunction<Optional<String>> {
     @Override
     public Optional<String> apply(long seed) {

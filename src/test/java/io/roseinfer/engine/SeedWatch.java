@@ -6,13 +6,13 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
 /**
- * Ends the process if a seed does not come to an end, and names the seed. It counts the process's processor time, not the time of day:
- * a busy machine makes a seed slow, but not more work.
+ * Ends the process if a seed hangs, and reports the seed. The limit is on the process's CPU time, not wall time: a busy
+ * machine makes a seed slow but not more expensive.
  */
 final class SeedWatch {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
-    /** Looks within the limit. */
+    /** Number of checks within the limit. */
     private static final int LOOKS = 100;
 
     private static final OperatingSystemMXBean PROCESS =
@@ -32,16 +32,16 @@ final class SeedWatch {
         this.end = end;
     }
 
-    /** Watches the seeds that the calling thread runs. */
+    /** Watches the seeds run by the calling thread. */
     static SeedWatch start(PrintStream out) {
         return start(out, LIMIT, () -> System.exit(1));
     }
 
     /**
-     * Watches the seeds that the calling thread runs.
+     * Watches the seeds run by the calling thread.
      *
-     * @param limit processor time of a seed that does not hang
-     * @param end is run once one that hangs has been named
+     * @param limit maximum CPU time of a seed
+     * @param end run after a hanging seed has been reported
      */
     static SeedWatch start(PrintStream out, Duration limit, Runnable end) {
         SeedWatch watch = new SeedWatch(out, limit, end);
@@ -49,7 +49,7 @@ final class SeedWatch {
         return watch;
     }
 
-    /** The next seed begins. */
+    /** Starts the next seed. */
     void begin(long seed, Trace trace) {
         running = new Running(seed, trace, PROCESS.getProcessCpuTime());
     }

@@ -19,7 +19,7 @@ class SeedWatchTest {
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
     private final CountDownLatch named = new CountDownLatch(1);
 
-    /** A trace whose run computes at its fifth event until it has been named. */
+    /** Returns a trace whose run computes at its fifth event until it has been reported. */
     private Trace hanging(SeedWatch watch) {
         AtomicInteger events = new AtomicInteger();
         Trace[] self = new Trace[1];
@@ -35,13 +35,13 @@ class SeedWatchTest {
     }
 
     @Test
-    void seed_that_hangs_is_named_with_its_last_events_and_the_place() {
+    void hanging_seed_is_reported_with_its_last_events_and_location() {
         SeedWatch watch = SeedWatch.start(
                 new PrintStream(printed, true, StandardCharsets.UTF_8), Duration.ofMillis(50), named::countDown);
-        assertThat(Simulation.run(SEED, hanging(watch)).turns()).isPositive();
+        assertThat(Simulation.run(SEED, hanging(watch)).iterations()).isPositive();
         assertThat(printed.toString(StandardCharsets.UTF_8).lines().toList())
                 .startsWith("HANGS 17: repeat it with tools/sim --seed 17; events last:")
-                .anyMatch(line -> line.startsWith("TURN "))
+                .anyMatch(line -> line.startsWith("ITERATION "))
                 .anyMatch(line -> line.startsWith("    at " + SeedWatchTest.class.getName()))
                 .anyMatch(line -> line.startsWith("    at " + Simulation.class.getName() + ".run("));
     }

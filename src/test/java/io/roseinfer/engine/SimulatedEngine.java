@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The real loop, scheduler, pool and streams over a watched device and a clock of its own, turned by hand. Every turn is followed
- * by every check; who decides what happens in a turn is the caller's business.
+ * The real loop, scheduler, pool and streams over a watched device with its own clock, run by hand. All checks run
+ * after every iteration; the caller decides what happens in it.
  */
 final class SimulatedEngine implements AutoCloseable {
     private final SimulationSettings settings;
@@ -37,13 +37,13 @@ final class SimulatedEngine implements AutoCloseable {
     private final List<WatchedRequest> running = new ArrayList<>();
     private final int[] tokens;
     private final int[] found;
-    private final BitSet lossTurns = new BitSet();
+    private final BitSet lossIterations = new BitSet();
     private Optional<EngineStopped> death = Optional.empty();
     private FinishReason endWith = FinishReason.STOP;
     private long nanos;
-    private int turn;
+    private int iteration;
     private Runnable meanwhile = () -> {};
-    private boolean turning;
+    private boolean iterating;
     private boolean stopped;
 
     SimulatedEngine(SimulationSettings settings, Trace trace) {
@@ -56,13 +56,13 @@ final class SimulatedEngine implements AutoCloseable {
         this.tokens = new int[settings.contextLength()];
         this.found = new int[settings.contextLength()];
         runner.watch(scheduler.pool(), this::launched, () -> {
-            if (turning) {
+            if (iterating) {
                 meanwhile.run();
             }
         });
     }
 
-    /** The loop keeps its scheduler to itself, and rightly; only its checkers want to see more. */
+    /** Returns the loop's private scheduler, for checks. */
     static Scheduler schedulerOf(EngineLoop loop) {
         try {
             var field = EngineLoop.class.getDeclaredField("scheduler");
@@ -77,9 +77,9 @@ final class SimulatedEngine implements AutoCloseable {
         return requests;
     }
 
-    /** Turns so far. */
-    int turns() {
-        return turn;
+    /** Returns the number of iterations so far. */
+    int iterations() {
+        return iteration;
     }
 
     boolean isStopped() {
@@ -121,20 +121,20 @@ final class SimulatedEngine implements AutoCloseable {
         return watched;
     }
 
-    /** As an engine's streams have it done: a request that has ended is left alone. */
+    /** Cancels like an engine's stream: requests that have ended are left alone. */
     private void cancel(LiveRequest live) {
         if (!live.tokens().isEnded()) {
             loop.cancel(live);
         }
     }
 
-    /** Closes a request's stream, before a turn or, as another thread would, in the middle of it. */
+    /** Closes a request's stream before an iteration, or in the middle of it as another thread would. */
     void cancel(WatchedRequest request) {
-        trace.add(Event.CANCEL, request.live().id(), turning ? 1 : 0);
-        request.cancel(turning ? turn + 1 : turn, turning ? 1 : 0);
+        trace.add(Event.CANCEL, request.live().id(), iterating ? 1 : 0);
+        request.cancel(iterating ? iteration + 1 : iteration, iterating ? 1 : 0);
     }
 
-    /** What other threads do while a turn takes commands or waits for the device. */
+    /** Sets what other threads do while an iteration takes commands or waits for the device. */
     void meanwhile(Runnable action) {
         meanwhile = action;
     }
@@ -143,40 +143,40 @@ final class SimulatedEngine implements AutoCloseable {
         return !stopped && loop.hasWork();
     }
 
-    /** One turn of the loop and every check there is. */
-    void turn() {
+    /** Runs one iteration and all checks. */
+    void runIteration() {
         if (stopped) {
             checkRequests();
-            turn++;
+            iteration++;
             return;
         }
         Optional<WatchedRequest> oldest =
                 running.stream().filter(r -> r.isRunning() && !r.isCancelled()).findFirst();
-        running.forEach(request -> request.beginTurn(turn, nanos));
+        running.forEach(request -> request.beginIteration(iteration, nanos));
         int lostBefore = runner.lost();
-        trace.add(Event.TURN, turn, nanos);
+        trace.add(Event.ITERATION, iteration, nanos);
         try {
-            turning = true;
+            iterating = true;
             loop.doWork();
         } catch (DeviceFailure failure) {
             Require.that(!failure.recoverable(), "a recoverable failure of the device ended the engine");
             die(failure);
         } finally {
-            turning = false;
+            iterating = false;
         }
         if (runner.lost() > lostBefore) {
-            lossTurns.set(turn);
+            lossIterations.set(iteration);
         }
         oldest.ifPresent(request -> Require.that(
                 request.newPreemptions() == 0,
                 "the oldest, %d, was preempted",
                 request.live().id()));
         if (!stopped) {
-            runner.endTurn();
+            runner.endIteration();
             checkBooks();
         }
         checkRequests();
-        turn++;
+        iteration++;
     }
 
     private void launched(StepInputs inputs) {
@@ -184,7 +184,7 @@ final class SimulatedEngine implements AutoCloseable {
         checkPasses();
     }
 
-    /** Nobody waits without end: whom a step leaves waiting while it admits one that came later is passed over. */
+    /** Checks that no request starves: a request left waiting by a step that admits a later one counts as skipped. */
     private void checkPasses() {
         long newest = -1;
         for (WatchedRequest request : running) {
@@ -199,7 +199,10 @@ final class SimulatedEngine implements AutoCloseable {
         }
     }
 
-    /** A forced FIFO lasts until the oldest is admitted, or until what the oldest shares with another has been computed. */
+    /**
+     * Returns the maximum skips of the oldest request. A forced FIFO iteration lasts until it is admitted, or until a
+     * shared prefix of it has been computed.
+     */
     private int maxPassesOfOldest() {
         SchedulerOptions options = settings.engine().scheduler();
         if (options.prefixCache()) {
@@ -261,7 +264,7 @@ final class SimulatedEngine implements AutoCloseable {
                 running.size());
     }
 
-    /** What the prefix cache would give a request must hold that request's tokens now, on the device. */
+    /** Checks that the blocks the prefix cache would give a request hold that request's tokens on the device. */
     private void checkCached(Sequence sequence) {
         KvBlockPool pool = scheduler.pool();
         int known = sequence.length();
@@ -285,7 +288,7 @@ final class SimulatedEngine implements AutoCloseable {
     private void checkRequests() {
         int unended = 0;
         for (WatchedRequest request : running) {
-            request.check(turn, stopped);
+            request.check(iteration, stopped);
             unended += request.hasEnded() ? 0 : 1;
         }
         Require.that(
@@ -293,19 +296,19 @@ final class SimulatedEngine implements AutoCloseable {
                 "%d endings of %d requests that have ended",
                 loop.endings(),
                 requests.size() - unended);
-        running.removeIf(request -> request.isOver(turn));
+        running.removeIf(request -> request.isOver(iteration));
     }
 
-    /** Closes the engine as its owner does, whatever is in flight. */
+    /** Closes the engine like its owner, regardless of steps in flight. */
     void close(FinishReason reason) {
-        trace.add(Event.CLOSE, turn, 0);
+        trace.add(Event.CLOSE, iteration, 0);
         try {
             loop.quiesce();
             stop(reason);
         } catch (DeviceFailure failure) {
             die(failure);
         }
-        lossTurns.set(turn);
+        lossIterations.set(iteration);
         checkRequests();
     }
 
@@ -317,23 +320,23 @@ final class SimulatedEngine implements AutoCloseable {
     private void stop(FinishReason reason) {
         stopped = true;
         endWith = reason;
-        loop.endAll(death.map(Ending::failed).orElse(Ending.CANCELLED));
+        loop.endAll(death.map(RequestOutcome::failed).orElse(RequestOutcome.CANCELLED));
     }
 
     /**
-     * The second phase: no arrivals, no faults, and everything must end. A step without a new token can only recompute prompts,
-     * one token at least, so there cannot be more of them in a row than there are tokens.
+     * Completes all requests, without arrivals and faults. A step without a new token recomputes at least one prompt
+     * token, so there cannot be more such steps in a row than tokens.
      */
     void drain() {
         runner.stopFaults();
         long progress = progress();
         int idle = 0;
         while (hasWork()) {
-            turn();
+            runIteration();
             idle = progress() > progress ? 0 : idle + 1;
             progress = Math.max(progress, progress());
-            if (idle > stallTurns()) {
-                throw new AssertionError("no token in " + idle + " turns: " + describeUnended());
+            if (idle > maxIdleIterations()) {
+                throw new AssertionError("no token in " + idle + " iterations: " + describeUnended());
             }
         }
         checkRequests();
@@ -357,7 +360,7 @@ final class SimulatedEngine implements AutoCloseable {
                 .sum();
     }
 
-    private int stallTurns() {
+    private int maxIdleIterations() {
         int tokens = running.stream().mapToInt(WatchedRequest::length).sum();
         return 8 + (settings.engine().scheduler().chunkedPrefill() ? tokens : 2 * running.size());
     }
@@ -390,7 +393,7 @@ final class SimulatedEngine implements AutoCloseable {
         return text.toString();
     }
 
-    /** After everything: every request's tokens against those it yields alone. */
+    /** Compares every request's tokens with its solo run, after everything has ended. */
     void checkOutcomes() {
         try (SoloRun solo = new SoloRun(settings)) {
             for (WatchedRequest request : requests) {
@@ -405,7 +408,7 @@ final class SimulatedEngine implements AutoCloseable {
 
     private boolean mayFail(WatchedRequest request) {
         return endWith == FinishReason.ERROR
-                || lossTurns.get(request.endedAt())
+                || lossIterations.get(request.endedAt())
                 || request.live().sequence().map(runner::hasSpoiled).orElse(false);
     }
 

@@ -7,29 +7,32 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One seed's story: requests arrive, are read, cancelled and disturbed by the device's faults; then nothing more comes, the
- * device behaves, and everything must end. Every turn is followed by every check of {@link SimulatedEngine}.
+ * Simulates one seed: requests arrive, are read, cancelled and disturbed by device faults. Then arrivals and faults
+ * stop, and all requests must end. Every check of {@link SimulatedEngine} runs after every iteration.
  */
 final class Simulation {
-    /** Turns after the last arrival in which faults go on. */
-    private static final int STORM_TURNS = 40;
+    /** Iterations after the last arrival in which faults continue. */
+    private static final int FAULT_ITERATIONS = 40;
 
-    /** The stream of deadlines and priorities, under which the seeds of regressions.txt keep the stories they failed with. */
+    /**
+     * The random stream of deadlines and priorities; with this name the seeds of regressions.txt keep the runs they
+     * failed with.
+     */
     private static final String TERMS = "terms 200";
 
-    /** The stream of leaps in time, chosen in the same way. */
+    /** The random stream of jumps in time, named for the same reason. */
     private static final String LEAPS = "leaps 658010";
 
     /**
-     * What a run was like.
+     * The result of a run.
      *
-     * @param traceHash of everything that happened; equal for equal seeds
-     * @param maxPreemptions of one request
-     * @param maxPasses how often one request was passed over
+     * @param traceHash hash of all events; equal for equal seeds
+     * @param maxPreemptions maximum preemptions of one request
+     * @param maxPasses maximum skips of one request
      */
     record Outcome(
             long traceHash,
-            int turns,
+            int iterations,
             int requests,
             long steps,
             int lostSteps,
@@ -71,7 +74,7 @@ final class Simulation {
     /**
      * Runs a seed.
      *
-     * @throws AssertionError if anything is wrong, with the turn, what was seen, and how to see it again
+     * @throws AssertionError if a check fails, with the iteration, the observed values and how to reproduce it
      */
     static Outcome run(long seed) {
         return run(seed, Trace.silent());
@@ -85,7 +88,8 @@ final class Simulation {
             } catch (RuntimeException | AssertionError e) {
                 String what = e.getMessage() == null ? e.toString() : e.getMessage();
                 throw new AssertionError(
-                        "turn " + engine.turns() + ": " + what + "; repeat it with tools/sim --seed " + seed, e);
+                        "iteration " + engine.iterations() + ": " + what + "; repeat it with tools/sim --seed " + seed,
+                        e);
             }
             return outcome(engine, trace);
         }
@@ -95,7 +99,7 @@ final class Simulation {
         List<WatchedRequest> requests = engine.requests();
         return new Outcome(
                 trace.hash(),
-                engine.turns(),
+                engine.iterations(),
                 requests.size(),
                 engine.scheduler().steps(),
                 engine.lostSteps(),
@@ -114,9 +118,9 @@ final class Simulation {
             pass();
             cancel();
         });
-        int calm = cancels.below(STORM_TURNS);
+        int calm = cancels.below(FAULT_ITERATIONS);
         while (toArrive > 0 || calm-- > 0) {
-            if (engine.turns() == settings.faults().closeAtTurn() && !engine.isStopped()) {
+            if (engine.iterations() == settings.faults().closeAtIteration() && !engine.isStopped()) {
                 engine.close(FinishReason.CANCELLED);
             }
             arrive();
@@ -126,7 +130,7 @@ final class Simulation {
             if (engine.isStopped()) {
                 toArrive = Math.min(toArrive, 2);
             }
-            engine.turn();
+            engine.runIteration();
             read();
         }
         engine.meanwhile(() -> {});
@@ -138,7 +142,7 @@ final class Simulation {
         engine.advance(time.below(1000));
     }
 
-    /** Lets the deadline of a request pass, mostly of one that was preempted. */
+    /** Jumps past the deadline of a request, usually of a preempted one. */
     private void leap() {
         if (!isLeaping) {
             return;
@@ -163,7 +167,7 @@ final class Simulation {
         }
     }
 
-    /** A priority, and perhaps a deadline that passes at once, soon, or never. */
+    /** Adds a priority, and perhaps a deadline that passes immediately, soon or never. */
     private GenerationRequest withTerms(GenerationRequest request) {
         GenerationRequest ranked = request.withPriority(terms.below(3)).withTag(terms.below(100));
         return terms.chance(dueRate)
@@ -171,7 +175,7 @@ final class Simulation {
                 : ranked;
     }
 
-    /** Somebody closes a stream, of any age and in any state, perhaps twice. */
+    /** Closes a stream of any age and in any state, perhaps twice. */
     private void cancel() {
         while (!engine.requests().isEmpty() && cancels.chance(settings.cancelRate())) {
             int newest = engine.requests().size() - 1;

@@ -6,7 +6,7 @@ import java.util.Iterator;
 import java.util.Optional;
 import java.util.function.LongFunction;
 
-/** Runs simulations by hand; {@code tools/sim} starts it. */
+/** Runs simulations from the command line; started by {@code tools/sim}. */
 final class SimulationMain {
     private static final String USAGE = """
             tools/sim --seed N [--trace]   one seed, with its settings and what happened
@@ -23,7 +23,7 @@ final class SimulationMain {
         this.watch = SeedWatch.start(out);
     }
 
-    /** Exits 0 if every seed passed, 1 if one failed, 2 if the arguments make no sense. */
+    /** Exits with 0 if every seed passed, 1 if one failed, 2 if the arguments are invalid. */
     public static void main(String[] args) {
         if (args.length > 0 && args[0].equals("--soak")) {
             System.exit(ThreadedSoak.run(System.out, Arrays.copyOfRange(args, 1, args.length)));

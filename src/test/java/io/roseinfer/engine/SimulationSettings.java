@@ -15,22 +15,22 @@ import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 
 /**
- * What a seed decides before anything runs. Every seed draws all of it anew (swarm testing), so that one run has a tiny pool and
- * no cancels, and the next a stormy device and a large one.
+ * The random settings of a seed. Every seed draws all of them (swarm testing), so that one run has a tiny pool and no
+ * cancellations, and the next a faulty device and a large pool.
  *
- * @param engine block size, pool, stream interval and the scheduler's knobs
- * @param contextLength of the model
- * @param vocabularySize of the model; small ones make the end-of-text token frequent
- * @param maxInFlight steps the device takes before one is awaited
+ * @param engine block size, pool, stream interval and scheduler options
+ * @param contextLength context length of the model
+ * @param vocabularySize vocabulary size of the model; small ones make end-of-text frequent
+ * @param maxInFlight maximum steps in flight on the device
  * @param spareBlocks blocks the device was loaded with beyond the engine's pool
- * @param flood whether short requests keep coming while some that need most of the pool wait
- * @param requests how many arrive
- * @param arrivalRate chance of one more arrival in a turn; 1 lets all arrive at once
- * @param families distinct prompt beginnings
+ * @param flood whether short requests keep arriving while some that need most of the pool wait
+ * @param requests number of arrivals
+ * @param arrivalRate probability of a further arrival in an iteration; with 1 all arrive together
+ * @param families number of distinct prompt prefixes
  * @param endOfTextRate share of requests that end at the end-of-text token
- * @param cancelRate chance that somebody cancels something before a turn
- * @param readRate chance that a reader looks at its stream after a turn; some never do
- * @param clockTickNanos how far the clock moves per reading
+ * @param cancelRate probability of a cancellation before an iteration
+ * @param readRate probability that a reader reads its stream after an iteration; some never do
+ * @param clockTickNanos advance of the clock per reading
  * @param faults what goes wrong
  */
 record SimulationSettings(
@@ -50,29 +50,29 @@ record SimulationSettings(
         int clockTickNanos,
         Faults faults) {
 
-    /** Room for completions longer than a {@link TokenBuffer} has at first. */
+    /** Long enough for completions that outgrow the initial capacity of a {@link TokenBuffer}. */
     private static final int LONG_CONTEXT = 1000;
 
     private static final int MAX_ROWS = 8;
 
     private static final int NEVER = Integer.MAX_VALUE;
 
-    /** Drawn apart, and from a stream under which the seeds of regressions.txt keep the stories they failed with. */
+    /** A separate random stream; with this name the seeds of regressions.txt keep the runs they failed with. */
     private static final String POLICIES = "policies 163";
 
-    /** The stream of a step's tokens on bounded devices, chosen in the same way. */
+    /** The random stream of a step's tokens on bounded devices, named for the same reason. */
     private static final String STEP_TOKENS = "step tokens 1707";
 
     /**
      * What goes wrong.
      *
-     * @param stepLost chance that the device loses a step and can go on
-     * @param notFinite chance that a step has a row whose logits are NaN
-     * @param badId chance that a step has a row for which the device yields an id outside the vocabulary
-     * @param closeAtTurn the turn before which the engine is closed
-     * @param deviceLostAtStep the step at which the device is lost for good
+     * @param stepLost probability that the device loses a step and can continue
+     * @param notFinite probability that a step has a row with NaN logits
+     * @param badId probability that a step has a row with an id outside the vocabulary
+     * @param closeAtIteration the iteration before which the engine is closed
+     * @param deviceLostAtStep the step at which the device fails for good
      */
-    record Faults(double stepLost, double notFinite, double badId, int closeAtTurn, int deviceLostAtStep) {
+    record Faults(double stepLost, double notFinite, double badId, int closeAtIteration, int deviceLostAtStep) {
         static Faults none() {
             return new Faults(0, 0, 0, NEVER, NEVER);
         }
@@ -145,7 +145,10 @@ record SimulationSettings(
                 .build();
     }
 
-    /** Rows without a sample, those of prompts cut, come before rows with one. Leaves room for as many decode rows as there may be. */
+    /**
+     * Plans prompts before decode rows, so that rows without a sample precede rows with one. Leaves room for the
+     * maximum of decode rows.
+     */
     private record PrefillFirst() implements StepPolicy {
         @Override
         public long plan(StepBuilder step, long state) {
@@ -176,7 +179,7 @@ record SimulationSettings(
         };
     }
 
-    /** A choice without sense that depends on how far the two have come. */
+    /** Chooses a victim by a hash of both requests' progress. */
     private record AnyVictim(int salt) implements PreemptionPolicy {
         @Override
         public RunningRequest victim(RunningRequest one, RunningRequest other) {
@@ -188,7 +191,7 @@ record SimulationSettings(
         }
     }
 
-    /** By priority alone. */
+    /** Ranks only by priority. */
     private record MostUrgent() implements AdmissionPolicy {
         @Override
         public int lookahead() {
@@ -201,7 +204,7 @@ record SimulationSettings(
         }
     }
 
-    /** As unfair as can be, and it looks at all that wait. */
+    /** Admits the newest request first, the most unfair order, looking at all waiting requests. */
     private record NewestFirst() implements AdmissionPolicy {
         @Override
         public int lookahead() {
@@ -214,7 +217,7 @@ record SimulationSettings(
         }
     }
 
-    /** A policy without sense, as research may bring forth: the scheduler has to be sound under any. */
+    /** Ranks at random, as a faulty policy might: the scheduler must be correct with any. */
     private record AnyOrder(int lookahead, boolean strict) implements AdmissionPolicy {
         @Override
         public long rank(WaitingRequest request, QueueView queue) {
@@ -236,12 +239,12 @@ record SimulationSettings(
                 dice.chance(0.05) ? dice.between(0, 80) : NEVER);
     }
 
-    /** Whether a completion can outgrow the first room of a {@link TokenBuffer}. */
+    /** Returns whether a completion can outgrow the initial capacity of a {@link TokenBuffer}. */
     boolean isLong() {
-        return contextLength > TokenBuffer.FIRST;
+        return contextLength > TokenBuffer.INITIAL_CAPACITY;
     }
 
-    /** The id that ends a completion. */
+    /** Returns the end-of-text id. */
     int endOfText() {
         return vocabularySize - 1;
     }
@@ -255,8 +258,8 @@ record SimulationSettings(
     }
 
     /**
-     * Returns the limits that the device is loaded with. Every other seed's device is bounded by memory: its steps have room for fewer
-     * tokens than the options ask for.
+     * Returns the limits that the device is loaded with. For every other seed its steps are smaller than the options
+     * require.
      */
     RunnerLimits limits() {
         RunnerLimits wanted = EngineLimits.runnerLimits(engine, spec());
@@ -267,7 +270,7 @@ record SimulationSettings(
                 wanted.kvBlocks() + spareBlocks);
     }
 
-    /** Room for the longest uncut prompt, and for all rows that decode unless prompts come first in a step. */
+    /** Returns room for the longest unsplit prompt, and for all decode rows unless prompts come first in a step. */
     private int boundedTokens() {
         SchedulerOptions scheduler = engine.scheduler();
         Dice dice = new Dice(seed, STEP_TOKENS);
@@ -276,7 +279,7 @@ record SimulationSettings(
         return prompt + (scheduler.policies().step() instanceof PrefillFirst ? 0 : scheduler.maxBatchSize());
     }
 
-    /** Most tokens a request may grow to: the last one needs no slot. */
+    /** Returns the maximum tokens a request may grow to; the last one needs no slot. */
     int room() {
         return Math.min(contextLength, engine.kvBlocks() * engine.blockSize() + 1);
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A few hundred of the simulation's seeds, and all that ever failed; {@code tools/sim} runs more. */
+/** Runs a few hundred seeds of the simulation and all that ever failed; {@code tools/sim} runs more. */
 class SimulationTest {
     private static final int SEEDS = 2000;
     private static final int THREAD_SEEDS = 500;
@@ -38,14 +38,14 @@ class SimulationTest {
 
     @ParameterizedTest
     @MethodSource("regressions")
-    void a_seed_that_failed_once_passes(long seed) {
-        assertThat(Simulation.run(seed).turns()).isPositive();
+    void seed_that_failed_once_passes(long seed) {
+        assertThat(Simulation.run(seed).iterations()).isPositive();
         assertThat(OnlineSimulation.run(seed)).isNotNegative();
         assertThat(new PlantingLoader(Optional.empty()).threads().apply(seed)).isNotEmpty();
     }
 
     @Test
-    void every_seed_keeps_every_promise_and_between_them_they_see_everything() {
+    void every_seed_passes_all_checks_and_all_cases_occur() {
         List<Simulation.Outcome> outcomes = new ArrayList<>();
         for (long seed = 0; seed < SEEDS; seed++) {
             outcomes.add(Simulation.run(seed));
@@ -65,14 +65,14 @@ class SimulationTest {
     }
 
     @Test
-    void the_scheduler_driven_by_hand_keeps_every_promise_too() {
+    void online_scheduler_passes_all_checks() {
         assertThat(LongStream.range(0, SEEDS).mapToInt(OnlineSimulation::run).sum())
                 .as("discarded requests")
                 .isGreaterThan(SEEDS);
     }
 
     @Test
-    void the_engines_threads_keep_every_promise_whoever_goes_on() {
+    void engine_threads_pass_all_checks_under_any_interleaving() {
         LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
         List<String> outcomes = new ArrayList<>();
         for (long seed = 0; seed < THREAD_SEEDS; seed++) {
@@ -83,7 +83,7 @@ class SimulationTest {
     }
 
     @Test
-    void the_same_seed_is_the_same_run() {
+    void equal_seeds_give_equal_runs() {
         LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
         LongFunction<String> again = new PlantingLoader(Optional.empty()).threads();
         for (long seed = 0; seed < 30; seed++) {
@@ -93,7 +93,7 @@ class SimulationTest {
     }
 
     @Test
-    void another_seed_is_another_run() {
+    void different_seeds_give_different_runs() {
         assertThat(LongStream.range(0, 30)
                         .map(seed -> Simulation.run(seed).traceHash())
                         .distinct()

@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 
-/** A tokenizer that is not done with certain prompts before it is told so. */
+/** A tokenizer that blocks on certain prompts until they are released. */
 final class SlowTokenizer implements Tokenizer {
-    /** How such prompts begin. */
+    /** The prefix of such prompts. */
     static final String SLOW = "slow ";
 
     private final Tokenizer tokenizer;
@@ -21,7 +21,7 @@ final class SlowTokenizer implements Tokenizer {
         this.tokenizer = tokenizer;
     }
 
-    /** Lets a prompt be done. */
+    /** Releases a prompt. */
     void release(String text) {
         released.add(text);
     }

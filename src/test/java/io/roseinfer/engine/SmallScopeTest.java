@@ -12,8 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every order in which up to three requests can be added, cancelled and stepped, nine events long, on pools of up to four
- * blocks: what goes wrong in scheduling goes wrong in something small.
+ * Tries every order in which up to three requests can be added, cancelled and run, up to nine events, on pools of up to
+ * four blocks: scheduling bugs show in small cases.
  */
 class SmallScopeTest {
     private static final int EVENTS = 9;
@@ -37,7 +37,10 @@ class SmallScopeTest {
                     1, engine, 8, 50, maxInFlight, 0, false, 0, 0, 1, 0, 0, 0, 1, SimulationSettings.Faults.none());
         }
 
-        /** Two that begin alike and between them want twice the pool, and a short one that grows as long. */
+        /**
+         * Returns one of two requests with a common prefix that need twice the pool together, or a short one that grows
+         * as long.
+         */
         GenerationRequest request(int index) {
             int room = settings().room();
             int promptLength = index < 2 ? room / 2 : 1;
@@ -63,7 +66,7 @@ class SmallScopeTest {
 
     @ParameterizedTest
     @MethodSource("scopes")
-    void every_order_of_adding_cancelling_and_stepping_keeps_every_promise(Scope scope) {
+    void every_order_of_adding_cancelling_and_stepping_passes_all_checks(Scope scope) {
         Search search = new Search(scope);
         search.extend(0, 0, 0);
         assertThat(search.paths).isGreaterThan(1000);
@@ -78,7 +81,7 @@ class SmallScopeTest {
             this.scope = scope;
         }
 
-        /** Tries every event there can be after the first {@code length}. */
+        /** Tries every possible event after the first {@code length}. */
         void extend(int length, int added, int cancelled) {
             if (length == EVENTS) {
                 play();
@@ -103,7 +106,7 @@ class SmallScopeTest {
             try (SimulatedEngine engine = new SimulatedEngine(scope.settings(), Trace.silent())) {
                 for (int event : events) {
                     switch (event) {
-                        case STEP -> engine.turn();
+                        case STEP -> engine.runIteration();
                         case ADD ->
                             engine.submit(scope.request(engine.requests().size()), false);
                         default -> engine.cancel(engine.requests().get(event));

@@ -2,26 +2,26 @@ package io.roseinfer.engine;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** How somebody deals with a stream. */
+/** Behaviors of readers. */
 enum SoakReader {
-    /** Reads to the end as fast as it comes. */
+    /** Reads to the end as fast as tokens arrive. */
     EAGER,
-    /** Reads a token at a time and does something else in between. */
+    /** Does something else after each token. */
     SLOW,
-    /** Waits for the ending and reads then. */
+    /** Waits for the end before it reads. */
     LATE,
-    /** Has enough after some tokens. */
+    /** Closes the stream after some tokens. */
     CONTENT,
-    /** Closes it at once, which may be while its prompt is being tokenized. */
+    /** Closes the stream immediately, perhaps while the prompt is being tokenized. */
     HASTY,
-    /** Closes it when others have had a moment. */
+    /** Yields to other threads, then closes the stream. */
     FICKLE;
 
     boolean closes() {
         return this == CONTENT || this == HASTY || this == FICKLE;
     }
 
-    /** Reads to the ending, however it comes. */
+    /** Reads to the end, whatever the outcome. */
     Completion read(TokenStream stream, long dice) {
         switch (this) {
             case EAGER -> {}

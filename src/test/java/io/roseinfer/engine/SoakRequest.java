@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A request and what it yields alone: ids, text and reason, found without stream, scheduler or thread.
+ * A request with the result of its solo run: ids, text and finish reason, without stream, scheduler or thread.
  *
- * @param request what is submitted
- * @param prompt its prompt's ids
- * @param ids the whole completion
+ * @param request the request to submit
+ * @param prompt the prompt's ids
+ * @param ids the complete completion
  * @param text its text
- * @param reason why it ends when nobody cancels it
+ * @param reason why it ends unless it is cancelled
  */
 record SoakRequest(GenerationRequest request, int[] prompt, int[] ids, String text, FinishReason reason) {
     private static final String ABSENT = "nothing like it";
 
-    /** A request of its own, with a stop string that often is in its text. */
+    /** Returns a variant of a request with a stop string that is often part of its text. */
     static SoakRequest of(GenerationRequest wanted, SoloRun solo, Tokenizer tokenizer, int endOfText, Dice dice) {
         int[] prompt =
                 switch (wanted.prompt()) {
@@ -44,14 +44,14 @@ record SoakRequest(GenerationRequest request, int[] prompt, int[] ids, String te
         return new SoakRequest(request, prompt, ids, whole, ended ? FinishReason.STOP : FinishReason.LENGTH);
     }
 
-    /** A piece of the text, or what is not in it. */
+    /** Returns a part of the text, or a string that is not in it. */
     private static String stop(String text, Dice dice) {
         if (text.length() < 2 || dice.chance(0.2)) {
             return ABSENT;
         }
         int from = dice.below(text.length() - 1);
         String piece = text.substring(from, Math.min(text.length(), from + dice.between(1, 6)));
-        // Half a character is shown as this only when the text is over, too late to be what ends it.
+        // An incomplete character is shown as this only at the end of the text, too late to end it.
         return piece.indexOf('\ufffd') < 0 ? piece : ABSENT;
     }
 
@@ -63,7 +63,7 @@ record SoakRequest(GenerationRequest request, int[] prompt, int[] ids, String te
                 .orElse(-1);
     }
 
-    /** The text of the first tokens, half a character at its end only if nothing follows. */
+    /** Returns the text of the first tokens, with an incomplete character at its end only if nothing follows. */
     private static String text(Tokenizer tokenizer, int[] ids, int length, boolean complete) {
         Detokenizer detokenizer = tokenizer.detokenizer(true);
         StringBuilder text = new StringBuilder();
@@ -77,9 +77,9 @@ record SoakRequest(GenerationRequest request, int[] prompt, int[] ids, String te
     }
 
     /**
-     * Fails if an outcome is not this request's.
+     * Fails if a completion is not the expected one.
      *
-     * @param mayEndEarly whether somebody closed its stream or the engine
+     * @param mayEndEarly whether the stream or the engine was closed
      */
     void check(Completion seen, Tokenizer tokenizer, boolean mayEndEarly) {
         int[] got = seen.ids();

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The oracle: what a request yields when the device serves nothing else. One row, one block as long as the context, and no
- * scheduler, pool or loop of ours in between.
+ * The oracle: the result of a request that the device serves alone. It uses one row and one block as long as the
+ * context, without the project's scheduler, pool or loop.
  */
 final class SoloRun implements AutoCloseable {
     private static final TokenHistory UNREAD = new TokenHistory() {
@@ -47,7 +47,7 @@ final class SoloRun implements AutoCloseable {
         this(settings.spec(), settings.seed());
     }
 
-    /** A device of its own. */
+    /** Creates a device. */
     SoloRun(ModelSpec spec, long deviceSeed) {
         this.spec = spec;
         int context = spec.contextLength();
@@ -59,14 +59,14 @@ final class SoloRun implements AutoCloseable {
         outputs = device.newOutputs();
     }
 
-    /** The completion's ids, the end-of-text token included if the request ends at it. */
+    /** Returns the completion's ids, including an end-of-text token that ends it. */
     int[] ids(int[] prompt, GenerationRequest request, long seed) {
         return tokens(prompt, request, seed).stream()
                 .mapToInt(GeneratedToken::id)
                 .toArray();
     }
 
-    /** The completion's tokens without text, with the log-probabilities that the request asks for. */
+    /** Returns the completion's tokens without text, with the requested log-probabilities. */
     List<GeneratedToken> tokens(int[] prompt, GenerationRequest request, long seed) {
         int most = Math.min(spec.contextLength() - prompt.length, request.maxNewTokens());
         int[] tokens = Arrays.copyOf(prompt, prompt.length + most);

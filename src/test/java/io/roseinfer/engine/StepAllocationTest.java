@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** In the steady state a step of the scheduler's thread allocates nothing, by the thread's own count. */
+/** In the steady state, a step allocates nothing on the scheduler's thread. */
 class StepAllocationTest {
     private static final int ROWS = 256;
     private static final int BLOCK_SIZE = 16;
@@ -48,7 +48,7 @@ class StepAllocationTest {
     private final Pipeline pipeline;
     private int rows;
 
-    /** A device that samples at once, and allocates nothing for it. */
+    /** A device that samples immediately and allocates nothing. */
     private static final class Immediate implements ModelRunner {
         private static final ModelSpec SPEC = SpecBuilder.named("immediate")
                 .vocabulary(1 << 16)
@@ -136,13 +136,13 @@ class StepAllocationTest {
     }
 
     private void step() {
-        observer.on(StepEvent.TURN_BEGINS, record);
+        observer.on(StepEvent.ITERATION_STARTED, record);
         rows = pipeline.plan().plan().rows();
         pipeline.launch();
         observer.on(StepEvent.DELIVERING, record);
         observer.on(StepEvent.DELIVERED, record);
         Flight unused = pipeline.complete();
-        observer.on(StepEvent.TURN_ENDS, record);
+        observer.on(StepEvent.ITERATION_ENDED, record);
     }
 
     private void steps(int count, int wasteBytes) {
@@ -154,13 +154,13 @@ class StepAllocationTest {
         }
     }
 
-    /** The second row shows that what is allocated would be seen. */
+    /** The second row verifies that allocations would be detected. */
     @ParameterizedTest
     @CsvSource({"0, 0", "16, 32"})
-    void step_of256_rows_with_others_waiting_allocates_nothing(int wasteBytes, long bytesPerStep) {
+    void step_of_256_rows_with_waiting_requests_allocates_nothing(int wasteBytes, long bytesPerStep) {
         steps(WARM_STEPS, wasteBytes);
         assertThat(THREADS.getCurrentThreadAllocatedBytes()).isPositive();
-        // The least of some stretches: in one of them the JVM may link or compile something late.
+        // The minimum over several stretches: in one of them the JVM may link or compile something late.
         long allocated = Long.MAX_VALUE;
         for (int stretch = 0; stretch < STRETCHES; stretch++) {
             long before = THREADS.getCurrentThreadAllocatedBytes();

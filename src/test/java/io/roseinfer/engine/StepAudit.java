@@ -6,7 +6,7 @@ import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.Arrays;
 
-/** Reads every step as a device would, before it runs, and fails if it could not be right whatever the requests are. */
+/** Checks every step before it runs, as a device would read it, and fails if it cannot be correct for any requests. */
 final class StepAudit {
     private final SimulationSettings settings;
     private final int blockSize;
@@ -21,9 +21,9 @@ final class StepAudit {
     }
 
     /**
-     * Fails if something is wrong.
+     * Fails if a step is invalid.
      *
-     * @param samplesBefore samples of the step submitted just before, which rows may refer to
+     * @param samplesBefore samples of the previous step, which rows may refer to
      */
     void check(StepInputs in, int samplesBefore, KvBlockPool pool) {
         audits++;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an engine says of its steps, under a clock that ticks once per reading. */
+/** Tests of an engine's step records, with a clock that ticks once per reading. */
 class StepRecordsTest {
     private static final int REQUESTS = 6;
     private static final int PROMPT = 9;
@@ -39,7 +39,7 @@ class StepRecordsTest {
         return new LoneLoop(runner, options, Models.ticking(), Observers.ofSteps(log));
     }
 
-    /** Prompts that share their first eight tokens: two blocks. */
+    /** Returns requests whose prompts share their first eight tokens, two blocks. */
     private GenerationRequest request(int i) {
         int[] prompt = IntStream.range(0, PROMPT).toArray();
         prompt[PROMPT - 1] = 100 + i;
@@ -66,7 +66,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void every_token_attends_to_those_before_it_and_itself() {
+    void every_token_attends_to_itself_and_its_predecessors() {
         EngineOptions options = Models.options()
                 .withScheduler(SchedulerOptions.builder().prefixCache(false).build());
         int computed = PROMPT + NEW_TOKENS - 1;
@@ -76,7 +76,7 @@ class StepRecordsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void steps_of_a_run_are_numbered_and_every_phase_took_time(int maxInFlight) {
+    void steps_are_numbered_and_every_phase_takes_time(int maxInFlight) {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withMaxInFlight(maxInFlight));
         assertThat(steps).isNotEmpty();
         for (int i = 0; i < steps.size(); i++) {
@@ -92,7 +92,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_one_in_flight_follow_each_other_without_overlap() {
+    void steps_with_one_in_flight_do_not_overlap() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
         for (int i = 1; i < steps.size(); i++) {
             assertThat(steps.get(i).get(Fact.START_NANOS))
@@ -101,7 +101,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_two_in_flight_are_never_more_than_two_at_a_time() {
+    void at_most_two_steps_are_in_flight() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withMaxInFlight(2));
         assertThat(steps.get(1).get(Fact.START_NANOS)).isLessThan(steps.get(0).endNanos());
         for (int i = 2; i < steps.size(); i++) {
@@ -111,7 +111,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_of_a_run_account_for_every_token() {
+    void steps_account_for_every_token() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
         long cached = sum(steps, Fact.CACHED_TOKENS);
         assertThat(cached).as("two blocks of four, all but once").isEqualTo(8 * (REQUESTS - 1));
@@ -120,16 +120,16 @@ class StepRecordsTest {
                 .as("a request's first token comes from its prefill")
                 .isEqualTo(REQUESTS * (NEW_TOKENS - 1));
         StepRecord last = steps.getLast();
-        // The first request was a step ahead, since the others waited to share its blocks.
+        // The first request was a step ahead, because the others waited to share its blocks.
         assertThat(steps.getFirst().get(Fact.WAITING)).isEqualTo(REQUESTS - 1);
         assertThat(last.get(Fact.ACTIVE)).isEqualTo(REQUESTS - 1);
         assertThat(last.get(Fact.WAITING)).isZero();
-        // Two shared blocks, two of each request's own.
+        // Two shared blocks, and two more per request.
         assertThat(last.get(Fact.FREE_BLOCKS)).isEqualTo(200 - 2 - 2 * (REQUESTS - 1));
     }
 
     @Test
-    void steps_pool_too_small_tell_preemptions() {
+    void steps_count_preemptions() {
         newTokens = 40;
         List<StepRecord> steps = run(
                 Models.options()
@@ -140,9 +140,12 @@ class StepRecordsTest {
         assertThat(sum(steps, Fact.PREEMPTIONS)).isPositive();
     }
 
-    /** Without a prefix cache a request of p tokens and n new ones needs p + n - 1 computed, so the others were computed again. */
+    /**
+     * Without a prefix cache a request of p prompt tokens and n new ones computes p + n - 1, so all further ones were
+     * recomputed.
+     */
     @Test
-    void steps_recomputed_tokens_are_those_beyond_what_the_requests_need() {
+    void recomputed_tokens_are_those_beyond_the_need_of_the_requests() {
         newTokens = 40;
         List<StepRecord> steps = run(
                 Models.options()
@@ -156,7 +159,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_lost_step_is_recorded_too() {
+    void lost_step_is_recorded() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withOnStep(step -> {
             if (step == 0) {
                 throw new DeviceFailure("step lost", true);
@@ -167,7 +170,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void completion_prefix_in_the_cache_tells_how_much() {
+    void completion_reports_cached_tokens() {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
             assertThat(engine.generate(request(0)).cachedTokens()).isZero();
             assertThat(engine.generate(request(1)).cachedTokens()).isEqualTo(8);
@@ -176,7 +179,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void engine_history_is_as_long_as_its_options_say() {
+    void engine_keeps_as_many_step_records_as_configured() {
         try (Engine engine = Models.engine(Models.options().withStepHistory(3), SimOptions.defaults())) {
             assertThat(engine.generate(Models.request(8, 1)).ids()).hasSize(8);
             assertThat(engine.steps()).hasSizeLessThanOrEqualTo(3);
@@ -185,7 +188,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void flight_recording_has_the_steps_and_requests_of_an_engine_and_none_of_a_warm_up(@TempDir Path folder)
+    void flight_recording_has_steps_and_requests_of_an_engine_but_not_of_a_warm_up(@TempDir Path folder)
             throws Exception {
         Path file = folder.resolve("run.jfr");
         long steps;

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Prompts and completions with a tokenizer that puts a token before a text and takes a space from its beginning, as vocabularies of SentencePiece have them. */
+/**
+ * Tests prompts and completions with a tokenizer that prepends a token and strips a leading space, like SentencePiece
+ * vocabularies.
+ */
 class TextPromptTest {
     private static final String PROMPT = "the fox";
     private static final Tokenizer LLAMA2 = llama2();
@@ -51,7 +54,7 @@ class TextPromptTest {
     }
 
     @Test
-    void prompt_of_text_begins_with_the_token_that_its_tokenizer_puts_there() {
+    void text_prompt_begins_with_the_token_added_by_its_tokenizer() {
         Completion completion = complete(GenerationRequest.of(PROMPT).withMaxNewTokens(1));
         assertThat(completion.promptIds())
                 .isEqualTo(LLAMA2.encodePrompt(PROMPT))
@@ -60,7 +63,7 @@ class TextPromptTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "a stop string that does not come"})
-    void prompt_and_completion_are_together_the_text_of_all_ids(String stop) {
+    void prompt_and_completion_concatenate_to_the_text_of_all_ids(String stop) {
         for (int seed = 0; seed < 40; seed++) {
             GenerationRequest request = GenerationRequest.of(PROMPT)
                     .withMaxNewTokens(6)

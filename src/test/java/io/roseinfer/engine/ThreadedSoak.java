@@ -24,9 +24,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * Many requests through the real engine with all its threads, in one random set-up after the other; each outcome is held against
- * the request alone. What the deterministic simulation cannot find is meant to be found here: races between the engine, readers,
- * tokenizers, cancels and closing.
+ * Runs many requests through the real engine with all its threads, in one random setup after another, and compares each
+ * outcome with the solo run. It is meant to find what the deterministic simulation cannot: races between the engine,
+ * readers, tokenizers, cancellations and closing.
  *
  * <p>{@code tools/sim --soak} runs a million requests.
  */
@@ -44,10 +44,10 @@ final class ThreadedSoak {
     }
 
     /**
-     * Runs set-ups by hand; {@code tools/sim --soak} starts it.
+     * Runs setups from the command line; started by {@code tools/sim --soak}.
      *
-     * @param args how many set-ups (2500), requests in each (400), the seed of the first (the time)
-     * @return 0 if nothing was wrong, 1 at the first thing that was, 2 if the arguments make no sense
+     * @param args number of setups (2500), requests in each (400), the seed of the first (the time)
+     * @return 0 if all passed, 1 at the first failure, 2 if the arguments are invalid
      */
     static int run(PrintStream out, String... args) {
         long[] numbers = {2500, 400, System.currentTimeMillis()};
@@ -79,7 +79,7 @@ final class ThreadedSoak {
         return 0;
     }
 
-    /** One set-up; fails by naming the seed and what was wrong, else says how many requests did not run to their end. */
+    /** Runs one setup; fails with the seed and the failure, or returns how many requests were ended early. */
     int run(long seed, int requests) {
         SimulationSettings settings = SimulationSettings.of(seed);
         Dice dice = new Dice(seed, "soak");
@@ -111,7 +111,7 @@ final class ThreadedSoak {
         }
     }
 
-    /** The same request with a text for a prompt, now and then, if the model has its tokens and there is room for them. */
+    /** Returns some requests with a text prompt instead, if the model has its tokens and there is room for them. */
     private GenerationRequest asText(GenerationRequest request, SimulationSettings settings, Dice dice) {
         String text = TEXTS[dice.below(TEXTS.length)];
         int[] ids = tokenizer.encode(text);
@@ -133,7 +133,7 @@ final class ThreadedSoak {
         });
     }
 
-    /** One engine and what is done to it. */
+    /** One engine and its load. */
     private final class Setup {
         private final Engine engine;
         private final List<SoakRequest> distinct;
@@ -176,7 +176,7 @@ final class ThreadedSoak {
             return cancelled;
         }
 
-        /** As soon as there is a place for it. */
+        /** Submits a request as soon as there is capacity for it. */
         private void submit() {
             SoakRequest request = distinct.get(dice.below(distinct.size()));
             SoakReader reader = calm ? SoakReader.EAGER : SoakReader.values()[dice.below(SoakReader.values().length)];
@@ -223,7 +223,7 @@ final class ThreadedSoak {
             }
         }
 
-        /** At once, or with grace; a close that hangs is the caller's timeout to find. */
+        /** Closes immediately or with grace; the caller's timeout detects a hanging close. */
         private void end() {
             Duration grace = Duration.ofMillis(dice.below(20));
             boolean atOnce = dice.coin();

@@ -13,7 +13,7 @@ class ThreadedSoakTest {
 
     /** A failure names its seed; {@code tools/sim --soak} runs more of them. */
     @Test
-    void thousands_of_requests_on_real_threads_yield_what_each_yields_alone() {
+    void thousands_of_requests_on_real_threads_get_the_tokens_of_solo_runs() {
         ThreadedSoak soak = new ThreadedSoak();
         for (int i = 0; i < SETUPS; i++) {
             long seed = FIRST_SEED + i;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A buffer between two bare threads, with no engine around them. */
+/** Tests of a buffer between two threads, without an engine. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TokenBufferTest {
     private static final int ROUNDS = 100_000;
@@ -21,7 +21,7 @@ class TokenBufferTest {
 
     private final AtomicReference<@Nullable TokenBuffer> slot = new AtomicReference<>();
 
-    /** Writes as the engine does: the last token is delivered with the ending. */
+    /** Writes like the engine: the last token is delivered with the outcome. */
     private static void write(TokenBuffer buffer, int tokens, int interval, StepOutputs outputs) {
         for (int i = 0; i < tokens; i++) {
             buffer.write(i, i, i, outputs, 0);
@@ -29,7 +29,7 @@ class TokenBufferTest {
                 buffer.publish(interval);
             }
         }
-        buffer.end(Ending.LENGTH, tokens);
+        buffer.end(RequestOutcome.LENGTH, tokens);
     }
 
     private void writeRounds() {
@@ -45,7 +45,7 @@ class TokenBufferTest {
         }
     }
 
-    /** Reads all of it, each token as soon as it is there; whether the last one, and no other, looked like the last. */
+    /** Reads each token as soon as it is available; returns whether exactly the last one looked like the last. */
     private static boolean readsOneLast(TokenBuffer buffer) {
         int index = 0;
         int lasts = 0;
@@ -60,7 +60,7 @@ class TokenBufferTest {
     }
 
     @Test
-    void the_last_token_and_no_other_looks_like_the_last_to_a_reader_that_keeps_up() {
+    void only_the_last_token_looks_last_to_a_concurrent_reader() {
         CompletableFuture<Void> writer = CompletableFuture.runAsync(this::writeRounds);
         int wrong = 0;
         for (int round = 0; round < ROUNDS; round++) {
@@ -77,7 +77,7 @@ class TokenBufferTest {
     }
 
     @Test
-    void a_buffer_takes_memory_for_the_tokens_there_are_not_for_those_allowed() {
+    void buffer_allocates_for_its_tokens_not_for_its_capacity() {
         ThreadMXBean allocations = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         TokenBuffer warm = new TokenBuffer(1, SamplingParams.greedy(), true);
         long before = allocations.getCurrentThreadAllocatedBytes();
@@ -87,8 +87,8 @@ class TokenBufferTest {
     }
 
     @Test
-    void tokens_are_read_as_they_were_written_while_the_buffer_grows() {
-        int tokens = 20 * TokenBuffer.FIRST + 7;
+    void tokens_read_equal_tokens_written_while_the_buffer_grows() {
+        int tokens = 20 * TokenBuffer.INITIAL_CAPACITY + 7;
         SamplingParams params = SamplingParams.greedy().withLogprobs(2);
         StepOutputs outputs = new StepOutputs(1);
         TokenBuffer buffer = new TokenBuffer(tokens, params, true);
@@ -98,7 +98,7 @@ class TokenBufferTest {
                 buffer.write(i, 3L * i, 2L * i, outputs, 0);
                 buffer.publish(1);
             }
-            buffer.end(Ending.LENGTH, 1);
+            buffer.end(RequestOutcome.LENGTH, 1);
         });
         int index = 0;
         int wrong = 0;

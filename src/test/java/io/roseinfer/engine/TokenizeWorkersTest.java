@@ -35,7 +35,7 @@ class TokenizeWorkersTest {
     }
 
     @Test
-    void workers_give_the_ids_that_tokenizing_in_place_gives() {
+    void workers_give_the_same_ids_as_tokenizing_in_submit() {
         List<GenerationRequest> requests = IntStream.range(0, 50)
                 .mapToObj(i ->
                         GenerationRequest.of("Once upon a time [" + i + "]").withMaxNewTokens(3))
@@ -55,7 +55,7 @@ class TokenizeWorkersTest {
         }
     }
 
-    /** A tokenizer that never finishes a prompt that begins with "endless", but stops when it is interrupted. */
+    /** Returns a tokenizer that never finishes a prompt that begins with "endless", but stops when interrupted. */
     private static Tokenizer blocking(Tokenizer tokenizer, Semaphore begun, CountDownLatch interrupts) {
         return (Tokenizer) Proxy.newProxyInstance(
                 Tokenizer.class.getClassLoader(), new Class<?>[] {Tokenizer.class}, (proxy, method, args) -> {
@@ -73,7 +73,7 @@ class TokenizeWorkersTest {
     }
 
     @Test
-    void deadline_ends_a_prompt_that_waits_for_a_tokenizer_and_one_that_is_tokenized() throws Exception {
+    void deadline_ends_a_request_waiting_for_a_tokenizer_and_one_being_tokenized() throws Exception {
         Semaphore begun = new Semaphore(0);
         CountDownLatch interrupts = new CountDownLatch(2);
         EngineOptions options = Models.options().withTokenizeWorkers(1);
@@ -107,7 +107,7 @@ class TokenizeWorkersTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void close_ends_the_prompts_whose_turn_has_not_come(boolean interrupted) {
+    void close_ends_requests_queued_for_a_tokenizer(boolean interrupted) {
         Engine engine = engine(1);
         String longPrompt = "word ".repeat(400_000);
         List<TokenStream> streams = IntStream.range(0, 30)
@@ -128,7 +128,7 @@ class TokenizeWorkersTest {
     }
 
     @Test
-    void a_prompt_that_cannot_be_read_ends_its_own_stream_and_leaves_room_for_others() {
+    void prompt_that_cannot_be_tokenized_fails_only_its_stream_and_frees_its_place() {
         try (Engine engine = engine(1)) {
             TokenStream bad = engine.submit(GenerationRequest.of("half a pair: \ud800"));
             assertThatThrownBy(bad::completion).isInstanceOf(BadInput.class);

@@ -6,10 +6,10 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Everything that happens in a simulation, folded into one number: two runs of a seed are the same run if it is equal. */
+/** All events of a simulation, hashed into one number: two runs of a seed are identical if the hashes are equal. */
 final class Trace {
     enum Event {
-        TURN,
+        ITERATION,
         SUBMIT,
         CANCEL,
         LAUNCH,
@@ -31,7 +31,7 @@ final class Trace {
     private final boolean printing;
     private long hash;
 
-    /** The events added last, the oldest overwritten by the newest. */
+    /** Ring of the latest events. */
     private final Event[] events = new Event[TAIL];
 
     private final long[] numbers = new long[2 * TAIL];
@@ -46,7 +46,7 @@ final class Trace {
         return new Trace(line -> {}, false);
     }
 
-    /** Also describes every event on a line of its own. */
+    /** Also prints every event on its own line. */
     static Trace printing(Consumer<String> lines) {
         return new Trace(lines, true);
     }
@@ -67,7 +67,7 @@ final class Trace {
         return String.format(Locale.ROOT, "%-11s %d %d", events[at], numbers[2 * at], numbers[2 * at + 1]);
     }
 
-    /** The events added last, one on a line. Any thread, to look at a run that does not end. */
+    /** Returns the latest events, one per line. Any thread may call it, to inspect a run that hangs. */
     String tail() {
         int end = count;
         return IntStream.range(Math.max(0, end - TAIL), end)

@@ -26,8 +26,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The real loops, schedulers, pools and policies on virtual time: a step takes 2 ms and 20 µs for each of its tokens, and the replica
- * whose clock is behind the others is turned next. The same run to the nanosecond every time.
+ * Runs the real loops, schedulers, pools and policies in virtual time: a step takes 2 ms plus 20 µs per token, and the
+ * replica with the earliest clock runs next. Runs are reproducible to the nanosecond.
  */
 final class VirtualReplicas {
     static final int BLOCK = 16;
@@ -36,13 +36,13 @@ final class VirtualReplicas {
     private static final long STEP_NANOS = 2_000_000;
     private static final long TOKEN_NANOS = 20_000;
 
-    /** What a run was like. */
+    /** The result of a run. */
     record Outcome(double hitRate, long medianNanos, long p99Nanos, long lastNanos) {}
 
-    /** What requests wait for the first token, and between two. */
+    /** Waits for the first token and between tokens. */
     record Latencies(long ttftP99Nanos, long itlP99Nanos, long itlMaxNanos) {}
 
-    /** A request and when it comes. */
+    /** A request with its arrival time. */
     record Arrival(long nanos, int[] prompt, int newTokens) {}
 
     /** One replica and its clock. */
@@ -70,15 +70,16 @@ final class VirtualReplicas {
             }
         }
 
-        /** As a replica ends whose loop has failed. */
+        /** Stops the replica as if its loop had failed. */
         private void die() {
             dead = true;
-            inFlight.leave(loop.load().index());
-            loop.giveBackUntouched(request -> {
+            inFlight.unbindAll(loop.load().index());
+            loop.requeueRestartable(request -> {
                 givenBack.add(request);
-                inFlight.enterAgain(request);
+                inFlight.requeue(request);
             });
-            loop.endAll(Ending.failed(new ReplicaStopped("engine " + loop.load().index() + " stopped")));
+            loop.endAll(RequestOutcome.failed(
+                    new ReplicaStopped("engine " + loop.load().index() + " stopped")));
         }
 
         private void onEvent(StepEvent event, StepRecord step) {
@@ -94,7 +95,7 @@ final class VirtualReplicas {
     private List<ReplicaLoad> loads;
     private final List<LiveRequest> requests = new ArrayList<>();
 
-    /** Replicas with nothing to do, each with a pool of so many tokens. */
+    /** Creates idle replicas, each with a pool of {@code poolTokens} tokens. */
     VirtualReplicas(int replicas, int poolTokens, RoutingPolicy routing) {
         this.routing = routing;
         EngineOptions options = EngineOptions.defaults()
@@ -113,12 +114,12 @@ final class VirtualReplicas {
                 new TokenizeWorkers(0, request -> {}),
                 () -> {});
         for (int i = 0; i < replicas; i++) {
-            lanes.add(new Lane(i, options, inFlight, routing.looksAtPrefixes()));
+            lanes.add(new Lane(i, options, inFlight, routing.usesPrefixes()));
         }
         loads = lanes.stream().map(lane -> lane.loop.load()).toList();
     }
 
-    /** Has a replica's device fail in its first step that ends at a time or later. */
+    /** Makes a replica's device fail in its first step that ends at or after a time. */
     VirtualReplicas withDeath(int replica, long nanos) {
         lanes.get(replica).deathNanos = nanos;
         return this;
@@ -132,13 +133,13 @@ final class VirtualReplicas {
                 .build();
     }
 
-    /** Serves everything, in the order of arrival. */
+    /** Serves all requests in order of arrival. */
     Outcome run(List<Arrival> arrivals) {
         serve(arrivals);
         return outcome(arrivals);
     }
 
-    /** The same, with what came of it left in {@link #requests}. */
+    /** Serves all requests like {@link #run}, with the results in {@link #requests}. */
     void serve(List<Arrival> arrivals) {
         int next = 0;
         Optional<Lane> behind = behind();
@@ -147,13 +148,13 @@ final class VirtualReplicas {
                     && (behind.isEmpty() || arrivals.get(next).nanos() <= behind.get().nanos)) {
                 submit(arrivals.get(next++));
             } else {
-                turn(behind.orElseThrow());
+                runIteration(behind.orElseThrow());
             }
             behind = behind();
         }
     }
 
-    private void turn(Lane lane) {
+    private void runIteration(Lane lane) {
         try {
             boolean leaves =
                     lane.loop.isBusy() && lanes.stream().anyMatch(other -> !other.dead && !other.loop.isBusy());
@@ -171,7 +172,7 @@ final class VirtualReplicas {
         }
     }
 
-    /** The replica with work whose clock is behind the others. */
+    /** Returns the replica with work that has the earliest clock. */
     private Optional<Lane> behind() {
         Lane behind = null;
         for (Lane lane : lanes) {
@@ -198,7 +199,7 @@ final class VirtualReplicas {
         LiveRequest live = new LiveRequest(requests.size(), wanted, 0, CONTEXT, Optional.empty());
         live.submitted(arrival.nanos());
         live.tokenized(arrival.prompt().length, arrival.nanos());
-        if (routing.looksAtPrefixes()) {
+        if (routing.usesPrefixes()) {
             live.prefixes(PublishedPrefixes.prefixHashes(arrival.prompt(), BLOCK));
         }
         requests.add(live);
@@ -208,10 +209,10 @@ final class VirtualReplicas {
                 ? WaitingQueue.ANY
                 : loads.get(chosen).index();
         if (engine != WaitingQueue.ANY) {
-            live.charge(loads.get(chosen), sequence);
+            live.addLoad(loads.get(chosen), sequence);
         }
         inFlight.reserve();
-        Require.that(inFlight.enter(live, sequence, engine), "a request that nobody knows has ended");
+        Require.that(inFlight.enqueue(live, sequence, engine), "a request that nobody knows has ended");
     }
 
     private Outcome outcome(List<Arrival> arrivals) {
@@ -230,18 +231,21 @@ final class VirtualReplicas {
         return new Outcome((double) cached / prompts, ttft[ttft.length / 2], p99(ttft), last);
     }
 
-    /** All requests in the order of arrival. */
+    /** Returns all requests in order of arrival. */
     List<LiveRequest> requests() {
         return List.copyOf(requests);
     }
 
-    /** Whether a replica had the request when it died: it failed with it, or another served it from its beginning. */
+    /**
+     * Returns whether a replica had the request when it failed: the request failed with it, or was served again by
+     * another.
+     */
     boolean wasOnTheDead(LiveRequest request) {
-        return request.ending().orElseThrow().failure().isPresent()
+        return request.outcome().orElseThrow().failure().isPresent()
                 || lanes.stream().anyMatch(lane -> lane.givenBack.contains(request));
     }
 
-    /** The waits of requests that have all their tokens. */
+    /** Returns the waits of requests that have all their tokens. */
     static Latencies latencies(List<LiveRequest> requests) {
         List<RequestTimeline> timelines =
                 requests.stream().map(LiveRequest::timeline).toList();
@@ -262,7 +266,7 @@ final class VirtualReplicas {
     }
 
     /**
-     * Requests of which each begins like all of its group.
+     * Returns requests in groups with a common prefix.
      *
      * @param gapNanos mean time between two; exponentially distributed
      */

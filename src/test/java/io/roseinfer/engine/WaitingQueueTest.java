@@ -28,19 +28,19 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** All requests wait in one queue, and the engine that has a place ranks all that it may admit. */
+/** All requests wait in one queue, and a replica with free capacity ranks all that it may admit. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WaitingQueueTest {
     private static final int PLAIN = 20;
     private static final int URGENT = 4;
 
-    /** Ranks by priority, looks at all, and writes down what it sees. */
+    /** Ranks by priority, considers all, and records what it sees. */
     private static final class Watching implements AdmissionPolicy {
         private final AtomicInteger most = new AtomicInteger();
         private final AtomicInteger ranked = new AtomicInteger();
         private final AtomicBoolean inside = new AtomicBoolean();
         private final AtomicBoolean overlapped = new AtomicBoolean();
-        /** That of the engine which has ranked last; each has its own. */
+        /** The view of the replica that ranked last; each has its own. */
         private @Nullable QueueView view;
 
         private long iteration;
@@ -80,8 +80,8 @@ class WaitingQueueTest {
     }
 
     /**
-     * Occupies the one place of each of two engines, has {@value #PLAIN} requests wait, then {@value #URGENT} urgent ones, and lets the
-     * devices go on. Returns the completions in the order of admission.
+     * Occupies the only active slot of each of two replicas, queues {@value #PLAIN} requests and then {@value #URGENT}
+     * urgent ones, and releases the devices. Returns the completions in order of admission.
      */
     private List<Completion> serve(RoutingPolicy routing) {
         CountDownLatch open = new CountDownLatch(1);
@@ -114,7 +114,7 @@ class WaitingQueueTest {
     }
 
     @Test
-    void a_policy_of_two_engines_that_pull_ranks_all_that_wait_and_its_choice_comes_first() {
+    void policy_of_two_pulling_replicas_ranks_all_waiting_requests() {
         List<Completion> served = serve(RoutingPolicy.pull());
         assertThat(policy.most).hasValue(PLAIN + URGENT);
         assertThat(policy.ranked).hasValue(PLAIN + URGENT);
@@ -123,7 +123,7 @@ class WaitingQueueTest {
     }
 
     @Test
-    void a_policy_of_two_engines_ranks_all_that_wait_for_the_engine_that_the_routing_has_named() {
+    void policy_of_two_replicas_ranks_all_requests_bound_to_the_replica() {
         List<Completion> served = serve(RoutingPolicy.roundRobin());
         assertThat(policy.ranked).hasValue((PLAIN + URGENT) / 2);
         for (int engine : new int[] {0, 1}) {
@@ -136,7 +136,7 @@ class WaitingQueueTest {
     }
 
     @Test
-    void a_policy_that_engines_share_is_called_by_one_thread_at_a_time() {
+    void shared_policy_is_called_by_one_thread_at_a_time() {
         EngineOptions options = Models.options()
                 .withScheduler(SchedulerOptions.builder()
                         .maxActiveRequests(2)
@@ -155,7 +155,7 @@ class WaitingQueueTest {
         assertThat(policy.overlapped).isFalse();
     }
 
-    /** Loops over one queue, turned by hand. */
+    /** Loops over one queue, run by hand. */
     private static final class Loops {
         private final List<EngineLoop> all = new ArrayList<>();
         private final InFlight inFlight;
@@ -182,7 +182,7 @@ class WaitingQueueTest {
             int[] prompt = ((Prompt.Tokens) wanted.prompt()).own();
             live.tokenized(prompt.length, 0);
             inFlight.watch(live);
-            assertThat(inFlight.enter(live, live.newSequence(prompt, Models.spec()), engine))
+            assertThat(inFlight.enqueue(live, live.newSequence(prompt, Models.spec()), engine))
                     .isTrue();
             return live;
         }
@@ -191,7 +191,7 @@ class WaitingQueueTest {
             return submit(Models.request(4, 1, 2, 3), WaitingQueue.ANY);
         }
 
-        void turn(int engine) {
+        void runIteration(int engine) {
             List<ReplicaLoad> loads = all.stream().map(EngineLoop::load).toList();
             all.get(engine)
                     .doWork(SchedulerManager.share(
@@ -200,23 +200,25 @@ class WaitingQueueTest {
 
         void run() {
             while (inFlight.count() > 0) {
-                IntStream.range(0, all.size()).forEach(this::turn);
+                IntStream.range(0, all.size()).forEach(this::runIteration);
             }
         }
     }
 
     @Test
-    void each_engine_takes_its_share_in_the_order_of_arrival() {
+    void each_replica_admits_its_share_in_order_of_arrival() {
         Loops loops = new Loops(Models.options(), Models.options());
         List<LiveRequest> requests = Stream.generate(loops::submit).limit(4).toList();
-        loops.turn(0);
-        loops.turn(1);
+        loops.runIteration(0);
+        loops.runIteration(1);
         assertThat(requests).extracting(LiveRequest::engine).containsExactly(0, 0, 1, 1);
     }
 
-    /** Two steps in flight, each with room for two prompts; what waits for the engine alone is no part of its share. */
+    /**
+     * Two steps in flight, each with room for two prompts; requests bound to the replica do not count toward its share.
+     */
     @Test
-    void a_turn_admits_no_more_and_no_less_than_its_share_however_many_steps_it_launches() {
+    void iteration_admits_exactly_its_share_regardless_of_the_steps_it_launches() {
         EngineOptions options = Models.options()
                 .withScheduler(SchedulerOptions.builder()
                         .prefillMaxBatchSize(2)
@@ -233,7 +235,7 @@ class WaitingQueueTest {
                 boolean isBound = random.nextBoolean();
                 LiveRequest request = loops.submit(Models.request(4, 1, 2, i), isBound ? 1 : WaitingQueue.ANY);
                 if (isBound) {
-                    request.charge(loops.all.get(1).load(), request.sequence().orElseThrow());
+                    request.addLoad(loops.all.get(1).load(), request.sequence().orElseThrow());
                 } else {
                     shared.add(request);
                 }
@@ -249,41 +251,41 @@ class WaitingQueueTest {
     }
 
     @Test
-    void an_engine_that_is_far_ahead_leaves_what_waits_to_the_others() {
+    void replica_far_ahead_leaves_waiting_requests_to_the_others() {
         Loops loops = new Loops(Models.options(), Models.options());
         for (int i = 0; i < 20; i++) {
             LiveRequest own = loops.submit(Models.request(4, 1, 2, 3), 0);
-            own.charge(loops.all.getFirst().load(), own.sequence().orElseThrow());
+            own.addLoad(loops.all.getFirst().load(), own.sequence().orElseThrow());
         }
         LiveRequest waits = loops.submit();
-        loops.turn(0);
+        loops.runIteration(0);
         assertThat(waits.engine()).isEqualTo(WaitingQueue.ANY);
-        loops.turn(1);
+        loops.runIteration(1);
         assertThat(waits.engine()).isEqualTo(1);
     }
 
-    /** A prompt of three tokens takes a block, and each that is admitted needs another to grow into. */
+    /** A prompt of three tokens takes a block, and each admitted request needs another to grow into. */
     @Test
-    void an_engine_takes_no_more_than_its_blocks_can_admit() {
+    void replica_admits_no_more_than_its_blocks_allow() {
         Loops loops = new Loops(Models.options().withKvBlocks(3), Models.options());
         List<LiveRequest> requests = Stream.generate(loops::submit).limit(6).toList();
-        loops.turn(0);
+        loops.runIteration(0);
         // A step of prompts, one of decode rows, and one of prompts.
-        loops.turn(1);
-        loops.turn(1);
-        loops.turn(1);
+        loops.runIteration(1);
+        loops.runIteration(1);
+        loops.runIteration(1);
         assertThat(requests).extracting(LiveRequest::engine).containsExactly(0, 0, 1, 1, 1, 1);
     }
 
     @Test
-    void what_an_engine_gives_back_comes_first_in_its_old_order() {
+    void requeued_requests_come_first_in_their_original_order() {
         Loops loops = new Loops(Models.options(), Models.options().withKvBlocks(3));
         List<LiveRequest> back = List.of(loops.submit(), loops.submit());
         LiveRequest bound = loops.submit(Models.request(4, 1, 2, 3), 0);
         loops.all.getFirst().doWork(2);
         LiveRequest later = loops.submit();
-        loops.inFlight.leave(0);
-        loops.all.getFirst().giveBackUntouched(loops.inFlight::enterAgain);
+        loops.inFlight.unbindAll(0);
+        loops.all.getFirst().requeueRestartable(loops.inFlight::requeue);
         loops.all.get(1).doWork(Integer.MAX_VALUE);
         assertThat(back).extracting(LiveRequest::engine).containsOnly(1);
         assertThat(bound.sequence().orElseThrow().isWaiting() || bound.engine() == 0)
@@ -293,34 +295,37 @@ class WaitingQueueTest {
     }
 
     @Test
-    void a_request_whose_caller_has_ended_it_leaves_at_once() {
+    void cancelled_waiting_request_leaves_the_queue_immediately() {
         Loops loops = new Loops(Models.options(), Models.options());
         LiveRequest ended = loops.submit();
         LiveRequest bound = loops.submit(Models.request(4, 1), 1);
         LiveRequest goesOn = loops.submit();
-        assertThat(loops.inFlight.endEarly(ended, Ending.CANCELLED)).isTrue();
-        assertThat(loops.inFlight.endEarly(bound, Ending.CANCELLED)).isTrue();
+        assertThat(loops.inFlight.endBeforeAdmission(ended, RequestOutcome.CANCELLED))
+                .isTrue();
+        assertThat(loops.inFlight.endBeforeAdmission(bound, RequestOutcome.CANCELLED))
+                .isTrue();
         assertThat(loops.inFlight.waitingQueue().sharedCount()).isEqualTo(1);
         assertThat(loops.inFlight.waitingQueue().boundCount(1)).isZero();
-        loops.turn(0);
+        loops.runIteration(0);
         assertThat(goesOn.engine()).isZero();
-        assertThat(loops.inFlight.endEarly(goesOn, Ending.CANCELLED)).isFalse();
+        assertThat(loops.inFlight.endBeforeAdmission(goesOn, RequestOutcome.CANCELLED))
+                .isFalse();
         loops.run();
     }
 
     @Test
-    void a_request_that_waits_ends_at_its_deadline() {
+    void waiting_request_ends_at_its_deadline() {
         Loops loops = new Loops(Models.options(), Models.options());
         LiveRequest due = loops.submit(Models.request(4, 1).withDeadline(10), WaitingQueue.ANY);
         LiveRequest later = loops.submit(Models.request(4, 1).withDeadline(20), 1);
         assertThat(loops.inFlight.nextDeadlineNanos()).isEqualTo(10);
         loops.inFlight.expireUntil(10);
-        assertThat(due.ending()).map(Ending::reason).contains(FinishReason.DEADLINE);
+        assertThat(due.outcome()).map(RequestOutcome::reason).contains(FinishReason.DEADLINE);
         assertThat(loops.inFlight.nextDeadlineNanos()).isEqualTo(20);
         assertThat(later.hasEnded()).isFalse();
     }
 
-    /** Newest first, of all that wait. */
+    /** Returns a policy that admits the newest of all waiting requests first. */
     private static AdmissionPolicy newestFirst() {
         return new AdmissionPolicy() {
             @Override
@@ -336,7 +341,7 @@ class WaitingQueueTest {
     }
 
     @Test
-    void a_request_is_passed_over_by_all_engines_together_no_more_often_than_it_may_be() {
+    void skips_by_all_replicas_together_are_limited() {
         EngineOptions options = Models.options()
                 .withScheduler(SchedulerOptions.builder()
                         .maxBatchSize(1)
@@ -348,14 +353,14 @@ class WaitingQueueTest {
         List<LiveRequest> newer = new ArrayList<>();
         while (!oldest.hasEnded()) {
             newer.add(loops.submit(Models.request(1, 8), WaitingQueue.ANY));
-            loops.turn(newer.size() % 2);
+            loops.runIteration(newer.size() % 2);
         }
         assertThat(newer.stream().filter(LiveRequest::hasEnded).count())
                 .isBetween((long) AdmissionPolicy.MAX_SKIPS - 2, (long) AdmissionPolicy.MAX_SKIPS + 2);
     }
 
     @Test
-    void an_engine_ranks_with_what_its_own_cache_holds() {
+    void replica_ranks_by_its_own_cache() {
         List<Integer> cached = Collections.synchronizedList(new ArrayList<>());
         AdmissionPolicy looking = new AdmissionPolicy() {
             @Override
@@ -381,8 +386,8 @@ class WaitingQueueTest {
         cached.clear();
         loops.submit(Models.request(1, prompt), WaitingQueue.ANY);
         loops.submit(Models.request(1, prompt), WaitingQueue.ANY);
-        loops.turn(0);
-        loops.turn(1);
+        loops.runIteration(0);
+        loops.runIteration(1);
         assertThat(cached).containsExactly(8, 0);
     }
 }

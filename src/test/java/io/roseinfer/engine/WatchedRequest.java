@@ -11,12 +11,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** One request of a simulation, its reader, and what has been seen of it so far. */
+/** A request of a simulation, with its reader and everything observed so far. */
 final class WatchedRequest {
     private static final int NEVER = -1;
 
-    /** Turns within which a cancel ends its stream and returns its blocks: its own, and that of a step already in flight. */
-    private static final int CANCEL_TURNS = 2;
+    /**
+     * Iterations within which a cancellation ends its stream and releases its blocks: its own, and that of a step in
+     * flight.
+     */
+    private static final int CANCEL_ITERATIONS = 2;
 
     private final LiveRequest live;
     private final RequestStream stream;
@@ -38,9 +41,9 @@ final class WatchedRequest {
     private int deliveredAtEnd;
 
     /**
-     * A request that has been handed over.
+     * Creates a submitted request.
      *
-     * @param reads whether its reader looks at the stream before everything is over
+     * @param reads whether its reader reads the stream before the end of the run
      */
     WatchedRequest(LiveRequest live, Clock clock, Runnable cancel, boolean reads, Trace trace) {
         this.live = live;
@@ -58,14 +61,14 @@ final class WatchedRequest {
     }
 
     /**
-     * Closes the stream, as a caller does who wants no more of it.
+     * Closes the stream like a caller.
      *
-     * @param turn the first that can know of it
-     * @param underWay tokens that a step may yield before that
+     * @param iteration the first iteration that can know of it
+     * @param underWay tokens that a step may deliver before that
      */
-    void cancel(int turn, int underWay) {
+    void cancel(int iteration, int underWay) {
         if (cancelledAt == NEVER && !hasEnded()) {
-            cancelledAt = turn;
+            cancelledAt = iteration;
             knownWhenCancelled = live.sequence()
                             .map(sequence -> sequence.length() - sequence.promptLength())
                             .orElse(0)
@@ -82,7 +85,7 @@ final class WatchedRequest {
         return live.tokens().isEnded();
     }
 
-    /** Whether it holds blocks and has tokens to come; the scheduler could preempt it. */
+    /** Returns whether it holds blocks and has tokens to come, so that it could be preempted. */
     boolean isRunning() {
         Optional<Sequence> sequence = live.sequence();
         return sequence.isPresent()
@@ -94,7 +97,7 @@ final class WatchedRequest {
         return live.sequence().map(Sequence::length).orElse(live.promptTokens());
     }
 
-    /** Preemptions since this was asked last. */
+    /** Returns the preemptions since the last call. */
     int newPreemptions() {
         int now = live.sequence().map(Sequence::preemptions).orElse(0);
         int before = preemptions;
@@ -106,7 +109,7 @@ final class WatchedRequest {
         return preemptions;
     }
 
-    /** Whether the step that is being launched is the first it is part of. */
+    /** Returns whether the step being launched is its first. */
     boolean isAdmitted() {
         boolean admitted = !everAdmitted
                 && live.sequence().filter(s -> SequenceProbe.inFlight(s) > 0).isPresent();
@@ -119,10 +122,10 @@ final class WatchedRequest {
     }
 
     /**
-     * A step admits one that came later.
+     * Records that a step admits a later request.
      *
-     * @param isOldest whether it has waited longest of all that were never admitted
-     * @param maxAsOldest how often that may happen to it then
+     * @param isOldest whether it is the oldest of all that were never admitted
+     * @param maxAsOldest maximum of such steps while it is the oldest
      */
     void passOver(boolean isOldest, int maxAsOldest) {
         passes++;
@@ -140,18 +143,18 @@ final class WatchedRequest {
         return passes;
     }
 
-    /** Notes that a step computes its tokens from {@code start} to {@code end}. */
+    /** Records that a step computes its tokens from {@code start} to {@code end}. */
     void computes(int start, int end) {
         cachedTokens = computedOnce == 0 ? start : cachedTokens;
         computedOnce = Math.max(computedOnce, end);
     }
 
-    /** Returns how many of its tokens a step has computed or found in the cache, before a preemption too. */
+    /** Returns how many of its tokens were computed or found in the cache, including before a preemption. */
     int computedOnce() {
         return computedOnce;
     }
 
-    /** Takes what the stream has to give now; never waits. */
+    /** Reads all available tokens without waiting. */
     void read() {
         while (live.tokens().isPublished(read)) {
             int id = read % 2 == 0
@@ -163,25 +166,25 @@ final class WatchedRequest {
         Require.that(stream.isExhausted() == hasEnded(), "request %d: all is read, ended %s", live.id(), hasEnded());
     }
 
-    /** Whether it will end at a deadline if nothing else ends it. */
+    /** Returns whether it will end at a deadline unless something else ends it. */
     boolean hasDeadlineAhead() {
         return dueAt == NEVER && live.hasDeadline() && !hasEnded();
     }
 
-    /** Notes the first turn that begins after its deadline. */
-    void beginTurn(int turn, long nanos) {
+    /** Records the first iteration that starts after its deadline. */
+    void beginIteration(int iteration, long nanos) {
         if (dueAt == NEVER && live.deadlineNanos() <= nanos) {
-            dueAt = turn;
+            dueAt = iteration;
         }
     }
 
-    /** What may never happen to a stream, whatever the turn. */
-    void check(int turn, boolean engineStopped) {
+    /** Checks the invariants of a stream. */
+    void check(int iteration, boolean engineStopped) {
         while (live.tokens().isPublished(delivered)) {
             delivered++;
         }
         if (endedAt == NEVER && hasEnded()) {
-            endedAt = turn;
+            endedAt = iteration;
             deliveredAtEnd = delivered;
             trace.add(
                     Event.END,
@@ -191,13 +194,16 @@ final class WatchedRequest {
         }
         Require.that(
                 endedAt == NEVER || delivered == deliveredAtEnd, "request %d got a token after its end", live.id());
-        if (cancelledAt != NEVER && !engineStopped && turn + 1 >= cancelledAt + CANCEL_TURNS) {
+        if (cancelledAt != NEVER && !engineStopped && iteration + 1 >= cancelledAt + CANCEL_ITERATIONS) {
             checkCancelled();
         }
-        if (dueAt != NEVER && !engineStopped && turn + 1 >= dueAt + CANCEL_TURNS) {
-            Require.that(hasEnded(), "request %d was due before turn %d and still runs", live.id(), dueAt);
+        if (dueAt != NEVER && !engineStopped && iteration + 1 >= dueAt + CANCEL_ITERATIONS) {
+            Require.that(hasEnded(), "request %d was due before iteration %d and still runs", live.id(), dueAt);
             Require.that(
-                    heldBlocks() == 0, "request %d was due before turn %d and still holds blocks", live.id(), dueAt);
+                    heldBlocks() == 0,
+                    "request %d was due before iteration %d and still holds blocks",
+                    live.id(),
+                    dueAt);
         }
     }
 
@@ -209,9 +215,9 @@ final class WatchedRequest {
         return endedAt;
     }
 
-    /** Whether nothing is left to watch: it ended before this turn and holds no block. */
-    boolean isOver(int turn) {
-        return endedAt != NEVER && endedAt < turn && heldBlocks() == 0;
+    /** Returns whether it ended before this iteration and holds no blocks. */
+    boolean isOver(int iteration) {
+        return endedAt != NEVER && endedAt < iteration && heldBlocks() == 0;
     }
 
     private int heldBlocks() {
@@ -219,10 +225,10 @@ final class WatchedRequest {
     }
 
     private void checkCancelled() {
-        Require.that(hasEnded(), "request %d was cancelled before turn %d and still runs", live.id(), cancelledAt);
+        Require.that(hasEnded(), "request %d was cancelled before iteration %d and still runs", live.id(), cancelledAt);
         Require.that(
                 heldBlocks() == 0,
-                "request %d was cancelled before turn %d and still holds blocks",
+                "request %d was cancelled before iteration %d and still holds blocks",
                 live.id(),
                 cancelledAt);
     }
@@ -239,7 +245,7 @@ final class WatchedRequest {
         Require.that(last <= times.finishedNanos(), "request %d finished before its last token", live.id());
     }
 
-    /** After everything: the tokens against those of the request alone. */
+    /** Compares the tokens with those of the solo run, after everything has ended. */
     void checkOutcome(List<GeneratedToken> alone, boolean endsAtEndOfText, boolean mayFail, boolean engineStopped) {
         read();
         int[] ids = new int[read];

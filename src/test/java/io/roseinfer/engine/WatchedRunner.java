@@ -26,11 +26,11 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The simulated device under watch: it audits each step, knows by its own books which token every slot holds, goes wrong as the
- * settings have it, and makes the contents of free blocks unreadable.
+ * The simulated device under observation. It audits each step, tracks the token in every slot, fails according to the
+ * settings, and makes the contents of free blocks unreadable.
  */
 final class WatchedRunner implements ModelRunner {
-    /** What stands before a sequence's first token. */
+    /** The content before a sequence's first token. */
     static final long ROOT = 1;
 
     private static final long UNREADABLE = 0;
@@ -70,10 +70,10 @@ final class WatchedRunner implements ModelRunner {
     }
 
     /**
-     * Names the pool whose blocks the steps use.
+     * Sets the pool whose blocks the steps use.
      *
-     * @param launched looks at the books whenever a step is launched
-     * @param elsewhere is what other threads do while the loop is in the middle of its commands or waits for the device
+     * @param launched inspects each step when it is launched
+     * @param elsewhere what other threads do while the loop takes commands or waits for the device
      */
     void watch(KvBlockPool watched, Consumer<StepInputs> launched, Runnable elsewhere) {
         pool = Optional.of(watched);
@@ -85,12 +85,12 @@ final class WatchedRunner implements ModelRunner {
         faultless = true;
     }
 
-    /** Steps the device has lost so far. */
+    /** Returns the number of steps lost so far. */
     int lost() {
         return lost;
     }
 
-    /** Whether the device itself spoiled a request's logits. */
+    /** Returns whether the device itself made a request's logits unusable. */
     boolean hasSpoiled(Sequence sequence) {
         return spoiled.contains(sequence);
     }
@@ -163,14 +163,14 @@ final class WatchedRunner implements ModelRunner {
     }
 
     /**
-     * What a token's slot holds, given what that of the token before it holds: as with real keys and values, all tokens up to it
-     * have a part in it.
+     * Returns the content of a token's slot, given that of the previous token: like real keys and values, it depends on
+     * all tokens up to it.
      */
     static long after(long before, int token) {
         return SplitMix64.mix(before * 31 + token) | 1;
     }
 
-    /** What a row attends to must be its request's tokens, wherever they were written and by whom. */
+    /** Checks that a row attends to the tokens of its request, regardless of who wrote them. */
     private void checkContext(StepInputs in, int sample) {
         Sequence sequence = (Sequence) in.sampling(sample).history();
         if (sequence.finishReason().isPresent()) {
@@ -210,8 +210,8 @@ final class WatchedRunner implements ModelRunner {
         }
     }
 
-    /** After a turn: steps in flight must hold their blocks, and free blocks become unreadable. */
-    void endTurn() {
+    /** Checks after an iteration that steps in flight hold their blocks, and makes free blocks unreadable. */
+    void endIteration() {
         KvBlockPool blocks = pool.orElseThrow();
         for (Step step : inFlight) {
             StepInputs in = step.inputs();
@@ -229,7 +229,7 @@ final class WatchedRunner implements ModelRunner {
         }
     }
 
-    /** What a slot holds, by {@link #after} from {@link #ROOT}. */
+    /** Returns the content of a slot, computed by {@link #after} from {@link #ROOT}. */
     long content(int slot) {
         return contents[slot];
     }

@@ -13,17 +13,17 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that take turns as a seed decides, so that a race is a matter of the seed and not of luck. {@link Weaving} has the engine
- * call {@link WovenCalls} wherever threads can see what another did: each call is a point at which another thread may go on instead.
- * One runs at a time, so whatever is between two points is atomic. Waiting is done here too; when nobody can go on, that is a
- * deadlock, and found at once.
+ * Schedules threads by a seed, so that races are reproducible. {@link Weaving} makes the engine call {@link WovenCalls}
+ * wherever threads can see each other's effects; at each such point another thread may run next. Only one thread runs
+ * at a time, so code between two points is atomic. Waiting is also done here: if no thread can run, that is a deadlock,
+ * which is detected immediately.
  */
 final class Weaver {
     private static final int MAX_POINTS = 300_000;
 
     private static volatile @Nullable Weaver active;
 
-    /** One of the threads. */
+    /** A thread. */
     static final class Task {
         private final String name;
         private final Thread thread;
@@ -31,7 +31,7 @@ final class Weaver {
         private boolean isTimed;
         private boolean isOver;
 
-        /** What {@link LockSupport} calls a permit. */
+        /** The permit of {@link LockSupport}. */
         boolean hasPermit;
 
         boolean isParked;
@@ -54,7 +54,7 @@ final class Weaver {
     private volatile @Nullable Task current;
     private int points;
 
-    /** Threads without work. */
+    /** Creates a weaver without threads. */
     Weaver(Dice dice) {
         this.dice = dice;
         this.switchChance = dice.oneOf(0.01, 0.1, 0.4);
@@ -71,7 +71,7 @@ final class Weaver {
         return task;
     }
 
-    /** Lets a woven thread run that the engine made. */
+    /** Adopts a woven thread that the engine created. */
     void adopt(Thread thread) {
         Task task = add(thread.getName(), thread);
         byThread.put(thread, task);
@@ -85,12 +85,12 @@ final class Weaver {
         return monitors.computeIfAbsent(object, unused -> new WovenMonitor());
     }
 
-    /** Is run at every point, and meets none itself. */
+    /** Sets an action to run at every point; it meets no points itself. */
     void observe(Runnable action) {
         observer = action;
     }
 
-    /** Lets the threads run until all are over. */
+    /** Runs the threads until all have ended. */
     void run() throws InterruptedException {
         active = this;
         try {
@@ -105,12 +105,12 @@ final class Weaver {
         }
     }
 
-    /** Whether a thread is parked and has not been woken. */
+    /** Returns whether a thread is parked and has not been unparked. */
     boolean isParked(String name) {
         return named(name).filter(task -> task.isParked && !task.hasPermit).isPresent();
     }
 
-    /** Whether a thread has come to its end. */
+    /** Returns whether a thread has ended. */
     boolean isOver(String name) {
         return named(name).filter(task -> task.isOver).isPresent();
     }
@@ -119,7 +119,7 @@ final class Weaver {
         return tasks.stream().filter(task -> task.name.equals(name)).findFirst();
     }
 
-    /** The points passed so far: what time is here. */
+    /** Returns the number of points passed so far, which serves as time. */
     int now() {
         return points;
     }
@@ -156,7 +156,7 @@ final class Weaver {
         LockSupport.unpark(next.thread);
     }
 
-    /** Anybody who can go on; at times one whose time is over, and always then if there is nobody else. */
+    /** Returns a runnable thread, at times one whose timed wait is over, and always such a one if there is no other. */
     private Task pick() {
         List<Task> ready = ready();
         List<Task> timed = tasks.stream().filter(t -> !t.isOver && t.isTimed).toList();
@@ -181,7 +181,7 @@ final class Weaver {
         }
     }
 
-    /** Ends the run; the threads stay where they are, and the caller with them. */
+    /** Ends the run; all threads, including the caller, stay blocked. */
     private void giveUp(String message) {
         failure.compareAndSet(null, new AssertionError(message));
         over.countDown();
@@ -190,7 +190,7 @@ final class Weaver {
         }
     }
 
-    /** Another may go on instead of the caller. */
+    /** Marks a point at which another thread may run next. */
     void point(Task self) {
         look();
         if (dice.chance(switchChance)) {
@@ -198,7 +198,7 @@ final class Weaver {
         }
     }
 
-    /** Waits for a condition, or, if the wait is timed, perhaps not. */
+    /** Waits for a condition; a timed wait may end without it. */
     void block(Task self, BooleanSupplier ready, boolean isTimed) {
         look();
         self.ready = ready;
@@ -223,12 +223,12 @@ final class Weaver {
         }
     }
 
-    /** One of several, as the seed has it. */
+    /** Returns one of {@code count} choices, determined by the seed. */
     int choose(int count) {
         return dice.below(count);
     }
 
-    /** The threads at work. */
+    /** Returns the active weaver. */
     static Weaver active() {
         Weaver weaver = active;
         if (weaver == null) {
@@ -237,7 +237,7 @@ final class Weaver {
         return weaver;
     }
 
-    /** The calling thread, if it is a woven one and does not just observe. */
+    /** Returns the calling thread, if it is woven and not only observing. */
     static Optional<Task> caller() {
         Weaver weaver = active;
         if (weaver == null || weaver.muted > 0) {
@@ -249,7 +249,7 @@ final class Weaver {
                 : Optional.empty();
     }
 
-    /** The calling thread meets no points from now on, or meets them again. */
+    /** Disables points for the calling thread, or enables them again. */
     static void mute(int more) {
         Weaver weaver = active;
         Task running = weaver == null ? null : weaver.current;
@@ -258,7 +258,7 @@ final class Weaver {
         }
     }
 
-    /** Has the calling thread wait until something is so. */
+    /** Makes the calling thread wait for a condition. */
     static void await(BooleanSupplier condition) {
         active().block(caller().orElseThrow(), condition, false);
     }

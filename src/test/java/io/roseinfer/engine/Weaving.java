@@ -24,14 +24,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Has a class call {@link WovenCalls} at every volatile access, lock, atomic, concurrent queue and thread operation.
+ * Makes a class call {@link WovenCalls} at every volatile access, lock, atomic, concurrent queue and thread operation.
  */
 final class Weaving implements ClassTransform {
     private static final ClassDesc CALLS = ClassDesc.of(WovenCalls.class.getName());
     private static final MethodTypeDesc NOTHING = MethodTypeDesc.of(ConstantDescs.CD_void);
     private static final MethodTypeDesc ON_OBJECT = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_Object);
 
-    /** Calls that wait or wake, by owner and name, and what is called instead. */
+    /** Replacements of calls that block or wake threads, by owner and name. */
     private static final Map<String, String> INSTEAD = Map.of(
             "java/lang/Object.wait", "waitFor",
             "java/lang/Object.notify", "notify",
@@ -88,7 +88,7 @@ final class Weaving implements ClassTransform {
                 }));
     }
 
-    /** What a synchronized method does by itself: lock, and unlock however it ends. */
+    /** Adds explicit locking to a synchronized method, with unlocking on every exit. */
     private void weaveLocking(CodeBuilder into, CodeModel code) {
         into.aload(0).invokestatic(CALLS, "enter", ON_OBJECT);
         into.trying(
@@ -97,7 +97,7 @@ final class Weaving implements ClassTransform {
                         ending.aload(0).invokestatic(CALLS, "exit", ON_OBJECT).athrow()));
     }
 
-    /** A class is initialized once in a process, so what happens then must not count among what a seed decides. */
+    /** Excludes class initialization, which happens once per process and must not depend on the seed. */
     private static CodeTransform initializing() {
         return CodeTransform.ofStateful(() -> new CodeTransform() {
             @Override
@@ -152,7 +152,7 @@ final class Weaving implements ClassTransform {
         code.with(call);
     }
 
-    /** The call's type with its receiver, if it has one, as first parameter. */
+    /** Returns the type of a call, with its receiver, if any, as the first parameter. */
     private static MethodTypeDesc typeOf(InvokeInstruction call) {
         return call.opcode() == Opcode.INVOKESTATIC
                 ? call.typeSymbol()

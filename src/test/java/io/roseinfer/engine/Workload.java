@@ -3,8 +3,8 @@ package io.roseinfer.engine;
 import io.roseinfer.sampling.SamplingParams;
 
 /**
- * Requests that share beginnings, with lengths around the edges of blocks: the families are long random prompts, and a request
- * takes some of one and goes on by itself.
+ * Requests with common prefixes and lengths around block boundaries. The families are long random prompts; a request
+ * takes part of one and continues with its own tokens.
  */
 final class Workload {
     private final SimulationSettings settings;
@@ -48,7 +48,7 @@ final class Workload {
                 : request.withSampling(SamplingParams.random().withLogprobs(dice.between(-1, 2)));
     }
 
-    /** A prompt of its own. */
+    /** Returns a random prompt without a common prefix. */
     private GenerationRequest random(int promptLength, int newTokens) {
         int[] prompt = new int[promptLength];
         for (int i = 0; i < promptLength; i++) {
@@ -60,7 +60,7 @@ final class Workload {
                 .withSeed(0);
     }
 
-    /** Around a multiple of the block size, or anything. */
+    /** Returns a length around a multiple of the block size, or any. */
     private int length() {
         return switch (dice.below(4)) {
             case 0 -> dice.between(1, settings.room());

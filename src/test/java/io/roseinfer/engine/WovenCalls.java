@@ -8,18 +8,18 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What woven code calls in place of the JDK, or before it. From a thread that is not woven a call does what it stands for, but for
- * monitors, of which such a thread must not need any.
+ * The calls that woven code makes instead of, or before, those of the JDK. On a thread that is not woven they act like
+ * the original, except for monitors, which such a thread must not use.
  */
 public final class WovenCalls {
     private WovenCalls() {}
 
-    /** Another thread may go on here. */
+    /** Marks a point at which another thread may run next. */
     public static void point() {
         Weaver.caller().ifPresent(task -> Weaver.active().point(task));
     }
 
-    /** A class is being initialized: no points until that is over. */
+    /** Disables points while a class is being initialized. */
     public static void beginInitializing() {
         Weaver.mute(1);
     }

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Who is inside of an object's synchronized code, and who waits to be notified. */
+/** The owner of an object's monitor, and the threads that wait for a notification. */
 final class WovenMonitor {
     private @Nullable Task owner;
     private int depth;
     private final List<Task> waiting = new ArrayList<>();
 
-    /** Goes in, so many times at once; waits while another is. */
+    /** Enters the monitor, {@code times} times at once; waits while another thread owns it. */
     void enter(Weaver weaver, Task task, int times) {
         while (owner != null && owner != task) {
             weaver.block(task, () -> owner == null, false);
@@ -32,7 +32,7 @@ final class WovenMonitor {
         }
     }
 
-    /** Goes out until it is notified. */
+    /** Leaves the monitor until the thread is notified. */
     void await(Weaver weaver, Task task) {
         int times = depth;
         exit(task, times);
@@ -41,7 +41,7 @@ final class WovenMonitor {
         enter(weaver, task, times);
     }
 
-    /** Notifies any one who waits. */
+    /** Notifies one waiting thread. */
     void notifyOne(Weaver weaver) {
         if (!waiting.isEmpty()) {
             waiting.remove(weaver.choose(waiting.size()));

@@ -95,7 +95,7 @@ class ChatTest {
             Answer answer = small.post("/v1/chat/completions", body);
             assertThat(answer.status()).as(answer.body()).isEqualTo(200);
             assertThat(TestServer.json(answer).get("usage").get("total_tokens").intValue())
-                    .isEqualTo(small.engine.longest());
+                    .isEqualTo(small.engine.maxRequestTokens());
         }
     }
 

@@ -10,7 +10,7 @@ final class DynamoRule extends LeastCost {
     }
 
     @Override
-    public boolean looksAtPrefixes() {
+    public boolean usesPrefixes() {
         return true;
     }
 

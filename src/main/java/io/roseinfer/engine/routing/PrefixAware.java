@@ -9,7 +9,7 @@ final class PrefixAware extends LeastCost {
     }
 
     @Override
-    public boolean looksAtPrefixes() {
+    public boolean usesPrefixes() {
         return true;
     }
 

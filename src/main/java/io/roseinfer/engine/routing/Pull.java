@@ -5,7 +5,7 @@ import java.util.List;
 /** See {@link RoutingPolicy#pull}. */
 record Pull() implements RoutingPolicy {
     @Override
-    public int choose(RoutedRequest request, List<? extends ReplicaView> living) {
+    public int choose(RoutedRequest request, List<? extends ReplicaView> liveReplicas) {
         return SHARED_QUEUE;
     }
 

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one engine has to do, read by anyone. Its thread writes the scheduler's figures whenever it is about to deliver, so who
- * learns of a token or an ending finds it counted; submissions and endings add to and subtract from the rest.
+ * The load of one replica, readable by any thread. Its own thread publishes the scheduler's counters just before each
+ * delivery, so a reader of a token or an outcome finds it counted. Submissions and outcomes update the other counters.
  */
 public final class ReplicaLoad implements StepObserver, ReplicaView {
     private static final Fact[] COUNTS = Fact.counts().toArray(Fact[]::new);
@@ -34,10 +34,10 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
     private volatile long steps;
 
     /**
-     * The load of an engine that has nothing to do.
+     * Creates the load of an idle replica.
      *
-     * @param scheduler whose figures are published
-     * @param prefixes what its prefix cache has; null if nobody asks
+     * @param scheduler the scheduler whose counters are published
+     * @param prefixes the hashes of the prefixes in its cache; null if they are not published
      */
     public ReplicaLoad(int index, KvGeometry kv, Scheduler scheduler, @Nullable PublishedPrefixes prefixes) {
         this.prefixes = prefixes;
@@ -64,18 +64,18 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
         }
     }
 
-    /** The engine has ended everything, and nothing is held any more. */
-    public void nothingRuns() {
+    /** Resets the scheduler's counters after all requests have ended. */
+    public void clear() {
         held = 0;
         queued = 0;
         active = 0;
     }
 
     /**
-     * A request is given to the engine.
+     * Adds a request assigned to the replica.
      *
-     * @param tokens it can take at most
-     * @param promptTokens of its prompt that are to be computed
+     * @param tokens its maximum number of tokens
+     * @param promptTokens prompt tokens to compute
      */
     public void add(long tokens, int promptTokens) {
         requests.incrementAndGet();
@@ -83,13 +83,13 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
         uncomputedPromptTokens.addAndGet(promptTokens);
     }
 
-    /** A request that was given to the engine has its first token. */
-    public void compute(int promptTokens) {
+    /** Subtracts the prompt of an assigned request that has its first token. */
+    public void promptComputed(int promptTokens) {
         uncomputedPromptTokens.addAndGet(-promptTokens);
     }
 
     /**
-     * A request that was given to the engine has ended, or is taken from it.
+     * Removes an assigned request that has ended or was requeued.
      *
      * @param promptTokens 0 if it had a token
      */
@@ -143,27 +143,27 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
         return kv;
     }
 
-    /** Blocks held by requests. */
+    /** Returns the number of blocks held by requests. */
     public int blocksInUse() {
         return held;
     }
 
-    /** Blocks nobody holds that the prefix cache keeps. */
+    /** Returns the number of unreferenced blocks in the prefix cache. */
     public int blocksCached() {
         return cached;
     }
 
-    /** Requests that gave their blocks back and wait to be admitted again. */
+    /** Returns the number of preempted requests that wait to be admitted again. */
     public int queued() {
         return queued;
     }
 
-    /** Steps run so far. */
+    /** Returns the number of steps run so far. */
     public long steps() {
         return steps;
     }
 
-    /** Returns what all steps did so far, of a fact that counts. */
+    /** Returns the sum of a count over all steps so far. */
     public long total(Fact count) {
         return totals.get(count.ordinal());
     }

@@ -1,42 +1,42 @@
 package io.roseinfer.engine.routing;
 
 /**
- * One of several engines, as a policy sees it. The figures are read while the engine works, each by itself: two of them may be of
- * different steps.
+ * A replica, as a routing policy sees it. Values are read while the replica works, each by itself, so two of them may
+ * be from different steps.
  */
 public interface ReplicaView {
-    /** Its number, from 0 on, the same for its whole life. */
+    /** Returns the replica's number, counted from 0; it never changes. */
     int index();
 
-    /** Requests that were given to it and have not ended. */
+    /** Returns the number of requests assigned to it that have not ended. */
     int requests();
 
-    /** Those of them that hold KV blocks. */
+    /** Returns how many of its requests hold KV blocks. */
     int running();
 
-    /** Those of them that have yet to be admitted. */
+    /** Returns how many of its requests have not been admitted. */
     default int waiting() {
         return Math.max(0, requests() - running());
     }
 
-    /** Tokens that its requests may still take at most: prompts, and tokens to be generated, of all that have not ended. */
+    /** Returns the maximum tokens of its requests, prompts and completions, that have not ended. */
     long outstandingTokens();
 
     /**
-     * Prompt tokens of those of its requests that have no token yet, without the ones that its prefix cache had when they were routed:
-     * what it computes before a new request gets its first token.
+     * Returns the prompt tokens of its requests without a first token, minus those in its prefix cache when they were
+     * routed: what it computes before the first token of a new request.
      */
     long uncomputedPromptTokens();
 
     /**
-     * Tokens that a prompt begins with and that its prefix cache has now. Known to policies that look at prefixes
-     * ({@link RoutingPolicy#looksAtPrefixes}); 0 for others.
+     * Returns how many leading tokens of a prompt are in its prefix cache now; 0 unless the policy uses prefixes
+     * ({@link RoutingPolicy#usesPrefixes}).
      */
     int cachedTokens(RoutedRequest request);
 
-    /** Tokens in the KV blocks that requests hold. */
+    /** Returns the token capacity of the KV blocks held by requests. */
     long heldTokens();
 
-    /** Tokens that the KV pool has room for. */
+    /** Returns the token capacity of the KV pool. */
     long poolTokens();
 }

@@ -8,8 +8,8 @@ final class RoundRobin implements RoutingPolicy {
     private final AtomicInteger next = new AtomicInteger();
 
     @Override
-    public int choose(RoutedRequest request, List<? extends ReplicaView> living) {
-        return Integer.remainderUnsigned(next.getAndIncrement(), living.size());
+    public int choose(RoutedRequest request, List<? extends ReplicaView> liveReplicas) {
+        return Integer.remainderUnsigned(next.getAndIncrement(), liveReplicas.size());
     }
 
     @Override

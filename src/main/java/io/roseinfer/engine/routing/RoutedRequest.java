@@ -2,26 +2,26 @@ package io.roseinfer.engine.routing;
 
 import java.util.Optional;
 
-/** A request whose prompt is known and which no engine has yet, as a policy sees it. */
+/** A tokenized request that no replica has admitted, as a routing policy sees it. */
 public interface RoutedRequest {
-    /** The number it was given when it was accepted. */
+    /** Returns the request's id. */
     long id();
 
-    /** Tokens of its prompt. */
+    /** Returns the number of prompt tokens. */
     int promptTokens();
 
     /**
-     * Hashes of what its prompt begins with, of one KV block, of two, and so on; none unless the policy looks at prefixes. Its own array,
-     * not to be written to.
+     * Returns the hashes of the prompt's prefixes of one KV block, two blocks and so on; empty unless the policy uses
+     * prefixes. The array must not be modified.
      */
     long[] prefixes();
 
-    /** Most tokens it asks for. */
+    /** Returns the maximum number of tokens to generate. */
     int maxNewTokens();
 
-    /** The caller's priority; higher is more urgent. */
+    /** Returns the caller's priority; higher is more urgent. */
     int priority();
 
-    /** The caller's own object. */
+    /** Returns the object that the caller attached. */
     Optional<Object> tag();
 }

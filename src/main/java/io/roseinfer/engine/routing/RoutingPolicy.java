@@ -3,75 +3,81 @@ package io.roseinfer.engine.routing;
 import java.util.List;
 
 /**
- * Which of several engines serves a request. A policy either names one, for good, or leaves the request to any: then an engine that has
- * a free place ranks it with all others that it may admit.
+ * Chooses the replica that serves a request. A policy either binds a request to one replica or leaves it to any; then a
+ * replica with free capacity ranks it with all others that it may admit.
  *
- * <p>This is the place for routing research: implement it and hand it to the engine. It is asked on the threads that submit, several
- * at a time, so what state it has must bear that; it must not wait, and must give an answer for any request. An engine that dies is
- * not offered any more. Requests that it had and that have no token yet wait for any of the others.
+ * <p>This is the extension point for routing research: implement it and pass it to the engine. Submitting threads call
+ * it concurrently, so state must be thread-safe. It must not block and must return a result for any request. A failed
+ * replica is no longer offered; its requests without a token are requeued for the others.
  */
 public interface RoutingPolicy {
-    /** The answer of {@link #choose} that leaves a request to any engine. */
+    /** Returned by {@link #choose} to leave a request to any replica. */
     int SHARED_QUEUE = -1;
 
     /**
-     * Chooses an engine.
+     * Chooses a replica.
      *
-     * @param request has not been given to any
-     * @param living the engines that are alive, at least one, in the order of their numbers
-     * @return an index into {@code living}, or {@link #SHARED_QUEUE}
+     * @param request the request to route
+     * @param liveReplicas the replicas that serve, at least one, ordered by number
+     * @return an index into {@code liveReplicas}, or {@link #SHARED_QUEUE}
      */
-    int choose(RoutedRequest request, List<? extends ReplicaView> living);
+    int choose(RoutedRequest request, List<? extends ReplicaView> liveReplicas);
 
-    /** Whether it asks for prefixes, which engines publish and prompts are hashed for only then. */
-    default boolean looksAtPrefixes() {
+    /** Returns whether the policy uses prefixes; only then are prompts hashed and caches published. */
+    default boolean usesPrefixes() {
         return false;
     }
 
-    /** Leaves every request to any engine: no engine is idle while a request waits, and none is bound to an engine too early. */
+    /**
+     * Returns the policy that leaves every request to any replica: no replica is idle while requests wait, and none is
+     * bound too early.
+     */
     static RoutingPolicy pull() {
         return new Pull();
     }
 
-    /** Each engine in turn, whatever it has to do. */
+    /** Returns the policy that chooses replicas in turn, regardless of their load. */
     static RoutingPolicy roundRobin() {
         return new RoundRobin();
     }
 
-    /** The engine whose requests can take the fewest tokens still. */
+    /** Returns the policy that chooses the replica with the fewest outstanding tokens. */
     static RoutingPolicy leastTokens() {
         return new LeastTokens();
     }
 
     /**
-     * The engine that has the fewest prompt tokens to compute until the request's first token: those of requests before it, and those of
-     * its own that are not in the engine's prefix cache. A request that decodes counts as one token, which it is in every step.
+     * Returns the policy that chooses the replica with the fewest prompt tokens to compute until the request's first
+     * token: those of earlier requests, and its own that are not in the prefix cache. A decoding request counts as one
+     * token, as in every step.
      */
     static RoutingPolicy prefix() {
         return new PrefixAware();
     }
 
     /**
-     * vLLM's internal load balancer for data parallelism, as of 2026: the lowest of
-     * {@code max(requests in flight, waiting + running) + 6 · waiting · max(0, KV use − 0.5)}. Here all figures are exact, and the first two
-     * are one.
+     * Returns the policy of vLLM's internal load balancer for data parallelism, as of 2026: the lowest
+     * {@code max(requests in flight, waiting + running) + 6 · waiting · max(0, KV use − 0.5)}. Here all values are
+     * exact, and the first two are equal.
      */
     static RoutingPolicy vllm() {
         return new VllmRule();
     }
 
     /**
-     * SGLang's gateway, {@code cache_aware}: where the longest and the shortest queue differ by more than 64 requests and by half of the
-     * shorter, the shortest; else the engine to which most of the prompt's beginning was routed before if that is more than 0.3 of it; else the
-     * shortest. What was routed is remembered by KV blocks here, and by characters there.
+     * Returns the policy {@code cache_aware} of SGLang's gateway. If the longest and the shortest queue differ by more
+     * than 64 requests and by half of the shorter one, it chooses the shortest. Otherwise it chooses the replica to
+     * which the longest prefix was routed before, if that is more than 0.3 of the prompt, else the shortest queue. Here
+     * prefixes are remembered in KV blocks, in SGLang in characters.
      */
     static RoutingPolicy sglang() {
         return new SglangRule();
     }
 
     /**
-     * Dynamo's KV router with an overlap weight of 1 and a temperature of 0: the lowest of blocks to be computed, those of requests before it
-     * and its own that are not cached, and blocks held, its own included. Here in tokens.
+     * Returns the policy of Dynamo's KV router with overlap weight 1 and temperature 0. It minimizes the blocks to
+     * compute, of earlier requests and the uncached ones of this one, plus the blocks held, including those of this
+     * one. Here the unit is tokens.
      */
     static RoutingPolicy dynamo() {
         return new DynamoRule();

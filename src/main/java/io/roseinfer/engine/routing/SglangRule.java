@@ -7,16 +7,16 @@ import java.util.Map;
 
 /** See {@link RoutingPolicy#sglang}. */
 final class SglangRule implements RoutingPolicy {
-    private static final int IMBALANCED_BY = 64;
-    private static final double IMBALANCED_RATIO = 1.5;
-    private static final double MATCH = 0.3;
+    private static final int MIN_IMBALANCE = 64;
+    private static final double MIN_IMBALANCE_RATIO = 1.5;
+    private static final double MIN_MATCH = 0.3;
 
-    /** Prefixes remembered of each engine, the least recently routed forgotten first. */
-    private static final int REMEMBERED = 1 << 16;
+    /** Maximum prefixes remembered per replica; the min recently routed are dropped. */
+    private static final int MAX_PREFIXES = 1 << 16;
 
     private final List<Routed> routed = new ArrayList<>();
 
-    /** What was routed to one engine: a guess at what its cache holds. */
+    /** The prefixes routed to one replica, as an estimate of its cache. */
     private static final class Routed extends LinkedHashMap<Long, Boolean> {
         private static final long serialVersionUID = 1;
 
@@ -26,10 +26,10 @@ final class SglangRule implements RoutingPolicy {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Boolean> eldest) {
-            return size() > REMEMBERED;
+            return size() > MAX_PREFIXES;
         }
 
-        int known(long[] prefixes) {
+        int countKnown(long[] prefixes) {
             int known = 0;
             while (known < prefixes.length && get(prefixes[known]) != null) {
                 known++;
@@ -39,46 +39,47 @@ final class SglangRule implements RoutingPolicy {
     }
 
     @Override
-    public synchronized int choose(RoutedRequest request, List<? extends ReplicaView> living) {
-        int shortest = shortest(living);
-        int chosen = isImbalanced(living) ? shortest : bestMatch(request, living, shortest);
-        Routed memory = routedTo(living.get(chosen).index());
+    public synchronized int choose(RoutedRequest request, List<? extends ReplicaView> liveReplicas) {
+        int shortest = shortest(liveReplicas);
+        int chosen = isImbalanced(liveReplicas) ? shortest : bestMatch(request, liveReplicas, shortest);
+        Routed routedBefore = routedTo(liveReplicas.get(chosen).index());
         for (long prefix : request.prefixes()) {
-            memory.put(prefix, Boolean.TRUE);
+            routedBefore.put(prefix, Boolean.TRUE);
         }
         return chosen;
     }
 
-    private static int shortest(List<? extends ReplicaView> living) {
+    private static int shortest(List<? extends ReplicaView> liveReplicas) {
         int shortest = 0;
-        for (int i = 1; i < living.size(); i++) {
-            shortest = living.get(i).requests() < living.get(shortest).requests() ? i : shortest;
+        for (int i = 1; i < liveReplicas.size(); i++) {
+            shortest =
+                    liveReplicas.get(i).requests() < liveReplicas.get(shortest).requests() ? i : shortest;
         }
         return shortest;
     }
 
-    private static boolean isImbalanced(List<? extends ReplicaView> living) {
-        int least = Integer.MAX_VALUE;
-        int most = 0;
-        for (ReplicaView replica : living) {
-            least = Math.min(least, replica.requests());
-            most = Math.max(most, replica.requests());
+    private static boolean isImbalanced(List<? extends ReplicaView> liveReplicas) {
+        int min = Integer.MAX_VALUE;
+        int max = 0;
+        for (ReplicaView replica : liveReplicas) {
+            min = Math.min(min, replica.requests());
+            max = Math.max(max, replica.requests());
         }
-        return most - least > IMBALANCED_BY && most > IMBALANCED_RATIO * least;
+        return max - min > MIN_IMBALANCE && max > MIN_IMBALANCE_RATIO * min;
     }
 
-    private int bestMatch(RoutedRequest request, List<? extends ReplicaView> living, int otherwise) {
+    private int bestMatch(RoutedRequest request, List<? extends ReplicaView> liveReplicas, int otherwise) {
         long[] prefixes = request.prefixes();
         int best = otherwise;
-        int most = 0;
-        for (int i = 0; i < living.size(); i++) {
-            int known = routedTo(living.get(i).index()).known(prefixes);
-            if (known > most) {
-                most = known;
+        int max = 0;
+        for (int i = 0; i < liveReplicas.size(); i++) {
+            int known = routedTo(liveReplicas.get(i).index()).countKnown(prefixes);
+            if (known > max) {
+                max = known;
                 best = i;
             }
         }
-        return most > MATCH * prefixes.length ? best : otherwise;
+        return max > MIN_MATCH * prefixes.length ? best : otherwise;
     }
 
     private Routed routedTo(int index) {
@@ -89,7 +90,7 @@ final class SglangRule implements RoutingPolicy {
     }
 
     @Override
-    public boolean looksAtPrefixes() {
+    public boolean usesPrefixes() {
         return true;
     }
 

@@ -1,8 +1,8 @@
 /**
- * Which of several engines serves a request: policies, and what they are told of each engine.
+ * Routing policies, which choose a replica per request from exact counters, without blocking.
  *
- * <p>A policy is asked once for each request, on the thread that submits it, and never waits for an engine: what it reads are
- * counters that each engine's loop publishes once a step and that submissions add to. Nothing here is sampled, scraped or guessed.
+ * <p>A policy is called once per request, on the submitting thread. It reads counters that each replica's loop
+ * publishes once per step and that submissions update. None of them are sampled or estimated.
  */
 @NullMarked
 package io.roseinfer.engine.routing;

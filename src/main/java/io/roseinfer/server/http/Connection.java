@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * left; reading stops only while the client has sent {@link #MAX_WAITING} requests ahead, or as many bytes of them as one body may have.
  */
 @SuppressWarnings(
-        "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
+        "FutureReturnValueIgnored") // a write or close that fails ends the connection, which notifies its handler
 final class Connection extends ChannelInboundHandlerAdapter {
     /** Maximum requests that wait for the one being answered. */
     private static final int MAX_WAITING = 8;

@@ -35,7 +35,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Listens, and hands calls to a handler until it is closed. */
 @SuppressWarnings(
-        "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
+        "FutureReturnValueIgnored") // a write or close that fails ends the connection, which notifies its handler
 public final class HttpServer implements AutoCloseable {
     /** Of answers that wait to be sent, per connection; the system holds about as much again. */
     private static final int HIGH_WATER_BYTES = 64 << 10;

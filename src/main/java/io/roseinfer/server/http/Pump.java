@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Moves a response's bytes from their source to the client, on the connection's thread. It asks its source only while the channel has room, so that what waits to be sent is bounded. Bytes go to the socket behind the encoder's back, as chunks that are made here.
  */
 @SuppressWarnings(
-        "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
+        "FutureReturnValueIgnored") // a write or close that fails ends the connection, which notifies its handler
 public final class Pump {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
     private static final int CRLF = ('\r' << 8) | '\n';

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * waits while the client is slow, for a bounded time; what waits to be sent is bounded by the channel's high-water mark and one write.
  */
 @SuppressWarnings(
-        "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
+        "FutureReturnValueIgnored") // a write or close that fails ends the connection, which notifies its handler
 public final class Response {
     /** The client has left, or was cut because it took nothing for too long. Nothing more can be told to it. */
     public static final class ClientGone extends RuntimeException {

@@ -106,7 +106,7 @@ class SimulatedServerTest {
     }
 
     @Test
-    void the_same_seed_is_the_same_run() {
+    void equal_seeds_give_equal_runs() {
         StepTimes times = new StepTimes(SimulatedRuns.costs(), Pace.logNormal(0.2, 9), HostTimes.NONE);
         OfferedLoad load = SimulatedRuns.load(50, 80, 1);
         assertThat(SimulatedRuns.server(times, 4).run(load))

@@ -46,7 +46,7 @@ class NewRequestFieldTest {
                 private static String read(CompletionReader reader, String body) {
                     try {
                         CompletionCall call = reader.read(Fields.parse(body.getBytes(StandardCharsets.UTF_8)));
-                        return call.request().terms().timeout().orElseThrow() + " " + call.ignored();
+                        return call.request().options().timeout().orElseThrow() + " " + call.ignored();
                     } catch (ApiError refused) {
                         return refused.message();
                     }

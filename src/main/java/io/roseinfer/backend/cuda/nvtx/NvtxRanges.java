@@ -106,7 +106,7 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
     @Override
     public void on(StepEvent event, StepRecord step) {
         switch (event) {
-            case TURN_BEGINS -> begin(Range.STEP);
+            case ITERATION_STARTED -> begin(Range.STEP);
             case PLANNING -> begin(Range.PLAN);
             case ADMITTING -> begin(Range.ADMIT);
             case PLANNED -> {
@@ -121,7 +121,7 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
             case DELIVERING -> begin(Range.EMIT);
             case ADMITTED, IDLE, SUBMITTED, AWAITED, DELIVERED -> end();
             case APPLIED -> {}
-            case TURN_ENDS -> {
+            case ITERATION_ENDED -> {
                 while (open > 0) {
                     end();
                 }

@@ -78,10 +78,10 @@ class NvtxTest {
     void ranges_reach_the_profiler_with_numbers_and_depth(String binding) throws Throwable {
         NvtxRanges ranges = new NvtxRanges(attach(binding));
         int before = received().size();
-        ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
+        ranges.on(StepEvent.ITERATION_STARTED, new StepRecord());
         launch(ranges, 3, 1024);
         launch(ranges, 10, 10);
-        ranges.on(StepEvent.TURN_ENDS, new StepRecord());
+        ranges.on(StepEvent.ITERATION_ENDED, new StepRecord());
         List<String> received = received();
         assertThat(received.subList(before, received.size()))
                 .containsExactly(
@@ -107,12 +107,12 @@ class NvtxTest {
     void open_ranges_end_with_the_iteration() throws Throwable {
         NvtxRanges ranges = new NvtxRanges(Nvtx.attach(library));
         int before = received().size();
-        ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
+        ranges.on(StepEvent.ITERATION_STARTED, new StepRecord());
         ranges.on(StepEvent.PLANNING, new StepRecord());
         ranges.on(StepEvent.ADMITTING, new StepRecord());
-        ranges.on(StepEvent.TURN_ENDS, new StepRecord());
-        ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
-        ranges.on(StepEvent.TURN_ENDS, new StepRecord());
+        ranges.on(StepEvent.ITERATION_ENDED, new StepRecord());
+        ranges.on(StepEvent.ITERATION_STARTED, new StepRecord());
+        ranges.on(StepEvent.ITERATION_ENDED, new StepRecord());
         List<String> received = received();
         assertThat(received.subList(before, received.size())).containsExactly("0 step", "1 plan", "2 admit", "0 step");
     }

@@ -18,9 +18,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Deadlines, tags, limited waiting, and what an engine counts of its requests. */
+/** Tests of deadlines, tags, limited waiting, and request counts. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class RequestTermsTest {
+class RequestOptionsTest {
     private final CountDownLatch mayStep = new CountDownLatch(1);
     private final AtomicLong nanos = new AtomicLong();
 
@@ -39,7 +39,7 @@ class RequestTermsTest {
     }
 
     @Test
-    void a_request_past_its_deadline_ends_whether_it_runs_or_waits_and_the_others_go_on() {
+    void request_past_its_deadline_ends_running_or_waiting_and_others_continue() {
         EngineOptions options = Models.options();
         try (SimRunner runner = gatedRunner(options);
                 Engine engine = open(runner, options)) {
@@ -62,7 +62,7 @@ class RequestTermsTest {
     }
 
     @Test
-    void a_reader_that_polls_gets_nothing_in_time_then_every_token_then_the_end() {
+    void poll_returns_nothing_in_time_then_every_token_then_the_end() {
         EngineOptions options = Models.options();
         try (SimRunner runner = gatedRunner(options);
                 Engine engine = open(runner, options)) {
@@ -84,7 +84,7 @@ class RequestTermsTest {
     }
 
     @Test
-    void requests_are_counted_as_they_are_accepted_refused_and_ended() {
+    void accepted_rejected_and_ended_requests_are_counted() {
         EngineOptions options = Models.options();
         mayStep.countDown();
         try (SimRunner runner = gatedRunner(options);
@@ -110,14 +110,14 @@ class RequestTermsTest {
     }
 
     @Test
-    void a_timeout_that_is_not_positive_is_refused() {
+    void nonpositive_timeout_is_rejected() {
         assertThatThrownBy(() -> Models.request(1, 1).withTimeout(Duration.ZERO))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("the timeout is PT0S; it must be positive");
     }
 
     @Test
-    void deadlines_come_out_in_their_order_whatever_was_taken_out_before() {
+    void deadlines_expire_in_order_after_removals() {
         long seed = 7;
         Random random = new Random(seed);
         Deadlines deadlines = new Deadlines();

@@ -1,0 +1,42 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Options of a request that do not affect its tokens.
+ *
+ * @param deadlineNanos reading of the engine's clock at which the request is ended, in any state
+ * @param timeout deadline relative to its submission; the earlier of both applies
+ * @param priority for custom policies, higher is more urgent; built-in policies ignore it
+ * @param tag an object of the caller, passed to policies, observers and the completion
+ */
+public record RequestOptions(
+        OptionalLong deadlineNanos, Optional<Duration> timeout, int priority, Optional<Object> tag) {
+
+    /** No deadline, priority 0, no tag. */
+    public static final RequestOptions NONE =
+            new RequestOptions(OptionalLong.empty(), Optional.empty(), 0, Optional.empty());
+
+    public RequestOptions {
+        Objects.requireNonNull(deadlineNanos, "deadlineNanos");
+        Objects.requireNonNull(timeout, "timeout");
+        Objects.requireNonNull(tag, "tag");
+        if (timeout.filter(limit -> limit.isNegative() || limit.isZero()).isPresent()) {
+            throw new BadInput("the timeout is " + timeout.get() + "; it must be positive");
+        }
+    }
+
+    /** Returns a copy with the timeout converted to a deadline, for a request submitted now. */
+    RequestOptions startingAt(long nowNanos) {
+        if (timeout.isEmpty()) {
+            return this;
+        }
+        long end = nowNanos + EngineLimits.nanos(timeout.get());
+        return new RequestOptions(
+                OptionalLong.of(Math.min(end, deadlineNanos.orElse(Long.MAX_VALUE))), Optional.empty(), priority, tag);
+    }
+}
