@@ -151,7 +151,7 @@ final class InFlight {
         }
     }
 
-    /** Returns an admitted request to the waiting queue, because its loop cannot serve it. */
+    /** Requeues an admitted request that its loop cannot serve. */
     void requeue(LiveRequest request) {
         synchronized (waitingQueue) {
             waitingQueue.requeue(request.restart());

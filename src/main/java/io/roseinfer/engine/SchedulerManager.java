@@ -238,8 +238,8 @@ final class SchedulerManager implements AutoCloseable {
         for (int i = 0; i < all.size(); i++) {
             requests += all.get(i).requests();
         }
-        int behind = Math.ceilDiv(requests, all.size()) - own.requests();
-        return Math.max(behind, Math.min(Math.ceilDiv(waiting, all.size()), behind + MAX_LEAD));
+        int deficit = Math.ceilDiv(requests, all.size()) - own.requests();
+        return Math.max(deficit, Math.min(Math.ceilDiv(waiting, all.size()), deficit + MAX_LEAD));
     }
 
     private boolean isAnyParked() {

@@ -27,7 +27,7 @@ final class Call {
     private final List<GeneratedToken> read = new ArrayList<>();
     private boolean readsAll;
     private OptionalInt admittedBy = OptionalInt.empty();
-    private int passes;
+    private int skips;
     private boolean closed;
     private long closedNanos = Long.MAX_VALUE;
 
@@ -78,8 +78,8 @@ final class Call {
     }
 
     /** Counts a later call that was admitted earlier; returns the count. */
-    int passOver() {
-        return ++passes;
+    int skip() {
+        return ++skips;
     }
 
     /** Returns whether it was accepted before {@code moment}. */
@@ -88,13 +88,13 @@ final class Call {
     }
 
     /** Returns whether an engine that stopped may have ended it. */
-    boolean mayBeCut() {
+    boolean mayBeTerminated() {
         return isAccepted() && reason() == FinishReason.CANCELLED;
     }
 
     /** Returns whether only an engine that stopped can have ended it. */
-    boolean isCut() {
-        return !closed && mayBeCut();
+    boolean isTerminated() {
+        return !closed && mayBeTerminated();
     }
 
     boolean isRunning() {

@@ -140,7 +140,7 @@ class EngineEndingsTest {
             closing.join();
         }
         assertThat(wasClosed)
-                .as("whether the engine was closed before its observer had been told")
+                .as("whether the engine was closed before its observer was notified")
                 .isFalse();
     }
 

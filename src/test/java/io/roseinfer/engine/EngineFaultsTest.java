@@ -163,17 +163,17 @@ class EngineFaultsTest {
     @Test
     void two_engines_in_one_process_are_independent() {
         Trace alone = Trace.silent();
-        simulateBeside(alone, Optional.empty());
-        Trace beside = Trace.silent();
+        simulateConcurrently(alone, Optional.empty());
+        Trace concurrent = Trace.silent();
         try (SimulatedEngine other =
                 new SimulatedEngine(settings(20, 4, SchedulerOptions.defaults()), Trace.silent())) {
             other.submit(request(3, 20, 40), true);
-            simulateBeside(beside, Optional.of(other));
+            simulateConcurrently(concurrent, Optional.of(other));
         }
-        assertThat(beside.hash()).isEqualTo(alone.hash());
+        assertThat(concurrent.hash()).isEqualTo(alone.hash());
     }
 
-    private static void simulateBeside(Trace trace, Optional<SimulatedEngine> other) {
+    private static void simulateConcurrently(Trace trace, Optional<SimulatedEngine> other) {
         try (SimulatedEngine engine = new SimulatedEngine(settings(20, 4, SchedulerOptions.defaults()), trace)) {
             engine.submit(request(1, 10, 20), true);
             engine.submit(request(2, 10, 20), true);

@@ -96,7 +96,7 @@ class EngineLoopTest {
         for (int i = 0; i < requests.size(); i++) {
             assertThat(completion(live.get(i)).ids()).as("request %d", i).isEqualTo(alone(requests.get(i)));
         }
-        assertThat(loop.endings()).isGreaterThanOrEqualTo(requests.size());
+        assertThat(loop.endedCount()).isGreaterThanOrEqualTo(requests.size());
     }
 
     @Test
@@ -173,7 +173,7 @@ class EngineLoopTest {
         loop.cancel(cancelled);
         run(loop);
         assertThat(loop.stats().blocksInUse()).isZero();
-        assertThat(loop.endings()).isEqualTo(2);
+        assertThat(loop.endedCount()).isEqualTo(2);
         assertThat(completion(cancelled).finishReason())
                 .isEqualTo(moment == Moment.AFTER_THE_END ? FinishReason.LENGTH : FinishReason.CANCELLED);
         assertThat(completion(other).ids()).isEqualTo(alone(Models.request(10, 1, 2, 3, 4, 6)));
@@ -206,7 +206,7 @@ class EngineLoopTest {
         }
         run(loop);
         assertThat(loop.stats().blocksInUse()).as("seed %d", seed).isZero();
-        assertThat(loop.endings()).as("seed %d", seed).isEqualTo(all.size());
+        assertThat(loop.endedCount()).as("seed %d", seed).isEqualTo(all.size());
         for (LiveRequest live : all) {
             Completion done = completion(live);
             if (done.finishReason() == FinishReason.LENGTH && random.nextInt(20) == 0) {
@@ -234,7 +234,7 @@ class EngineLoopTest {
                 .hasMessage("step lost");
         assertThat(completion(second).ids()).isEqualTo(alone(Models.request(3, 2)));
         assertThat(loop.stats().blocksInUse()).isZero();
-        assertThat(loop.endings()).isGreaterThanOrEqualTo(2);
+        assertThat(loop.endedCount()).isGreaterThanOrEqualTo(2);
     }
 
     @Test
@@ -384,7 +384,7 @@ class EngineLoopTest {
         caller.join();
         loop.endAll(RequestOutcome.CANCELLED);
         assertThat(handedOver).allMatch(live -> live.tokens().isEnded());
-        assertThat(loop.endings()).isEqualTo(handedOver.size());
+        assertThat(loop.endedCount()).isEqualTo(handedOver.size());
     }
 
     @Test

@@ -96,7 +96,7 @@ final class EngineSimulation {
     private long nanos;
     private int callersLeft;
     /** Whether the engine was closed immediately or with little grace. */
-    private boolean mayCut;
+    private boolean mayTerminate;
 
     /** Whether a close with grace reported incomplete requests. */
     private boolean undrained;
@@ -221,7 +221,7 @@ final class EngineSimulation {
             throw new AssertionError(what);
         });
         Require.that(
-                !undrained || mayHaveLost() || calls.stream().anyMatch(Call::mayBeCut),
+                !undrained || mayHaveLost() || calls.stream().anyMatch(Call::mayBeTerminated),
                 "not drained, and all was worked off");
         expected.close();
         runners.forEach(SimRunner::close);
@@ -390,11 +390,11 @@ final class EngineSimulation {
         closingBegan = Math.min(closingBegan, weaver.now());
         switch (own.below(4)) {
             case 0 -> {
-                mayCut = true;
+                mayTerminate = true;
                 engine.close();
             }
             case 1 -> {
-                mayCut = true;
+                mayTerminate = true;
                 drain(engine, Duration.ofNanos(own.below(100)));
             }
             case 2 -> drain(engine, ChronoUnit.FOREVER.getDuration());
@@ -414,10 +414,11 @@ final class EngineSimulation {
                     !devices.stream().allMatch(device -> device.lost),
                     "every device was lost, and the engine calls that drained");
             for (Call call : List.copyOf(calls)) {
-                Require.that(!call.isAcceptedBefore(begun) || !call.isCut(), "drained, and %s was cut", call);
+                Require.that(
+                        !call.isAcceptedBefore(begun) || !call.isTerminated(), "drained, but %s was terminated", call);
             }
         } else {
-            Require.that(mayCut || mayHaveLost(), "not drained, and there was time without end");
+            Require.that(mayTerminate || mayHaveLost(), "not drained despite unlimited time");
             undrained = true;
         }
     }
@@ -495,14 +496,15 @@ final class EngineSimulation {
     }
 
     private void checkEnding(Call call) {
-        Require.that(call.hasEnded(), "%s has no ending", call);
+        Require.that(call.hasEnded(), "%s has not ended", call);
         FinishReason reason = call.reason();
         switch (reason) {
             case ERROR -> checkFailure(call);
             case DEADLINE ->
                 Require.that(call.request().options().timeout().isPresent(), "%s ended at a deadline it had not", call);
             case CANCELLED ->
-                Require.that(call.hasEndedAfter(closingBegan) || call.isClosed(), "%s was cancelled by nobody", call);
+                Require.that(
+                        call.hasEndedAfter(closingBegan) || call.isClosed(), "%s was cancelled without a cause", call);
             default -> {}
         }
         call.checkEnd();
@@ -513,11 +515,11 @@ final class EngineSimulation {
         Require.that(mayHaveLost() || stepsLost > 0, "%s failed and nothing else did: %s", call, call.failure());
         Require.that(
                 !call.failedWith(EngineStopped.class) || call.hasEndedAfter(closingBegan) || mayHaveDied(),
-                "%s ended with the engine, of which a replica lives",
+                "%s ended with the engine although a replica is live",
                 call);
         boolean hadToMove = call.hadNoToken() && call.request().stop().isEmpty() && !call.isClosed();
         Require.that(
-                !call.failedWith(ReplicaStopped.class) || !hadToMove || mayCut || mayHaveDied(),
+                !call.failedWith(ReplicaStopped.class) || !hadToMove || mayTerminate || mayHaveDied(),
                 "%s had no token, and was not given to another replica",
                 call);
     }

@@ -295,14 +295,14 @@ class EngineTest {
         if (endedBefore) {
             assertThat(stream.completion().ids()).hasSize(3);
         }
-        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch notified = new CountDownLatch(1);
         stream.onDelivery(() -> {
             if (stream.finishReason().isPresent()) {
-                told.countDown();
+                notified.countDown();
             }
         });
         assertThat(stream.completion().ids()).hasSize(3);
-        told.await();
+        notified.await();
         return new WeakReference<>(stream);
     }
 

@@ -53,7 +53,7 @@ final class LoneLoop {
     }
 
     /** Returns the number of requests that have ended. */
-    int endings() {
+    int endedCount() {
         return submitted.get() - inFlight.count();
     }
 
@@ -73,9 +73,9 @@ final class LoneLoop {
         loop.quiesce();
     }
 
-    void endAll(RequestOutcome ending) {
-        loop.endAll(ending);
-        inFlight.terminateWaiting(ending);
+    void endAll(RequestOutcome outcome) {
+        loop.endAll(outcome);
+        inFlight.terminateWaiting(outcome);
     }
 
     void check() {

@@ -105,7 +105,7 @@ final class OnlineSimulation implements AutoCloseable {
         }
         popFinished();
         owned.forEach((id, request) -> Require.that(request.finished, "request %d never came out as finished", id));
-        Require.that(scheduler.blocksInUse() == 0, "%d blocks held by nobody", scheduler.blocksInUse());
+        Require.that(scheduler.blocksInUse() == 0, "%d blocks held without a request", scheduler.blocksInUse());
     }
 
     private void add() {

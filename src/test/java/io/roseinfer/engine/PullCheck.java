@@ -51,7 +51,7 @@ final class PullCheck {
                 calls.stream()
                         .filter(other -> waits(other) && other.isAcceptedBefore(call.begun()))
                         .forEach(other -> {
-                            if (other.passOver() > maxTaken) {
+                            if (other.skip() > maxTaken) {
                                 broken(other + " waits, and " + call + ", which came later, is admitted");
                             }
                         });
@@ -78,7 +78,7 @@ final class PullCheck {
             }
             steps[replica]++;
             if (replicas().filter(this::isBusy).allMatch(busy -> steps[busy] > MAX_STEPS)) {
-                broken(waiting.get() + " waits beside an idle replica");
+                broken(waiting.get() + " waits although a replica is idle");
             }
         } finally {
             Weaver.mute(-1);

@@ -229,7 +229,7 @@ final class RandomLoad {
         loop.check();
         EngineStats stats = loop.stats();
         Require.that(running.isEmpty(), "%d requests never ended", running.size());
-        Require.that(stats.blocksInUse() == 0, "%d blocks are held by nobody", stats.blocksInUse());
+        Require.that(stats.blocksInUse() == 0, "%d blocks are held without a request", stats.blocksInUse());
         Require.that(stats.active() + stats.waiting() == 0, "%d requests are still known", stats.active());
         return new Tally(
                 requests - TEMPLATES,

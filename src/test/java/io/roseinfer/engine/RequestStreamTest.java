@@ -34,18 +34,18 @@ class RequestStreamTest {
         LiveRequest live = new LiveRequest(0, request, 0, ids.length, Optional.of(tokenizer));
         RequestStream stream = new RequestStream(live, Optional.of(tokenizer), Clock.system(), () -> {});
         StepOutputs outputs = new StepOutputs(1);
-        RequestOutcome ending = otherwise;
-        for (int i = 0; i < ids.length && ending.stopString().isEmpty(); i++) {
-            ending = live.stopsAt(ids[i]) ? RequestOutcome.stoppedBy(stop) : otherwise;
+        RequestOutcome outcome = otherwise;
+        for (int i = 0; i < ids.length && outcome.stopString().isEmpty(); i++) {
+            outcome = live.stopsAt(ids[i]) ? RequestOutcome.stoppedBy(stop) : otherwise;
             live.write(ids[i], i, i, outputs, 0);
-            if (ending.stopString().isEmpty()) {
+            if (outcome.stopString().isEmpty()) {
                 live.publish(1);
             }
         }
         for (int i = 0; i < readBefore && live.tokens().isPublished(i); i++) {
             stream.next();
         }
-        live.end(ending, ids.length);
+        live.end(outcome, ids.length);
         return stream.completion();
     }
 

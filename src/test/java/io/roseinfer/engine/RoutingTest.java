@@ -137,10 +137,10 @@ class RoutingTest {
             }
         }
         System.out.println(lost.size() + " requests were on the engines that died");
-        assertNoLonger(told("before the death", beforeDeath), told("before, without a death", before), 1.01);
-        Latencies unused = told("after, eight engines", after);
+        assertNoLonger(report("before the death", beforeDeath), report("before, without a death", before), 1.01);
+        Latencies unused = report("after, eight engines", after);
         // These p99s differ by up to a tenth between seeds, in both directions.
-        assertNoLonger(told("after the death", afterDeath), told("after, seven from the start", afterOfSeven), 1.1);
+        assertNoLonger(report("after the death", afterDeath), report("after, seven from the start", afterOfSeven), 1.1);
     }
 
     private static void assertNoLonger(Latencies seen, Latencies limit, double factor) {
@@ -148,7 +148,7 @@ class RoutingTest {
         assertThat((double) seen.itlP99Nanos()).as("ITL p99").isLessThanOrEqualTo(factor * limit.itlP99Nanos());
     }
 
-    private static Latencies told(String of, List<LiveRequest> requests) {
+    private static Latencies report(String of, List<LiveRequest> requests) {
         Latencies latencies = VirtualReplicas.latencies(requests);
         System.out.printf(
                 Locale.ROOT,

@@ -181,11 +181,11 @@ final class SimulatedEngine implements AutoCloseable {
 
     private void launched(StepInputs inputs) {
         records.count(inputs, running);
-        checkPasses();
+        checkSkips();
     }
 
     /** Checks that no request starves: a request left waiting by a step that admits a later one counts as skipped. */
-    private void checkPasses() {
+    private void checkSkips() {
         long newest = -1;
         for (WatchedRequest request : running) {
             newest = request.isAdmitted() ? request.live().id() : newest;
@@ -193,7 +193,7 @@ final class SimulatedEngine implements AutoCloseable {
         boolean oldest = true;
         for (WatchedRequest request : running) {
             if (request.isWaiting() && request.live().id() < newest) {
-                request.passOver(oldest, maxPassesOfOldest());
+                request.skip(oldest, maxSkipsOfOldest());
             }
             oldest &= !request.isWaiting() || request.preemptions() > 0;
         }
@@ -203,7 +203,7 @@ final class SimulatedEngine implements AutoCloseable {
      * Returns the maximum skips of the oldest request. A forced FIFO iteration lasts until it is admitted, or until a
      * shared prefix of it has been computed.
      */
-    private int maxPassesOfOldest() {
+    private int maxSkipsOfOldest() {
         SchedulerOptions options = settings.engine().scheduler();
         if (options.prefixCache()) {
             return AdmissionPolicy.MAX_SKIPS;
@@ -233,11 +233,11 @@ final class SimulatedEngine implements AutoCloseable {
                         "request %d holds blocks and is in no step",
                         sequence.id());
                 Require.that(
-                        sequence.timesSkipped() == request.passes(),
-                        "request %d counts %d passes, seen %d",
+                        sequence.timesSkipped() == request.skips(),
+                        "request %d counts %d skips, seen %d",
                         sequence.id(),
                         sequence.timesSkipped(),
-                        request.passes());
+                        request.skips());
                 checkCached(sequence);
             }
         }
@@ -292,9 +292,9 @@ final class SimulatedEngine implements AutoCloseable {
             unended += request.hasEnded() ? 0 : 1;
         }
         Require.that(
-                loop.endings() == requests.size() - unended,
+                loop.endedCount() == requests.size() - unended,
                 "%d endings of %d requests that have ended",
-                loop.endings(),
+                loop.endedCount(),
                 requests.size() - unended);
         running.removeIf(request -> request.isOver(iteration));
     }
@@ -345,7 +345,7 @@ final class SimulatedEngine implements AutoCloseable {
             loop.check();
             Require.that(
                     scheduler.pool().held() == 0,
-                    "%d blocks held by nobody",
+                    "%d blocks held without a request",
                     scheduler.pool().held());
             Require.that(
                     loop.stats().blocksInUse() == 0,

@@ -28,7 +28,7 @@ final class Simulation {
      *
      * @param traceHash hash of all events; equal for equal seeds
      * @param maxPreemptions maximum preemptions of one request
-     * @param maxPasses maximum skips of one request
+     * @param maxSkips maximum skips of one request
      */
     record Outcome(
             long traceHash,
@@ -39,7 +39,7 @@ final class Simulation {
             long preemptions,
             int maxPreemptions,
             long cachedTokens,
-            int maxPasses,
+            int maxSkips,
             long cancelled,
             long failed) {}
 
@@ -106,7 +106,7 @@ final class Simulation {
                 engine.scheduler().total(Fact.PREEMPTIONS),
                 requests.stream().mapToInt(WatchedRequest::preemptions).max().orElse(0),
                 engine.scheduler().total(Fact.CACHED_TOKENS),
-                requests.stream().mapToInt(WatchedRequest::passes).max().orElse(0),
+                requests.stream().mapToInt(WatchedRequest::skips).max().orElse(0),
                 requests.stream()
                         .filter(r -> r.endedWith(FinishReason.CANCELLED))
                         .count(),

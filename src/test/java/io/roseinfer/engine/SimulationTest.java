@@ -55,7 +55,7 @@ class SimulationTest {
                 .as("preemptions of one request")
                 .allMatch(o -> o.maxPreemptions() <= 2 * Scheduler.MAX_RESTARTS);
         assertThat(outcomes).as("cached tokens").anyMatch(o -> o.cachedTokens() > 0);
-        assertThat(outcomes).as("passes").anyMatch(o -> o.maxPasses() == AdmissionPolicy.MAX_SKIPS);
+        assertThat(outcomes).as("skips").anyMatch(o -> o.maxSkips() == AdmissionPolicy.MAX_SKIPS);
         assertThat(outcomes).as("cancels").anyMatch(o -> o.cancelled() > 1);
         assertThat(outcomes).as("failures").anyMatch(o -> o.failed() > 1);
         assertThat(outcomes).as("lost steps").anyMatch(o -> o.lostSteps() > 1);
@@ -78,7 +78,7 @@ class SimulationTest {
         for (long seed = 0; seed < THREAD_SEEDS; seed++) {
             outcomes.add(threads.apply(seed));
         }
-        assertThat(outcomes).as("refusals beside accepted requests").anyMatch(o -> !o.contains("overloaded=0"));
+        assertThat(outcomes).as("rejected and accepted requests").anyMatch(o -> !o.contains("overloaded=0"));
         assertThat(outcomes).as("engines that died").anyMatch(o -> o.contains("died=true"));
     }
 

@@ -84,7 +84,7 @@ record SoakRequest(GenerationRequest request, int[] prompt, int[] ids, String te
     void check(Completion seen, Tokenizer tokenizer, boolean mayEndEarly) {
         int[] got = seen.ids();
         boolean cancelled = seen.finishReason() == FinishReason.CANCELLED;
-        Require.that(!cancelled || mayEndEarly, "cancelled by nobody");
+        Require.that(!cancelled || mayEndEarly, "cancelled without a cause");
         Require.that(
                 cancelled || seen.finishReason() == reason,
                 "ended with %s, alone with %s",

@@ -46,17 +46,17 @@ final class StepAudit {
 
     private void checkBudget(StepInputs in) {
         SchedulerOptions options = settings.engine().scheduler();
-        int singles = 0;
+        int singleTokenRows = 0;
         for (int row = 0; row < in.rows(); row++) {
-            singles += in.rowStart(row + 1) - in.rowStart(row) == 1 ? 1 : 0;
+            singleTokenRows += in.rowStart(row + 1) - in.rowStart(row) == 1 ? 1 : 0;
         }
-        int decodes = Math.min(singles, options.maxBatchSize());
+        int decodes = Math.min(singleTokenRows, options.maxBatchSize());
         boolean fits;
         if (options.chunkedPrefill()) {
             fits = in.rows() - decodes <= options.prefillMaxBatchSize()
                     && in.tokens() <= Math.max(options.prefillMaxTokens(), decodes + 1);
         } else {
-            boolean decode = singles == in.rows() && in.rows() <= options.maxBatchSize();
+            boolean decode = singleTokenRows == in.rows() && in.rows() <= options.maxBatchSize();
             fits = decode
                     || (in.rows() <= options.prefillMaxBatchSize()
                             && (in.rows() == 1 || in.tokens() <= options.prefillMaxTokens()));

@@ -207,7 +207,7 @@ final class ThreadedSoak {
             try {
                 return one.outcome().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             } catch (TimeoutException e) {
-                throw new AssertionError("no ending of " + one, e);
+                throw new AssertionError("no outcome of " + one, e);
             } catch (ExecutionException | InterruptedException e) {
                 throw new AssertionError("failed: " + e.getCause() + " of " + one, e);
             }
@@ -217,7 +217,7 @@ final class ThreadedSoak {
             long deadline = deadline();
             EngineStats stats = engine.stats();
             while (stats.active() > 0 || stats.waiting() > 0 || stats.blocksInUse() > 0) {
-                Require.that(System.nanoTime() < deadline, "left behind: %s", stats);
+                Require.that(System.nanoTime() < deadline, "still in use: %s", stats);
                 LockSupport.parkNanos(20_000);
                 stats = engine.stats();
             }

@@ -71,7 +71,7 @@ final class VirtualReplicas {
         }
 
         /** Stops the replica as if its loop had failed. */
-        private void die() {
+        private void fail() {
             dead = true;
             inFlight.unbindAll(loop.load().index());
             loop.requeueRestartable(request -> {
@@ -142,15 +142,15 @@ final class VirtualReplicas {
     /** Serves all requests like {@link #run}, with the results in {@link #requests}. */
     void serve(List<Arrival> arrivals) {
         int next = 0;
-        Optional<Lane> behind = behind();
-        while (next < arrivals.size() || behind.isPresent()) {
+        Optional<Lane> earliest = earliest();
+        while (next < arrivals.size() || earliest.isPresent()) {
             if (next < arrivals.size()
-                    && (behind.isEmpty() || arrivals.get(next).nanos() <= behind.get().nanos)) {
+                    && (earliest.isEmpty() || arrivals.get(next).nanos() <= earliest.get().nanos)) {
                 submit(arrivals.get(next++));
             } else {
-                runIteration(behind.orElseThrow());
+                runIteration(earliest.orElseThrow());
             }
-            behind = behind();
+            earliest = earliest();
         }
     }
 
@@ -166,21 +166,21 @@ final class VirtualReplicas {
                                     loads,
                                     inFlight.waitingQueue().sharedCount()));
         } catch (DeviceFailure failure) {
-            lane.die();
+            lane.fail();
             loads = loads.stream().filter(load -> load != lane.loop.load()).toList();
             advanceIdle(lane.nanos);
         }
     }
 
     /** Returns the replica with work that has the earliest clock. */
-    private Optional<Lane> behind() {
-        Lane behind = null;
+    private Optional<Lane> earliest() {
+        Lane earliest = null;
         for (Lane lane : lanes) {
-            if (!lane.dead && lane.loop.hasWork() && (behind == null || lane.nanos < behind.nanos)) {
-                behind = lane;
+            if (!lane.dead && lane.loop.hasWork() && (earliest == null || lane.nanos < earliest.nanos)) {
+                earliest = lane;
             }
         }
-        return Optional.ofNullable(behind);
+        return Optional.ofNullable(earliest);
     }
 
     private void advanceIdle(long toNanos) {
@@ -212,7 +212,7 @@ final class VirtualReplicas {
             live.addLoad(loads.get(chosen), sequence);
         }
         inFlight.reserve();
-        Require.that(inFlight.enqueue(live, sequence, engine), "a request that nobody knows has ended");
+        Require.that(inFlight.enqueue(live, sequence, engine), "a request has ended before it was queued");
     }
 
     private Outcome outcome(List<Arrival> arrivals) {

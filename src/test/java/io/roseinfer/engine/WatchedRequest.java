@@ -32,8 +32,8 @@ final class WatchedRequest {
     private boolean everAdmitted;
     private int computedOnce;
     private int cachedTokens;
-    private int passes;
-    private int passesAsOldest;
+    private int skips;
+    private int skipsAsOldest;
     private int cancelledAt = NEVER;
     private int knownWhenCancelled;
     private int endedAt = NEVER;
@@ -127,20 +127,20 @@ final class WatchedRequest {
      * @param isOldest whether it is the oldest of all that were never admitted
      * @param maxAsOldest maximum of such steps while it is the oldest
      */
-    void passOver(boolean isOldest, int maxAsOldest) {
-        passes++;
-        passesAsOldest += isOldest ? 1 : 0;
-        Require.that(!everAdmitted, "request %d starts over and was passed over", live.id());
-        Require.that(passes <= AdmissionPolicy.MAX_SKIPS, "request %d was passed over %d times", live.id(), passes);
+    void skip(boolean isOldest, int maxAsOldest) {
+        skips++;
+        skipsAsOldest += isOldest ? 1 : 0;
+        Require.that(!everAdmitted, "request %d was restarted and skipped", live.id());
+        Require.that(skips <= AdmissionPolicy.MAX_SKIPS, "request %d was skipped %d times", live.id(), skips);
         Require.that(
-                passesAsOldest <= maxAsOldest,
-                "request %d waited longest and was passed over %d times",
+                skipsAsOldest <= maxAsOldest,
+                "request %d waited longest and was skipped %d times",
                 live.id(),
-                passesAsOldest);
+                skipsAsOldest);
     }
 
-    int passes() {
-        return passes;
+    int skips() {
+        return skips;
     }
 
     /** Records that a step computes its tokens from {@code start} to {@code end}. */
@@ -291,7 +291,7 @@ final class WatchedRequest {
                         reason);
             }
             case CANCELLED -> {
-                Require.that(engineStopped || isCancelled(), "request %d: nobody cancelled it", live.id());
+                Require.that(engineStopped || isCancelled(), "request %d: cancelled without a cause", live.id());
                 Require.that(
                         engineStopped || ids.length <= knownWhenCancelled,
                         "request %d: %d tokens, %d when it was cancelled",

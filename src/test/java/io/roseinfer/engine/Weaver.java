@@ -164,7 +164,7 @@ final class Weaver {
             return timed.get(dice.below(timed.size()));
         }
         if (ready.isEmpty()) {
-            giveUp("nobody can go on; left are "
+            giveUp("no thread can run; blocked are "
                     + tasks.stream().filter(t -> !t.isOver).map(t -> t.name).toList());
         }
         return ready.get(dice.below(ready.size()));

@@ -6,7 +6,7 @@ import io.roseinfer.scheduler.policy.WaitingRequest;
 
 /**
  * A policy as a researcher would write one: the request with the least work left goes first, prompt and completion together, and
- * each time it is passed over counts as eight tokens less.
+ * each time it is skipped counts as eight tokens less.
  */
 public final class ShortestJobFirst implements AdmissionPolicy {
     @Override

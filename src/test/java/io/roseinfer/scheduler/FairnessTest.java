@@ -272,8 +272,6 @@ class FairnessTest {
                 restartsOnly += lasts && restarts ? 1 : 0;
             }
         }
-        assertThat(restartsOnly)
-                .as("strict iterations in which requests started over")
-                .isPositive();
+        assertThat(restartsOnly).as("strict iterations with restarts").isPositive();
     }
 }

@@ -96,7 +96,7 @@ class PoliciesTest {
     }
 
     /** Preempts the lowest priority. */
-    private static final PreemptionPolicy LEAST_URGENT =
+    private static final PreemptionPolicy LOWEST_PRIORITY =
             (one, other) -> one.priority() < other.priority() ? one : other;
 
     /** Runs three requests that grow until the pool is exhausted; returns the one preempted first. */
@@ -114,8 +114,8 @@ class PoliciesTest {
 
     @Test
     void policy_chooses_the_victim_and_the_default_is_the_youngest() {
-        assertThat(firstVictim(LEAST_URGENT, 5, 1, 3).arrival()).isEqualTo(1);
-        assertThat(firstVictim(LEAST_URGENT, 5, 3, 1).arrival()).isEqualTo(2);
+        assertThat(firstVictim(LOWEST_PRIORITY, 5, 1, 3).arrival()).isEqualTo(1);
+        assertThat(firstVictim(LOWEST_PRIORITY, 5, 3, 1).arrival()).isEqualTo(2);
         assertThat(firstVictim(PreemptionPolicy.youngest(), 5, 1, 3).arrival()).isEqualTo(2);
     }
 
@@ -123,7 +123,7 @@ class PoliciesTest {
     void oldest_is_never_preempted_regardless_of_the_policy() {
         PreemptionPolicy oldest = (one, other) -> one.arrival() < other.arrival() ? one : other;
         assertThat(firstVictim(oldest, 0, 0, 0).arrival()).isEqualTo(1);
-        assertThat(firstVictim(LEAST_URGENT, 0, 5, 5).arrival()).isPositive();
+        assertThat(firstVictim(LOWEST_PRIORITY, 0, 5, 5).arrival()).isPositive();
     }
 
     /** Decodes this many steps before it admits further requests. */
