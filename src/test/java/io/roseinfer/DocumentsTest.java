@@ -203,7 +203,7 @@ class DocumentsTest {
     void every_type_and_member_that_a_document_names_exists() {
         assertThat(names(Document.at("src/site/markdown/structure.md")))
                 .hasSizeGreaterThan(80)
-                .contains("EngineLoop.turn", "Flight");
+                .contains("EngineLoop.runIteration", "Flight");
         List<String> wrong = documents.stream()
                 .flatMap(document -> names(document).stream()
                         .filter(not(DocumentsTest::exists))
