@@ -42,7 +42,7 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "batch",
-        description = "Answer a file of requests in OpenAI's batch format, to a file.",
+        description = "Run a file of requests in OpenAI's batch format and write the responses to a file.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -81,20 +81,22 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
             names = {"-i", "--input"},
             paramLabel = "<FILE>",
             required = true,
-            description = "Requests, one a line; .zst is compressed, and - is standard input.")
+            description = "Requests, one per line; .zst is compressed, and - is standard input.")
     private String input = "";
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "<FILE>",
             required = true,
-            description = "Answers, one a line; .zst compresses it, and - is standard output.")
+            description = "Responses, one per line; .zst compresses it, and - is standard output.")
     private String output = "";
 
-    @Option(names = "--resume", description = "Go on with an --output that exists: skip the lines that it answers.")
+    @Option(names = "--resume", description = "Continue an existing --output: skip the requests that it answers.")
     private boolean resume;
 
-    @Option(names = "--ordered", description = "Write answers in the order of their lines, instead of as they come.")
+    @Option(
+            names = "--ordered",
+            description = "Write responses in the order of their requests instead of as they complete.")
     private boolean ordered;
 
     @Option(
@@ -102,7 +104,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
             description =
-                    "Most lines between input and output (default: 4 for each row of --max-batch-size and replica).",
+                    "Maximum requests between input and output (default: 4 per row of --max-batch-size and replica).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
     private Optional<Integer> inFlight = Optional.empty();
@@ -110,13 +112,13 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--seed",
             paramLabel = "<N>",
-            description = "Makes the seeds of requests that have none, with their custom_id.")
+            description = "Base seed of requests without one, combined with their custom_id.")
     private long seed;
 
     @Option(
             names = "--served-model-name",
             paramLabel = "<NAME>",
-            description = "What requests may call the model (default: --model).",
+            description = "Model name that requests may use (default: --model).",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> servedModelName = Optional.empty();
 
@@ -124,14 +126,14 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
             names = "--drain-seconds",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "On Ctrl-C or SIGTERM, how long lines in flight may go on.")
+            description = "Seconds that in-flight requests have to finish after Ctrl-C or SIGTERM.")
     @Within(min = 0)
     private int drainSeconds = 30;
 
     @Option(
             names = "--spark",
             paramLabel = "<MASTER>",
-            description = "Run it on this Spark cluster, into a folder --output: local[2], yarn, spark://host:port, …",
+            description = "Run on this Spark cluster, with a folder as --output: local[2], yarn, spark://host:port, …",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> spark = Optional.empty();
 

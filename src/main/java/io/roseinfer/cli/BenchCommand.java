@@ -5,8 +5,8 @@ import picocli.CommandLine.Command;
 @Command(
         name = "bench",
         description =
-                "Measure: streaming (the default) is the whole engine under load, scheduler its core alone, model the device alone,"
-                        + " serve a server over HTTP; sweep, ab and replay run serve over settings, in pairs, and again.",
+                "Benchmark the whole engine under load (streaming, the default), its scheduler, its model steps, or a server over"
+                        + " HTTP (serve); sweep, ab and replay vary, compare and repeat runs of serve.",
         synopsisSubcommandLabel = "[streaming|scheduler|model|serve|sweep|ab|replay]",
         commandListHeading = "%nCommands:%n")
 final class BenchCommand {}

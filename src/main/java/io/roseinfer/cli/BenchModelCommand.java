@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "model",
-        description = "The model alone: prefill and decode steps of given shapes, without scheduler or queue.",
+        description = "Benchmark prefill and decode steps of given shapes, without scheduler or queue.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -50,7 +50,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             names = "--prefill",
             paramLabel = "<[ROWSx]TOKENS[,...]>",
             converter = Shapes.Prefills.class,
-            description = "Prompts to prefill in one step, or none.")
+            description = "Shapes of prefill steps, or none.")
     private Shapes.Points prefill = Shapes.Points.of(new ModelPoint.Prefill(1, 64));
 
     @Heading("Load")
@@ -58,7 +58,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             names = "--decode",
             paramLabel = "<ROWS[,...]>",
             converter = Shapes.Decodes.class,
-            description = "Rows that decode together, or none.")
+            description = "Rows of decode steps, or none.")
     private Shapes.Points decode = Shapes.Points.of(new ModelPoint.Decode(1), new ModelPoint.Decode(8));
 
     @Heading("Load")
@@ -66,7 +66,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             names = "--context",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Tokens of every row before it decodes.")
+            description = "Tokens of each row before it decodes.")
     @Within(min = 1)
     private int context = 8;
 
@@ -75,7 +75,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             names = "--decode-steps",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Steps of a decode run.")
+            description = "Steps per decode run.")
     @Within(min = 1, max = 10_000)
     private int decodeSteps = 64;
 
@@ -92,7 +92,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             names = "--warmup-runs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Runs before those that count, of every shape, at least.")
+            description = "Minimum warm-up runs of each shape.")
     @Within(min = 0)
     private int warmupRuns = WarmUp.defaults().runs();
 
@@ -100,7 +100,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             names = "--warmup-ms",
             paramLabel = "<MS>",
             preprocessor = Within.Check.class,
-            description = "Time that every shape runs before the runs that count, at least.")
+            description = "Minimum warm-up time of each shape in milliseconds.")
     @Within(min = 0, max = 3_600_000)
     private double warmupMillis = WarmUp.defaults().nanos() / NANOS_PER_MILLI;
 
@@ -108,7 +108,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             names = "--repeat-runs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Runs that count, of every shape.")
+            description = "Measured runs of each shape.")
     @Within(min = 1)
     private int repeatRuns = 5;
 

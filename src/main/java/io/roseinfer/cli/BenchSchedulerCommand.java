@@ -47,8 +47,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "scheduler",
         description = {
-            "Drive the scheduler by hand: no queue, no streams, no engine thread.",
-            "With --backend sim and no --mode: what a step of the scheduler itself costs, without a model."
+            "Benchmark the scheduler driven directly: no queue, no streams, no engine thread.",
+            "With --backend sim and no --mode: measure the scheduler's own time per step, without a model."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
@@ -82,7 +82,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             names = "--backend",
             paramLabel = "<auto|cpu|cuda[:N]|sim>",
             converter = Place.Parser.class,
-            description = "The same as --device.",
+            description = "Same as --device.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Place> backend = Optional.empty();
 
@@ -96,8 +96,8 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             names = "--mode",
             paramLabel = "<online|offline|naive>",
             description = {
-                "online prefills requests one by one as they come, offline all together; naive never batches",
-                "(default: online; on sim, the cost of a step)."
+                "online prefills requests one by one, offline in batches; naive never batches",
+                "(default: online; on sim, the scheduler's time per step)."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<SchedulerBenchmark.Mode> mode = Optional.empty();
@@ -107,7 +107,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             names = "--max-new-tokens",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Most tokens to generate per request.")
+            description = "Maximum tokens to generate per request.")
     @Within(min = 1)
     private int maxNewTokens = 100;
 
@@ -121,7 +121,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             names = "--warmup-runs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Runs before those that count.")
+            description = "Warm-up runs.")
     @Within(min = 0)
     private int warmupRuns = 1;
 
@@ -129,7 +129,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             names = "--repeat-runs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Runs that count.")
+            description = "Measured runs.")
     @Within(min = 1)
     private int repeatRuns = 3;
 

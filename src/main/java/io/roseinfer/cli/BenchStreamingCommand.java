@@ -53,12 +53,11 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "streaming",
-        description = "Submit requests to an engine on a schedule and report where their time went.",
+        description = "Submit requests to an engine on a schedule and report where their time is spent.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer =
-                "%nroseinfer bench serve --help, bench scheduler --help and bench model --help show the other benchmarks.")
+        footer = "%nSee also roseinfer bench serve --help, bench scheduler --help and bench model --help.")
 @Heading("Output")
 final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     private static final int MAX_INTERVAL_MILLIS = 3_600_000;
@@ -97,7 +96,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             names = "--max-new-tokens",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Most tokens to generate per request.")
+            description = "Maximum tokens to generate per request.")
     @Within(min = 1)
     private int maxNewTokens = 16;
 
@@ -141,7 +140,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             names = "--warmup-runs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Runs before those that count.")
+            description = "Warm-up runs.")
     @Within(min = 0)
     private int warmupRuns;
 
@@ -150,14 +149,14 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             names = "--repeat-runs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Runs that count.")
+            description = "Measured runs.")
     @Within(min = 1)
     private int repeatRuns = 1;
 
     @Option(
             names = "--json",
             paramLabel = "<FILE>",
-            description = "Write every request's stamps to a file; .gz and .zst compress it.",
+            description = "Write results, with every request's timestamps, to a file; .gz and .zst compress it.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> json = Optional.empty();
 
@@ -167,17 +166,16 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--timeline",
             paramLabel = "<FILE>",
-            description =
-                    "Write every step and every request to a trace that ui.perfetto.dev opens; .gz and .zst compress it.",
+            description = "Write a trace of all steps and requests for ui.perfetto.dev; .gz and .zst compress it.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> timeline = Optional.empty();
 
     @Option(
             names = "--profile-ops",
-            description = "Tell where the steps' time went, operator by operator, prefill and decode apart (cpu).")
+            description = "Report time per operator, separately for prefill and decode (CPU only).")
     private boolean profileOps;
 
-    @Option(names = "--print-ids", description = "Put the generated token ids into the JSON file.")
+    @Option(names = "--print-ids", description = "Include the generated token ids in the --json file.")
     private boolean printIds;
 
     @Override

@@ -24,8 +24,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "chat",
         description =
-                "Talk with a model, a line at a time: /reset forgets, /system TEXT instructs, /exit ends. Ctrl-C ends an"
-                        + " answer.",
+                "Chat with a model, one line at a time. /reset clears the conversation, /system TEXT also sets a system prompt, /exit"
+                        + " quits; Ctrl-C stops an answer.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -38,7 +38,7 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
             names = "--system",
             paramLabel = "<TEXT>",
             converter = PromptConverter.class,
-            description = "What the model is told first.",
+            description = "System prompt.",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> system = Optional.empty();
 
@@ -46,7 +46,7 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
             names = "--max-new-tokens",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Most tokens of an answer (default: the rest of the context).",
+            description = "Maximum tokens per answer (default: the rest of the context).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
     private Optional<Integer> maxNewTokens = Optional.empty();

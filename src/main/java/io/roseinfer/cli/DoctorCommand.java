@@ -32,8 +32,8 @@ import picocli.CommandLine.Model.CommandSpec;
 @Command(
         name = "doctor",
         description = {
-            "Say what roseinfer finds on this machine, and what to do about what it does not find.",
-            "Loads a model to tell what it takes of memory; the exit code is that of the first thing that is wrong."
+            "Report what roseinfer finds on this machine, and how to fix what is missing.",
+            "Loads a model to report its memory use. The exit code is that of the first problem."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,

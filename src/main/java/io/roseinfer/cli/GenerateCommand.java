@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "generate",
-        description = "Continue a prompt; the text appears as it is made.",
+        description = "Complete a prompt and stream the text.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -50,7 +50,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                 names = "--prompt",
                 paramLabel = "<TEXT>",
                 converter = PromptConverter.class,
-                description = "What to continue.",
+                description = "Prompt text.",
                 showDefaultValue = Visibility.NEVER)
         private Optional<String> text = Optional.empty();
 
@@ -59,7 +59,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                 paramLabel = "<ID[,ID...]>",
                 converter = Numbers.Parser.class,
                 preprocessor = Within.Check.class,
-                description = "What to continue, as token ids; needs no tokenizer.",
+                description = "Prompt as token ids; needs no tokenizer.",
                 showDefaultValue = Visibility.NEVER)
         @Within(min = 0)
         private Optional<Numbers> ids = Optional.empty();
@@ -72,9 +72,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     }
 
     @Heading("Prompt")
-    @Option(
-            names = "--chat",
-            description = "Take the prompt for a user's message, and answer it by the model's chat template.")
+    @Option(names = "--chat", description = "Treat the prompt as a user message and apply the model's chat template.")
     private boolean chat;
 
     @Mixin
@@ -84,7 +82,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
             names = "--max-new-tokens",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Most tokens to generate.")
+            description = "Maximum tokens to generate.")
     @Within(min = 1)
     private int maxNewTokens = GenerationRequest.DEFAULT_NEW_TOKENS;
 
@@ -97,11 +95,11 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--stop",
             paramLabel = "<TEXT>",
-            description = "End before this text; may be given up to " + GenerationRequest.MAX_STOP_STRINGS + " times.",
+            description = "Stop before this text; can be given up to " + GenerationRequest.MAX_STOP_STRINGS + " times.",
             showDefaultValue = Visibility.NEVER)
     private List<String> stop = new ArrayList<>();
 
-    @Option(names = "--no-stop-on-eos", description = "Generate on after the end-of-text token.")
+    @Option(names = "--no-stop-on-eos", description = "Continue after the end-of-text token.")
     private boolean noStopOnEos;
 
     @Heading("Output")
@@ -113,7 +111,8 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
             names = "--logprobs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "With --json: log-probabilities of the tokens and of the N likeliest at each place.",
+            description =
+                    "With --json: log-probabilities of the tokens and of the N most likely ones at each position.",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 0, max = SamplingParams.MAX_LOGPROBS)
     private Optional<Integer> logprobs = Optional.empty();

@@ -13,18 +13,18 @@ import picocli.CommandLine.ScopeType;
         commandListHeading = "%nCommands:%n",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:done",
-            "1:a bug in roseinfer",
-            "2:a flag or a request is wrong",
-            "3:the model is not there or cannot be loaded",
-            "4:the device asked for cannot be used",
+            "0:success",
+            "1:internal error (a bug in roseinfer)",
+            "2:invalid flag or request",
+            "3:the model was not found or cannot be loaded",
+            "4:the requested device is not available",
             "5:out of memory",
             "7:the engine died",
-            "8:a benchmark has run and does not count",
+            "8:the result of a benchmark is invalid",
             "9:arm B of bench ab is worse",
-            "130:interrupted",
-            "141:nobody reads standard output any more",
-            "143:ended by SIGTERM"
+            "130:interrupted (SIGINT)",
+            "141:standard output was closed",
+            "143:terminated (SIGTERM)"
         })
 final class RootCommand {
     /** The version of the artifact; a test compares it with pom.xml. */

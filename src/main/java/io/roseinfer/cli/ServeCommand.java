@@ -28,7 +28,7 @@ import picocli.CommandLine.Model.CommandSpec;
 
 @Command(
         name = "serve",
-        description = "Serve a model over HTTP, as OpenAI's API has it, until SIGTERM or Ctrl-C.",
+        description = "Serve a model over an OpenAI-compatible HTTP API until SIGTERM or Ctrl-C.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)

@@ -33,14 +33,14 @@ import picocli.CommandLine.Option;
 @picocli.CommandLine.Command(
         name = "ab",
         description = {
-            "Compare two settings, or two servers, by pairs of runs of the same requests, A B B A, with an interval on the ratio.",
-            "Takes all flags of bench serve, for both; --a and --b add to them."
+            "Compare two configurations or servers by pairs of runs of the same requests, in the order A B B A, with a confidence interval.",
+            "Takes all flags of bench serve for both arms; --a and --b add to them."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
         footer =
-                "%nEnds with exit code 9 if B is shown to be worse, and 8 if too many runs are invalid or the figure has no ratio.")
+                "%nThe exit code is 9 if B is shown to be worse, and 8 if too many runs are invalid or the metric has no ratio.")
 @Heading("Comparison")
 public final class BenchAbCommand implements Command {
     private static final int WORSE = 9;
@@ -53,7 +53,7 @@ public final class BenchAbCommand implements Command {
     @Option(
             names = "--a",
             paramLabel = "<FLAGS>",
-            description = "Flags of one arm, as one word, or its URL.",
+            description = "Flags of arm A as one word, or its URL.",
             defaultValue = "",
             showDefaultValue = Visibility.NEVER)
     private String a = "";
@@ -61,7 +61,7 @@ public final class BenchAbCommand implements Command {
     @Option(
             names = "--b",
             paramLabel = "<FLAGS>",
-            description = "Flags of the other arm.",
+            description = "Flags of arm B as one word, or its URL.",
             defaultValue = "",
             showDefaultValue = Visibility.NEVER)
     private String b = "";
@@ -70,22 +70,21 @@ public final class BenchAbCommand implements Command {
             names = "--pairs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Pairs of runs, an even number of 10 or more.")
+            description = "Pairs of runs: an even number, at least 10.")
     @Within(min = 1)
     private int pairs = 20;
 
     @Option(
             names = "--metric",
-            paramLabel = "<FIGURE>",
-            description =
-                    "The figure that decides, by its name in the results, as in p99_ttft_ms or output_throughput.")
+            paramLabel = "<METRIC>",
+            description = "Metric that decides, by its name in the results, as in p99_ttft_ms or output_throughput.")
     private String metric = "median_e2el_ms";
 
     @Option(
             names = "--no-worse-than",
             paramLabel = "<PERCENT>",
             preprocessor = Within.Check.class,
-            description = "By how much B may be worse.")
+            description = "Percentage by which B may be worse.")
     @Within(min = 0)
     private double noWorseThan;
 

@@ -29,13 +29,13 @@ import picocli.CommandLine.Parameters;
 @picocli.CommandLine.Command(
         name = "replay",
         description = {
-            "Run a recorded run again: the same requests at the same times, on simulated time unless --backend says otherwise.",
-            "Flags of bench serve change what they name; all others are the recorded run's."
+            "Repeat a recorded run: the same requests at the same times, in simulated time unless --backend is given.",
+            "Flags of bench serve override those of the recorded run."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer = "%nOn simulated time, completions are as long as they were in the recorded run.")
+        footer = "%nIn simulated time, completions are as long as in the recorded run.")
 public final class BenchReplayCommand implements Command {
     private static final int INVALID = 8;
 
@@ -59,7 +59,7 @@ public final class BenchReplayCommand implements Command {
     @Parameters(
             paramLabel = "RUN",
             showDefaultValue = Visibility.NEVER,
-            description = "What bench serve --json has written.")
+            description = "Result file of bench serve --json.")
     private Path run = Path.of("");
 
     @Mixin

@@ -19,11 +19,12 @@ import picocli.CommandLine.Model.CommandSpec;
 
 @picocli.CommandLine.Command(
         name = "serve",
-        description = "Offer a load to a server of OpenAI's API, in an open loop, and report what a client saw.",
+        description =
+                "Send an open-loop load to an OpenAI-compatible server and report the latencies that a client sees.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer = "%nA run whose client was late, or whose server contradicts itself, ends with exit code 8.")
+        footer = "%nThe exit code is 8 if the run is invalid: the client was late, or the server contradicts itself.")
 public final class BenchServeCommand implements Command {
     private static final int INVALID = 8;
 

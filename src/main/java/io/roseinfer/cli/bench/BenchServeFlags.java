@@ -49,7 +49,7 @@ final class BenchServeFlags {
             names = "--num-prompts",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Requests of the run; a file may have fewer.")
+            description = "Number of requests; a file may have fewer.")
     @Within(min = 1)
     private int numPrompts = 1000;
 
@@ -60,19 +60,19 @@ final class BenchServeFlags {
             names = "--max-concurrency",
             paramLabel = "<C>",
             preprocessor = Within.Check.class,
-            description = "Most requests in flight; those that are due wait (default: no limit).",
+            description = "Maximum requests in flight; further ones wait (default: no limit).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
     private Optional<Integer> maxConcurrency = Optional.empty();
 
-    @Option(names = "--seed", paramLabel = "<S>", description = "Seed of prompts and arrivals.")
+    @Option(names = "--seed", paramLabel = "<S>", description = "Seed of prompts and arrival times.")
     private long seed;
 
     @Option(
             names = {"--warmup-requests", "--num-warmups"},
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Requests before the run, of the same lengths and of another seed.")
+            description = "Requests before the run, with the same lengths and another seed.")
     @Within(min = 0)
     private int warmupRequests;
 
@@ -80,7 +80,7 @@ final class BenchServeFlags {
             names = "--stall-timeout-s",
             paramLabel = "<S>",
             preprocessor = Within.Check.class,
-            description = "Requests in flight fail when nothing came for so long.")
+            description = "Fail the requests in flight if nothing arrives for this many seconds.")
     @Within(min = 1)
     private int stallSeconds = 600;
 
@@ -88,7 +88,7 @@ final class BenchServeFlags {
             names = "--reader-threads",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Threads that read answers (default: one for every four cores).",
+            description = "Threads that read responses (default: one per four cores, up to 8).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
     private Optional<Integer> readerThreads = Optional.empty();

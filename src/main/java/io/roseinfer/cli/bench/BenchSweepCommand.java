@@ -28,13 +28,13 @@ import picocli.CommandLine.Option;
 @picocli.CommandLine.Command(
         name = "sweep",
         description = {
-            "Run bench serve once for every combination of some flags' values, or look for the highest rate that meets an objective.",
+            "Run bench serve for every combination of flag values, or search for the highest rate that meets an objective.",
             "Takes all flags of bench serve; --goodput is the objective."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer = "%nEnds with exit code 8 when a point does not count.")
+        footer = "%nThe exit code is 8 if a point is invalid.")
 @Heading("Sweep")
 public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
@@ -46,7 +46,7 @@ public final class BenchSweepCommand implements Command {
     @Option(
             names = "--vary",
             paramLabel = "<FLAG=V[,V...]>",
-            description = "A flag of bench serve and its values, as in request-rate=2,4,8; may be given several times.",
+            description = "Flag of bench serve and its values, as in request-rate=2,4,8; can be repeated.",
             showDefaultValue = Visibility.NEVER)
     private List<String> vary = List.of();
 
@@ -54,7 +54,7 @@ public final class BenchSweepCommand implements Command {
             names = "--find-rate",
             paramLabel = "<R>",
             preprocessor = Within.Check.class,
-            description = "Look for the highest --request-rate that meets the objective, and begin with this one.",
+            description = "Search for the highest --request-rate that meets the objective, starting at R.",
             showDefaultValue = Visibility.NEVER)
     @Within(above = 0)
     private Optional<Double> findRate = Optional.empty();
@@ -63,8 +63,7 @@ public final class BenchSweepCommand implements Command {
             names = "--rate-resolution",
             paramLabel = "<PERCENT>",
             preprocessor = Within.Check.class,
-            description =
-                    "How far apart the highest rate that meets it and the lowest that does not may be in the end.")
+            description = "Stop when the highest passing and the lowest failing rate are this close.")
     @Within(above = 0)
     private double resolution = 5;
 
@@ -72,14 +71,14 @@ public final class BenchSweepCommand implements Command {
             names = "--attainment",
             paramLabel = "<PERCENT>",
             preprocessor = Within.Check.class,
-            description = "Percent of all requests that must be within the bounds of --goodput.")
+            description = "Percentage of requests that must be within the bounds of --goodput.")
     @Within(min = 0, max = 100)
     private double attainment = 99;
 
     @Option(
             names = "--resume",
             description =
-                    "Keep the points that the file of --json has and that count, if its command was the same, and measure the others.")
+                    "Keep the valid points of the --json file, if its command was the same, and measure the others.")
     private boolean resume;
 
     @Mixin

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
 @picocli.CommandLine.Command(
         name = "report",
         description =
-                "Make one page of results files: verdict, distributions, what went on over time. It needs no network.",
+                "Write one self-contained HTML report of result files: validity, distributions, charts over time.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -28,13 +28,13 @@ public final class ReportCommand implements Command {
             paramLabel = "FILE",
             arity = "1..*",
             showDefaultValue = Visibility.NEVER,
-            description = "What a benchmark has written by --json; several are shown together.")
+            description = "Result file of a benchmark's --json; several are shown together.")
     private List<Path> files = List.of();
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "<FILE>",
-            description = "The page.")
+            description = "Report to write.")
     private Path output = Path.of("report.html");
 
     @Override

@@ -18,7 +18,7 @@ public final class ArrivalFlags {
             defaultValue = "inf",
             converter = Within.Infinite.class,
             preprocessor = Within.Check.class,
-            description = "Requests per second; inf sends them all at once.")
+            description = "Requests per second; inf sends all requests at once.")
     @Within(above = 0, orInfinite = true)
     private double requestRate = Double.POSITIVE_INFINITY;
 
@@ -28,8 +28,8 @@ public final class ArrivalFlags {
             converter = Within.Infinite.class,
             preprocessor = Within.Check.class,
             description =
-                    "Shape of the gamma distribution of the gaps: 1 is a Poisson process, less has more bursts, inf is one request every"
-                            + " 1/R s.")
+                    "Shape of the gamma distribution of request intervals: 1 is a Poisson process, lower is burstier, inf is one request"
+                            + " every 1/R s.")
     @Within(above = 0, orInfinite = true)
     private double burstiness = 1;
 
@@ -37,14 +37,14 @@ public final class ArrivalFlags {
             names = "--trace-speed",
             paramLabel = "<X>",
             preprocessor = Within.Check.class,
-            description = "How many times faster than recorded a trace goes by, unless --request-rate sets its times.")
+            description = "Replay a trace X times as fast as recorded; not with --request-rate.")
     @Within(above = 0)
     private double traceSpeed = 1;
 
     @Option(
             names = "--ramp-up-strategy",
             paramLabel = "<linear|exponential>",
-            description = "Have the rate change over the run, from --ramp-up-start-rps to --ramp-up-end-rps.",
+            description = "Change the request rate during the run from --ramp-up-start-rps to --ramp-up-end-rps.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Strategy> rampStrategy = Optional.empty();
 
@@ -52,7 +52,7 @@ public final class ArrivalFlags {
             names = "--ramp-up-start-rps",
             paramLabel = "<R>",
             preprocessor = Within.Check.class,
-            description = "Requests per second at the start of a ramp.",
+            description = "Request rate at the start of the ramp.",
             showDefaultValue = Visibility.NEVER)
     @Within(above = 0)
     private Optional<Double> rampStart = Optional.empty();
@@ -61,7 +61,7 @@ public final class ArrivalFlags {
             names = "--ramp-up-end-rps",
             paramLabel = "<R>",
             preprocessor = Within.Check.class,
-            description = "Requests per second at its end.",
+            description = "Request rate at the end of the ramp.",
             showDefaultValue = Visibility.NEVER)
     @Within(above = 0)
     private Optional<Double> rampEnd = Optional.empty();

@@ -46,7 +46,7 @@ public final class BenchServeOutputFlags {
             names = "--percentile-metrics",
             paramLabel = "<M[,M...]>",
             converter = Metrics.class,
-            description = "The latencies to print, of ttft, tpot, itl and e2el (default: ttft,tpot,itl).",
+            description = "Latency metrics to print, of ttft, tpot, itl and e2el (default: ttft,tpot,itl).",
             showDefaultValue = Visibility.NEVER)
     private List<String> metrics = List.of("ttft", "tpot", "itl");
 
@@ -54,20 +54,20 @@ public final class BenchServeOutputFlags {
             names = "--metric-percentiles",
             paramLabel = "<P[,P...]>",
             converter = PercentileList.class,
-            description = "The percentiles of them (default: 99).",
+            description = "Percentiles to print of each metric (default: 99).",
             showDefaultValue = Visibility.NEVER)
     private List<Double> percentiles = List.of(99.0);
 
     @Option(
             names = {"--json", "--result-filename"},
             paramLabel = "<FILE>",
-            description = "Write results and every request's stamps to a file; .gz and .zst compress it.",
+            description = "Write results, with every request's timestamps, to a file; .gz and .zst compress it.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> json = Optional.empty();
 
     @Option(
             names = "--save-result",
-            description = "Write them to roseinfer-<R>qps.json, unless --result-filename names another file.")
+            description = "Write results to roseinfer-<R>qps.json, unless --result-filename names another file.")
     private boolean saveResult;
 
     public List<String> metrics() {

@@ -62,16 +62,16 @@ public final class DatasetFlags {
             paramLabel = "<KIND>",
             defaultValue = "random",
             description = {
-                "random makes prompts of random token ids; synthetic makes conversations that share system prompts;",
-                "jsonl reads a line for each request, with prompt (text or ids) and perhaps output_tokens;",
-                "mooncake, bailian, azure, burstgpt and sharegpt read those traces."
+                "random: random token ids; synthetic: conversations that share system prompts;",
+                "jsonl: a request per line, with prompt (text or token ids) and optional output_tokens;",
+                "mooncake, bailian, azure, burstgpt, sharegpt: traces in these formats."
             })
     private Dataset dataset = Dataset.RANDOM;
 
     @Option(
             names = "--dataset-path",
             paramLabel = "<FILE>",
-            description = "The file of a data set that has one.",
+            description = "File of a dataset that is read from one.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> path = Optional.empty();
 
@@ -80,7 +80,7 @@ public final class DatasetFlags {
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
             description =
-                    "Mean tokens of a random prompt (default: 1024, or what the context holds of an engine in this process).",
+                    "Mean prompt length of random requests in tokens (default: 1024, less if an in-process engine's context is smaller).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1, max = Limits.PROMPT_CHARS)
     private int inputLength = INPUT_LENGTH;
@@ -90,8 +90,8 @@ public final class DatasetFlags {
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
             description =
-                    "Mean tokens that a random request asks for, and those of a request in a file that does not say (default: 128,"
-                            + " or what the context holds of an engine in this process).",
+                    "Mean output length of random requests in tokens, and of requests in a file that specify none (default: 128, less if"
+                            + " an in-process engine's context is smaller).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
     private int outputLength = OUTPUT_LENGTH;
@@ -108,7 +108,7 @@ public final class DatasetFlags {
             names = "--random-prefix-len",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Tokens that all random prompts begin with.")
+            description = "Length of the prefix that all random prompts share, in tokens.")
     @Within(min = 0)
     private int prefixLength;
 
@@ -116,7 +116,7 @@ public final class DatasetFlags {
             names = "--random-vocab-size",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Random token ids are below this; every model of byte-level BPE has 256.")
+            description = "Random token ids are below this; every byte-level BPE model has 256.")
     @Within(min = 1)
     private int vocabularySize = 256;
 
@@ -124,8 +124,7 @@ public final class DatasetFlags {
             names = "--clip-to",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description =
-                    "Clip a trace's requests to prompts and completions of N tokens together; how many were is told.",
+            description = "Clip trace requests to N tokens, prompt plus completion, and report how many were clipped.",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
     private Optional<Integer> clipTo = Optional.empty();

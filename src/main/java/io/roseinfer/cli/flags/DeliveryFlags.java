@@ -14,7 +14,7 @@ public final class DeliveryFlags {
             preprocessor = Within.Check.class,
             description = {
                 "Maximum in-flight requests; further ones are rejected",
-                "(default: 65536, and as many as a benchmark sends)."
+                "(default: 65536; bench serve raises it to its number of requests)."
             },
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
@@ -24,7 +24,7 @@ public final class DeliveryFlags {
             names = "--stream-interval",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Tokens per delivery to a stream.")
+            description = "Tokens per stream delivery.")
     @Within(min = 1)
     private int streamInterval = 1;
 
@@ -32,7 +32,7 @@ public final class DeliveryFlags {
             names = "--tokenize-workers",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Threads that tokenize off the submit path; 0 tokenizes in the submit call.")
+            description = "Tokenizer threads; 0 tokenizes in the submit call.")
     @Within(min = 0, max = EngineOptions.MAX_TOKENIZE_WORKERS)
     private int tokenizeWorkers;
 

@@ -51,10 +51,10 @@ public final class EndpointFlags {
             paramLabel = "<http|engine|null|sim>",
             converter = BackendName.class,
             description = {
-                "http is the server at --base-url (vllm and openai mean the same, openai-chat that and --endpoint-type chat);",
-                "engine is one in this process, without HTTP, with the flags under Model, Device and Scheduling;",
-                "null is a server in this process that only writes: what is measured then is the client;",
-                "sim is the engine's scheduler on simulated time, whose steps take what --step-costs says",
+                "http: the server at --base-url (aliases: vllm, openai; openai-chat implies --endpoint-type chat);",
+                "engine: an engine in this process, without HTTP, set up by the flags under Model, Device and Scheduling;",
+                "null: a server in this process that only writes, to measure the client itself;",
+                "sim: the engine's scheduler in simulated time, with the step times of --step-costs",
                 "(default: http with --base-url, else engine)."
             },
             showDefaultValue = Visibility.NEVER)
@@ -64,8 +64,8 @@ public final class EndpointFlags {
             names = "--base-url",
             paramLabel = "<URL>",
             description =
-                    "The server, as http://HOST:PORT (default: http://127.0.0.1:8000); its first model is asked, unless --model is"
-                            + " given. The environment's OPENAI_API_KEY, if it is set, is the key that it is shown.",
+                    "URL of the server, http://HOST:PORT (default: http://127.0.0.1:8000). Without --model, requests go to its first model."
+                            + " The API key is OPENAI_API_KEY of the environment, if set.",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> baseUrl = Optional.empty();
 
@@ -73,17 +73,17 @@ public final class EndpointFlags {
             names = "--endpoint-type",
             paramLabel = "<completions|chat>",
             defaultValue = "completions",
-            description = "Which endpoint is asked.")
+            description = "Endpoint that requests are sent to.")
     private Endpoint.Kind endpointType = Endpoint.Kind.COMPLETIONS;
 
-    @Option(names = "--ignore-eos", description = "Generate as many tokens as are asked for, whatever comes.")
+    @Option(names = "--ignore-eos", description = "Ignore end-of-text; generate the requested number of tokens.")
     private boolean ignoreEos;
 
     @Option(
             names = "--temperature",
             paramLabel = "<T>",
             preprocessor = Within.Check.class,
-            description = "0 is greedy.")
+            description = "Sampling temperature; 0 is greedy.")
     @Within(min = 0, max = SamplingParams.MAX_TEMPERATURE)
     private float temperature;
 
@@ -93,7 +93,7 @@ public final class EndpointFlags {
             defaultValue = "true",
             fallbackValue = "true",
             description =
-                    "Ask the server how many tokens each event has, by ids and usage; without that ITL needs events of one token each.")
+                    "Ask the server for the number of tokens in each event (token ids, usage); without it, ITL requires one token per event.")
     private boolean chunkCounts = true;
 
     @Option(
@@ -102,7 +102,7 @@ public final class EndpointFlags {
             defaultValue = "true",
             fallbackValue = "true",
             description =
-                    "Ask the server for its own times of each request, as roseinfer serve knows them; others ignore it.")
+                    "Ask the server for its timestamps of each request; roseinfer serve sends them, other servers ignore this.")
     private boolean serverStamps = true;
 
     public Kind backend() {

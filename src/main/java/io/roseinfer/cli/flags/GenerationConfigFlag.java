@@ -20,8 +20,8 @@ public final class GenerationConfigFlag {
             paramLabel = "<auto|none>",
             defaultValue = "auto",
             description =
-                    "Whether the model's generation_config.json gives the sampling parameters and the length that nothing"
-                            + " else gives.")
+                    "Default sampling parameters and maximum length: auto takes them from the model's generation_config.json,"
+                            + " none does not.")
     private Source source = Source.AUTO;
 
     /** The defaults in force. */

@@ -55,9 +55,9 @@ public final class ModelFlags {
             paramLabel = "<auto|cpu|cuda[:N][,...]|sim>",
             converter = Place.Parser.class,
             description = {
-                "Where to run; cuda:1 is the second GPU, cuda:0,cuda:1 serve together, and sim computes nothing: its tokens"
-                        + " are made up",
-                "(default: auto, which is the best device there is)."
+                "Device to run on; cuda:1 is the second GPU, cuda:0,cuda:1 runs a replica on each, sim computes nothing and makes its"
+                        + " tokens up",
+                "(default: auto, the best device available)."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<Place> device = Optional.empty();
@@ -69,8 +69,8 @@ public final class ModelFlags {
             names = "--dtype",
             paramLabel = "<auto|fp32|bf16|fp16|int8|int4>",
             description =
-                    "Type of the weights in memory (default: auto, which narrows nothing on cpu and is fp16 or bf16 on cuda);"
-                            + " int8 on cuda is for Hopper and models with RMS norms and gated MLPs, int4 is for cpu.",
+                    "Data type of the weights (default: auto: unrounded on cpu, fp16 or bf16 on cuda); int8 on cuda requires Hopper and a"
+                            + " model with RMS norms and gated MLPs; int4 requires cpu.",
             showDefaultValue = Visibility.NEVER)
     private Precision dtype = Precision.AUTO;
 
@@ -79,8 +79,8 @@ public final class ModelFlags {
             names = "--kv-cache-dtype",
             paramLabel = "<auto|fp8>",
             description =
-                    "Type of keys and values in memory (default: auto, that of the activations); fp8 halves them, on CUDA from"
-                            + " H100 on, for models with rotary positions.",
+                    "Data type of the KV cache (default: auto, that of the activations); fp8 halves the cache and requires CUDA on an H100"
+                            + " or newer and a model with RoPE.",
             showDefaultValue = Visibility.NEVER)
     private KvPrecision keys = KvPrecision.AUTO;
 
@@ -89,7 +89,7 @@ public final class ModelFlags {
             names = "--threads",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Threads of the CPU device (default: one per core).",
+            description = "CPU threads (default: one per core).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1, max = CpuOptions.MAX_THREADS)
     private Optional<Integer> threads = Optional.empty();
@@ -98,12 +98,12 @@ public final class ModelFlags {
             names = "--max-model-len",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Maximum tokens per sequence, prompt and completion together (default: the model's context).",
+            description = "Maximum tokens per sequence, prompt plus completion (default: the model's context length).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 2, max = Limits.MODEL_DIMENSION)
     private Optional<Integer> maxModelLen = Optional.empty();
 
-    @Option(names = "--offline", description = "Download nothing; HF_HUB_OFFLINE=1 says the same.")
+    @Option(names = "--offline", description = "Do not download anything; same as HF_HUB_OFFLINE=1.")
     private boolean offline;
 
     @Heading("Device")
@@ -111,8 +111,8 @@ public final class ModelFlags {
             names = "--paged-attn",
             negatable = true,
             description = {
-                "Keep a sequence's keys and values in blocks anywhere in the pool (default: on; the CPU always does).",
-                "Without it, on CUDA, every sequence reserves one contiguous region as long as the context."
+                "Store the KV cache in paged blocks (default: on; always on for cpu).",
+                "Without it, each sequence on CUDA reserves a contiguous region as long as the context."
             })
     private @Nullable Boolean pagedAttention;
 
@@ -120,22 +120,23 @@ public final class ModelFlags {
     @Option(
             names = "--cuda-graph",
             negatable = true,
-            description = "Replay decode steps and short prompts as CUDA graphs (default: on where there is CUDA).")
+            description = "Run decode steps and short prompts as CUDA graphs (default: on for cuda).")
     private @Nullable Boolean cudaGraph;
 
     @Heading("Device")
-    @Option(names = "--nvtx", description = "Show the profiler that started this program what the engine does (CUDA).")
+    @Option(names = "--nvtx", description = "Emit NVTX ranges for the profiler that started this process (CUDA).")
     private boolean nvtx;
 
     @Heading("Device")
     @Option(
             names = "--batch-invariant",
             negatable = true,
-            description = "Bit-equal results whatever the batch (default: on on cpu, where it costs nothing).")
+            description =
+                    "Produce results that do not depend on the batch, bit for bit (default: on for cpu, where it is free).")
     private @Nullable Boolean batchInvariant;
 
     @Heading("Device")
-    @Option(names = "--memory-plan", description = "List on standard error what the loaded model takes of memory.")
+    @Option(names = "--memory-plan", description = "Print the memory use of the loaded model to standard error.")
     private boolean memoryPlan;
 
     private boolean tokenIdsOnly = true;

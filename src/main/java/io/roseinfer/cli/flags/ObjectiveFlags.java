@@ -38,7 +38,7 @@ public final class ObjectiveFlags {
             paramLabel = "<METRIC:MS>",
             parameterConsumer = Bounds.class,
             description =
-                    "Count requests within all of these bounds as well, of ttft, tpot and e2el, as in ttft:200 tpot:50.",
+                    "Also count the requests within all of these bounds on ttft, tpot and e2el, as in ttft:200 tpot:50.",
             showDefaultValue = Visibility.NEVER)
     private List<String> goodput = List.of();
 
@@ -46,8 +46,7 @@ public final class ObjectiveFlags {
             names = "--max-dispatch-lag-ms",
             paramLabel = "<MS>",
             preprocessor = Within.Check.class,
-            description =
-                    "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
+            description = "A run is invalid if its p99 dispatch lag exceeds both this and 1 %% of the median TTFT.")
     @Within(above = 0)
     private double maxLagMillis = 2;
 
@@ -56,7 +55,7 @@ public final class ObjectiveFlags {
             paramLabel = "<PERCENT>",
             preprocessor = Within.Check.class,
             description =
-                    "A run is invalid if more of its requests failed than this; 100 counts it whatever fails. A sweep's points may fail: a failed request is not a good one.")
+                    "A run is invalid if more of its requests fail; 100 accepts any number. In a sweep, failed requests only miss the objective.")
     @Within(min = 0, max = 100)
     private double maxFailedPercent = 1;
 

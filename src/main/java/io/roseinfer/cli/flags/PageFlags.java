@@ -20,14 +20,14 @@ public final class PageFlags {
     @Option(
             names = "--report",
             paramLabel = "<FILE>",
-            description = "Write a page of the results, as roseinfer report does.",
+            description = "Write an HTML report of the results, as roseinfer report does.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> page = Optional.empty();
 
     @Option(
             names = "--csv",
             paramLabel = "<FILE>",
-            description = "Write them as a table: a line for each request, point or pair.",
+            description = "Write the results as CSV: a row for each request, point or pair.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> csv = Optional.empty();
 

@@ -16,8 +16,8 @@ final class ReplicaFlags {
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
             description = {
-                "Engines that serve together, each with a KV pool of its own (default: one for each --device).",
-                "On cpu they share the weights and --threads; on cuda each has a GPU."
+                "Number of engines, each with its own KV pool (default: one per --device).",
+                "On cpu they share the weights and --threads; on cuda each has its own GPU."
             },
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1, max = Settings.MAX_REPLICAS)
@@ -27,9 +27,8 @@ final class ReplicaFlags {
             names = "--routing",
             paramLabel = "<POLICY|CLASS|FILE.java[:ARG]>",
             description =
-                    "Which of several engines serves a request: pull (the first that has room), least-tokens, prefix, round-robin,"
-                            + " vllm, sglang, dynamo, or a class that implements RoutingPolicy, by its name or its source"
-                            + " file, with ARG for its constructor.")
+                    "How to choose an engine for a request: pull (the first one with room), least-tokens, prefix, round-robin, vllm, sglang,"
+                            + " dynamo, or a RoutingPolicy by class name or source file; ARG goes to its constructor.")
     private String routing = "pull";
 
     /**

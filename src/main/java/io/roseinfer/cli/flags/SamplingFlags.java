@@ -13,14 +13,14 @@ import picocli.CommandLine.Option;
 /** How tokens are chosen. Greedy unless {@code --do-sample}, whatever else is given. */
 @Heading("Sampling")
 public final class SamplingFlags {
-    @Option(names = "--do-sample", description = "Draw tokens at random instead of taking the likeliest.")
+    @Option(names = "--do-sample", description = "Sample instead of decoding greedily.")
     private boolean doSample;
 
     @Option(
             names = "--temperature",
             paramLabel = "<T>",
             preprocessor = Within.Check.class,
-            description = "Divide logits by this before the draw; 0 is greedy.")
+            description = "Sampling temperature; 0 is greedy.")
     @Within(min = 0, max = SamplingParams.MAX_TEMPERATURE)
     private float temperature = 1;
 
@@ -28,7 +28,7 @@ public final class SamplingFlags {
             names = "--top-k",
             paramLabel = "<K>",
             preprocessor = Within.Check.class,
-            description = "Draw from the K likeliest tokens; 0 is all.")
+            description = "Sample from the K most likely tokens; 0 is all.")
     @Within(min = 0)
     private int topK;
 
@@ -36,7 +36,7 @@ public final class SamplingFlags {
             names = "--top-p",
             paramLabel = "<P>",
             preprocessor = Within.Check.class,
-            description = "Draw from the likeliest tokens that together have probability P.")
+            description = "Sample from the most likely tokens whose probabilities add up to P.")
     @Within(above = 0, max = 1)
     private float topP = 1;
 
@@ -44,7 +44,7 @@ public final class SamplingFlags {
             names = "--min-p",
             paramLabel = "<P>",
             preprocessor = Within.Check.class,
-            description = "Leave out tokens less likely than P times the likeliest.")
+            description = "Exclude tokens less likely than P times the most likely one.")
     @Within(min = 0, below = 1)
     private float minP;
 
@@ -52,7 +52,7 @@ public final class SamplingFlags {
             names = "--repetition-penalty",
             paramLabel = "<R>",
             preprocessor = Within.Check.class,
-            description = "Divide positive and multiply negative logits of tokens seen before; 1 is off.")
+            description = "Divide positive and multiply negative logits of tokens in the prompt and output; 1 is off.")
     @Within(min = SamplingParams.MIN_REPETITION_PENALTY, max = SamplingParams.MAX_REPETITION_PENALTY)
     private float repetitionPenalty = 1;
 
@@ -60,7 +60,7 @@ public final class SamplingFlags {
             names = "--presence-penalty",
             paramLabel = "<A>",
             preprocessor = Within.Check.class,
-            description = "Subtract once from the logits of generated tokens.")
+            description = "Value to subtract once from the logits of generated tokens.")
     @Within(min = -SamplingParams.MAX_PENALTY, max = SamplingParams.MAX_PENALTY)
     private float presencePenalty;
 
@@ -68,11 +68,11 @@ public final class SamplingFlags {
             names = "--frequency-penalty",
             paramLabel = "<A>",
             preprocessor = Within.Check.class,
-            description = "Subtract per occurrence from the logits of generated tokens.")
+            description = "Value to subtract from the logits of generated tokens for each occurrence.")
     @Within(min = -SamplingParams.MAX_PENALTY, max = SamplingParams.MAX_PENALTY)
     private float frequencyPenalty;
 
-    @Option(names = "--seed", paramLabel = "<S>", description = "Where the random streams start.")
+    @Option(names = "--seed", paramLabel = "<S>", description = "Random seed.")
     private long seed;
 
     public long seed() {

@@ -22,7 +22,7 @@ public final class SchedulerFlags {
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
             description =
-                    "Most requests in a decode step; more take turns, unless --max-active-requests keeps them waiting.")
+                    "Maximum requests per decode step; excess requests run round-robin unless --max-active-requests queues them.")
     @Within(min = 1, max = SchedulerOptions.MAX_ROWS)
     private int maxBatchSize;
 
@@ -30,7 +30,7 @@ public final class SchedulerFlags {
             names = "--prefill-max-batch-size",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Most waiting requests admitted per iteration (default: --max-batch-size).",
+            description = "Maximum requests admitted per iteration (default: --max-batch-size).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1, max = SchedulerOptions.MAX_ROWS)
     private Optional<Integer> prefillMaxBatchSize = Optional.empty();
@@ -47,15 +47,15 @@ public final class SchedulerFlags {
     @Option(
             names = "--prefill-admission-policy",
             paramLabel = "<fifo|pack|CLASS|FILE.java[:ARG]>",
-            description = "fifo admits in order of arrival, pack the shortest of the oldest first; or a class that"
-                    + " implements AdmissionPolicy, by its name or its source file, with ARG for its constructor.")
+            description = "Admission order: fifo (by arrival), pack (the shortest of the oldest first), or an"
+                    + " AdmissionPolicy by class name or source file; ARG goes to its constructor.")
     private String admissionPolicy = FIFO;
 
     @Option(
             names = "--prefill-admission-lookahead",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "How many of the oldest requests pack chooses from.")
+            description = "Number of oldest requests that pack chooses from.")
     @Within(min = 1, max = AdmissionPolicy.MAX_LOOKAHEAD)
     private int admissionLookahead = 64;
 
@@ -63,7 +63,7 @@ public final class SchedulerFlags {
             names = "--prefill-force-fifo-every",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Every N-th iteration of pack is first in, first out; 0 is never.")
+            description = "Make every N-th iteration of pack first in, first out; 0 is never.")
     @Within(min = 0)
     private int forceFifoEvery;
 
@@ -71,44 +71,45 @@ public final class SchedulerFlags {
             names = "--preemption-policy",
             paramLabel = "<youngest|CLASS|FILE.java[:ARG]>",
             description =
-                    "Which request is preempted if the KV pool is full: the youngest, or the choice of a class that implements"
-                            + " PreemptionPolicy, by its name or its source file.")
+                    "Which request to preempt if the KV pool is full: the youngest, or the choice of a PreemptionPolicy by class name or"
+                            + " source file.")
     private String preemptionPolicy = "youngest";
 
     @Option(
             names = "--step-policy",
             paramLabel = "<default|CLASS|FILE.java[:ARG]>",
             description =
-                    "What a step consists of: prompts or decode, alternating, or both with --chunked-prefill; or the choice of a"
-                            + " class that implements StepPolicy, by its name or its source file.")
+                    "What a step runs: default alternates prefill and decode, or mixes them with --chunked-prefill; or the choice of a"
+                            + " StepPolicy by class name or source file.")
     private String stepPolicy = DEFAULT;
 
-    @Option(names = "--decode-first", description = "Decode before admitting, in every iteration.")
+    @Option(names = "--decode-first", description = "Decode before admitting requests in every iteration.")
     private boolean decodeFirst;
 
     @Option(
             names = "--max-active-requests",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Most requests that hold KV blocks (default: no limit).",
+            description = "Maximum requests that hold KV blocks (default: no limit).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
     private Optional<Integer> maxActiveRequests = Optional.empty();
 
-    @Option(names = "--no-prefix-cache", description = "Share no KV blocks between requests with the same beginning.")
+    @Option(names = "--no-prefix-cache", description = "Do not share KV blocks between requests with a common prefix.")
     private boolean noPrefixCache;
 
     @Option(
             names = "--chunked-prefill",
             negatable = true,
-            description = "Let prompts share steps with decode, cut to --prefill-max-tokens, at most 8192 a step.")
+            description =
+                    "Split prompts into chunks that share steps with decode; a step has at most --prefill-max-tokens, and 8192, of them.")
     private boolean chunkedPrefill;
 
     @Option(
             names = "--kv-blocks",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Blocks in the KV pool; 0 lets the device choose.")
+            description = "Number of blocks in the KV pool; 0 lets the device choose.")
     @Within(min = 0)
     private int kvBlocks;
 

@@ -29,29 +29,28 @@ public final class ServeFlags {
             names = "--port",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Port to listen on; 0 takes a free one.")
+            description = "Port to listen on; 0 picks a free one.")
     @Within(min = 0, max = ServerOptions.MAX_PORT)
     private int port = 8000;
 
     @Option(
             names = "--api-key",
             paramLabel = "<KEY>",
-            description =
-                    "Serve only who sends this key. Others see it in the list of processes: prefer --api-key-file.",
+            description = "Require this API key. It is visible in the process list: prefer --api-key-file.",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> apiKey = Optional.empty();
 
     @Option(
             names = "--api-key-file",
             paramLabel = "<FILE>",
-            description = "A file that holds the key, on one line.",
+            description = "File with the API key on one line.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> apiKeyFile = Optional.empty();
 
     @Option(
             names = "--served-model-name",
             paramLabel = "<NAME>",
-            description = "What clients call the model (default: --model).",
+            description = "Model name in the API (default: --model).",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> servedModelName = Optional.empty();
 
@@ -59,7 +58,7 @@ public final class ServeFlags {
             names = "--max-inflight-requests",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Most completions accepted and not ended; more are answered 429.")
+            description = "Maximum in-flight completions; further ones are rejected with status 429.")
     @Within(min = 1)
     private int maxInflightRequests = 1024;
 
@@ -67,7 +66,7 @@ public final class ServeFlags {
             names = "--max-connections",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Most connections at a time; more are closed as they come.")
+            description = "Maximum open connections; further ones are closed.")
     @Within(min = 1)
     private int maxConnections = HttpLimits.defaults().connections();
 
@@ -75,7 +74,7 @@ public final class ServeFlags {
             names = "--request-timeout",
             paramLabel = "<SECONDS>",
             preprocessor = Within.Check.class,
-            description = "End a completion that takes longer, waiting included (default: never).",
+            description = "Maximum duration of a completion, including queueing (default: no limit).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1)
     private Optional<Integer> requestTimeout = Optional.empty();
@@ -84,7 +83,7 @@ public final class ServeFlags {
             names = "--drain-seconds",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "On SIGTERM, how long completions may go on.")
+            description = "Seconds that in-flight completions have to finish after SIGTERM.")
     @Within(min = 0)
     private int drainSeconds = 30;
 
@@ -92,7 +91,7 @@ public final class ServeFlags {
             names = "--access-log",
             paramLabel = "<off|text|json>",
             defaultValue = "off",
-            description = "A line on standard error for each call, without prompts.")
+            description = "Log each HTTP request to standard error, without prompts.")
     private AccessLog.Format accessLog = AccessLog.Format.OFF;
 
     public AccessLog.Format accessLog() {

@@ -26,9 +26,9 @@ public final class SimulationFlags {
             names = "--step-costs",
             paramLabel = "<FILE|LINEAR>",
             description = {
-                "On --backend sim: the file of a run of --backend engine, whose steps say what a step costs; or "
-                        + LINEAR + ", for a step, a token, and a position that one attends to",
-                "(default: those recorded on one GPU for one model, which results name)."
+                "On --backend sim: step times, from a result file of --backend engine or as " + LINEAR
+                        + " per step, token and attended position",
+                "(default: times recorded with one model on one GPU; results name them)."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<String> stepCosts = Optional.empty();
@@ -37,7 +37,7 @@ public final class SimulationFlags {
             names = "--step-cost-scale",
             paramLabel = "<X>",
             preprocessor = Within.Check.class,
-            description = "On --backend sim: all steps take so many times as long.")
+            description = "On --backend sim: multiply every step time by X.")
     @Within(above = 0)
     private double scale = 1;
 

@@ -18,7 +18,7 @@ public final class StepCostFlags {
             paramLabel = "<N[,N...]>",
             converter = Numbers.Parser.class,
             preprocessor = Within.Check.class,
-            description = "On sim: how many requests run.")
+            description = "On sim: numbers of running requests to measure.")
     @Within(min = 1, max = 16_384)
     private Numbers running = Numbers.of(1, 8, 64, 256, 1024);
 
@@ -27,7 +27,7 @@ public final class StepCostFlags {
             paramLabel = "<N[,N...]>",
             converter = Numbers.Parser.class,
             preprocessor = Within.Check.class,
-            description = "On sim: how many requests wait meanwhile.")
+            description = "On sim: numbers of waiting requests to measure.")
     @Within(min = 0, max = 1_000_000)
     private Numbers waiting = Numbers.of(0, 1000, 100_000);
 
@@ -35,7 +35,7 @@ public final class StepCostFlags {
             names = "--steps",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "On sim: how many steps are measured for each.")
+            description = "On sim: steps to measure for each combination.")
     @Within(min = 1, max = 10_000)
     private int steps = 1000;
 

@@ -23,7 +23,7 @@ public final class WorkloadFlags {
             names = "--prompt",
             paramLabel = "<TEXT>",
             converter = PromptConverter.class,
-            description = "What every request continues.")
+            description = "Prompt of every request.")
     private String prompt = "Once upon a time";
 
     @Option(
@@ -31,7 +31,7 @@ public final class WorkloadFlags {
             paramLabel = "<ID[,ID...]>",
             converter = Numbers.Parser.class,
             preprocessor = Within.Check.class,
-            description = "What every request continues, as token ids instead of --prompt; needs no tokenizer.",
+            description = "Prompt of every request as token ids, instead of --prompt; needs no tokenizer.",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 0)
     private Optional<Numbers> promptIds = Optional.empty();
@@ -42,7 +42,7 @@ public final class WorkloadFlags {
             converter = Numbers.Parser.class,
             preprocessor = Within.Check.class,
             description =
-                    "Prompts of N random token ids, others for each request, instead of --prompt; a list is cycled over them.",
+                    "Different prompts of N random token ids, instead of --prompt; a list is cycled over the requests.",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 1, max = Limits.PROMPT_CHARS)
     private Optional<Numbers> promptTokens = Optional.empty();
@@ -56,7 +56,7 @@ public final class WorkloadFlags {
     @Within(min = 1)
     private Numbers promptRepeats = Numbers.of(1);
 
-    @Option(names = "--unique-prompts", description = "End request i's prompt in \" [i]\".")
+    @Option(names = "--unique-prompts", description = "Append \" [i]\" to the prompt of request i.")
     private boolean uniquePrompts;
 
     @Option(
@@ -67,7 +67,7 @@ public final class WorkloadFlags {
     @Within(min = 1)
     private int numRequests = 16;
 
-    @Option(names = "--no-stop-on-eos", description = "Generate on after the end-of-text token.")
+    @Option(names = "--no-stop-on-eos", description = "Continue after the end-of-text token.")
     private boolean noStopOnEos;
 
     /** Whether the prompts are token ids, so that nothing is tokenized. */
