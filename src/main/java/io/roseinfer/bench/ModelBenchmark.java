@@ -87,8 +87,8 @@ public final class ModelBenchmark {
 
         private void requireContext(ModelPoint point, int contextLength) {
             if (rowTokens(point) > contextLength) {
-                throw new BadInput(point + " comes to " + rowTokens(point) + " tokens a row; the model's context is "
-                        + contextLength + ", so ask for fewer tokens, less --context or fewer --decode-steps");
+                throw new BadInput(point + " needs " + rowTokens(point) + " tokens per row; the model's context is "
+                        + contextLength + ", so use fewer tokens, a smaller --context or fewer --decode-steps");
             }
         }
     }
@@ -109,8 +109,8 @@ public final class ModelBenchmark {
     private void requireFit(ModelPoint point) {
         int tokens = runner.limits().maxTokens();
         if (point instanceof ModelPoint.Prefill && point.tokensPerStep() > tokens) {
-            throw new BadInput(point + " is " + point.tokensPerStep() + " tokens; a step takes at most " + tokens
-                    + ", so ask for fewer rows or tokens");
+            throw new BadInput(point + " has " + point.tokensPerStep() + " tokens; a step takes at most " + tokens
+                    + ", so use fewer rows or tokens");
         }
     }
 

@@ -150,7 +150,7 @@ final class ModelSteps {
         for (int sample = 0; sample < flight.inputs.samples(); sample++) {
             if (flight.outputs.status(sample) != StepOutputs.Status.OK) {
                 throw new DeviceFailure(
-                        "the model's logits were not finite; a benchmark of it would mean nothing", true);
+                        "the model's logits are not finite, so its benchmark would be meaningless", true);
             }
             sampled[flight.firstRow + sample] = flight.outputs.token(sample);
         }

@@ -126,7 +126,7 @@ final class SchedulerProgress {
 
     private void finished(long id, long nowNanos) {
         if (scheduler.finishReason(id).equals(Optional.of(FinishReason.ERROR))) {
-            throw new DeviceFailure("the model's logits were not finite; a benchmark of it would mean nothing", true);
+            throw new DeviceFailure("the model's logits are not finite, so its benchmark would be meaningless", true);
         }
         Integer index = underWay.remove(id);
         if (index != null) {

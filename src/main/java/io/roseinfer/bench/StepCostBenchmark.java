@@ -164,7 +164,7 @@ public final class StepCostBenchmark {
 
     private static BadInput starving(OnlineScheduler online, String requests, int steps) {
         return new BadInput("the admission policy " + online.options().admission() + " has not admitted " + requests
-                + " requests after " + steps + " steps; measure one that lets nobody starve");
+                + " requests after " + steps + " steps; choose a policy that does not starve requests");
     }
 
     private SchedulerOptions schedulerOptions(int running) {

@@ -79,7 +79,7 @@ public final class StreamingBenchmark {
             LoadResult result =
                     new LoadRun(target, LoadRun.UNBOUNDED, PATIENCE, clock).run(load, listener::requestEnded);
             if (Thread.currentThread().isInterrupted()) {
-                throw new CancellationException("interrupted while requests were running; they were ended");
+                throw new CancellationException("interrupted; the running requests were cancelled");
             }
             return new RunResult(
                     result,

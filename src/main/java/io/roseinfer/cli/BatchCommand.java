@@ -176,7 +176,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
 
     private int runOnSpark(CommandSpec spec, String master, Terminal terminal) {
         GivenFlags.tellOthersWithoutEffect(
-                spec, WITH_SPARK, "with --spark each executor has an engine and a window of its own", terminal);
+                spec, WITH_SPARK, "with --spark each executor has its own engine and window", terminal);
         long startNanos = terminal.clock().nanos();
         BatchTotals totals = BatchCluster.named("spark")
                 .run(new BatchCluster.Job(
@@ -196,7 +196,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
         try {
             if (Files.exists(from) && Files.exists(to) && Files.isSameFile(from, to)) {
                 throw new BadInput(
-                        "--input and --output both name " + FileFailure.shown(from) + "; give each a file of its own");
+                        "--input and --output both name " + FileFailure.shown(from) + "; name two different files");
             }
         } catch (IOException e) {
             throw new BadInput("--input and --output cannot be compared: " + FileFailure.reason(e), e);
@@ -235,14 +235,14 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
         try {
             totals = watched(job, requests, terminal);
         } catch (RoseException stopped) {
-            terminal.note("the answers so far are in " + output + "; --resume goes on with them");
+            terminal.note("the responses so far are in " + output + "; continue with --resume");
             throw stopped;
         } finally {
             handled.close();
         }
         terminal.note(summary(totals, terminal.clock().nanos() - startNanos));
         if (signalled.get() != 0) {
-            terminal.note("stopped before the end; the same command with --resume goes on");
+            terminal.note("stopped before the end; continue by repeating the command with --resume");
         }
         return signalled.get();
     }

@@ -123,7 +123,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
         List<ModelPoint> points = new ArrayList<>(prefill.values());
         points.addAll(decode.values());
         if (points.isEmpty()) {
-            throw new BadInput("--prefill none --decode none leaves nothing to measure; name a shape for one of them");
+            throw new BadInput("--prefill none --decode none leaves nothing to measure; give a shape for one of them");
         }
         WarmUp warmUp = new WarmUp(warmupRuns, Math.round(warmupMillis * NANOS_PER_MILLI));
         Optional<ResultFile> results = json.file();

@@ -147,11 +147,11 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
         backend.ifPresent(model::alsoNamed);
         if (model.isSimulated() && mode.isEmpty()) {
             GivenFlags.tellOthersWithoutEffect(
-                    command, ON_SIM, "the cost of a step is measured without a model", terminal);
+                    command, ON_SIM, "the scheduler's time per step is measured without a model", terminal);
             runCost(command, options, results, terminal);
         } else {
             for (String flag : ON_SIM_ALONE) {
-                GivenFlags.tellWithoutEffect(command, flag, "it belongs to --backend sim without --mode", terminal);
+                GivenFlags.tellWithoutEffect(command, flag, "it requires --backend sim without --mode", terminal);
             }
             runModes(command, options, results, terminal);
         }

@@ -181,7 +181,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         if (printIds && json.isEmpty()) {
-            throw new BadInput("--print-ids has nowhere to write to; add --json FILE");
+            throw new BadInput("--print-ids needs a file to write to; add --json FILE");
         }
         Optional<ResultFile> results = json.map(path -> ResultFile.at("--json", path));
         Optional<ResultFile> trace = timeline.map(path -> ResultFile.at("--timeline", path));
@@ -223,7 +223,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             pages.write("run", () -> StreamingResult.of(flags, environment, runs, printIds));
             if (trace.isPresent() && runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
                 terminal.note(
-                        "--timeline has the last " + TIMELINE_STEPS + " steps of each run; make the runs shorter");
+                        "--timeline has only the last " + TIMELINE_STEPS + " steps of each run; shorter runs have all");
             }
         }
         return 0;
@@ -254,8 +254,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             double mean = Math.min(MAX_INTERVAL_MILLIS, load.spanNanos() / NANOS_PER_MILLI / gaps);
             return new Offered(
                     load,
-                    String.format(Locale.ROOT, "%.3f ms in the mean / %s", mean, Schedule.ABSOLUTE),
-                    String.format(Locale.ROOT, "at times of their own, %.3f ms apart in the mean", mean));
+                    String.format(Locale.ROOT, "%.3f ms on average / %s", mean, Schedule.ABSOLUTE),
+                    String.format(Locale.ROOT, "at their own times, %.3f ms apart on average", mean));
         }
 
         static Offered ofInterval(double millis, Schedule schedule, List<OfferedRequest> requests) {
@@ -277,15 +277,15 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         boolean timed = GivenFlags.has(command, "--dataset") || arrivals.isGiven(command);
         if (timed
                 && (GivenFlags.has(command, "--submit-interval-ms") || GivenFlags.has(command, "--submit-schedule"))) {
-            throw new BadInput("--dataset and --request-rate say when requests come; leave --submit-interval-ms and"
-                    + " --submit-schedule out");
+            throw new BadInput("--dataset and --request-rate set the times of requests; leave out --submit-interval-ms"
+                    + " and --submit-schedule");
         }
         if (GivenFlags.has(command, "--dataset")) {
             return fromDataset(command, terminal);
         }
         for (String flag : OF_DATASETS) {
             if (GivenFlags.has(command, flag)) {
-                throw new BadInput(flag + " is for a data set, and none is named; add --dataset random or another");
+                throw new BadInput(flag + " requires a dataset; add --dataset random or another one");
             }
         }
         arrivals.requireConsistent(false, command);
@@ -302,7 +302,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
 
     private Function<ModelSpec, Offered> fromDataset(CommandSpec command, Terminal terminal) {
         for (String flag : List.of("--prompt", "--prompt-ids", "--prompt-tokens", "--max-new-tokens")) {
-            GivenFlags.tellWithoutEffect(command, flag, "--dataset has prompts and lengths of its own", terminal);
+            GivenFlags.tellWithoutEffect(command, flag, "--dataset sets prompts and lengths", terminal);
         }
         arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
         IntFunction<DatasetFlags.Requests> read =
@@ -319,26 +319,26 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     private void tellWithoutEffect(CommandSpec command, Terminal terminal) {
         if (pretok || workload.isTokenIds()) {
             GivenFlags.tellWithoutEffect(
-                    command, "--tokenize-workers", "the prompts are token ids when they are submitted", terminal);
+                    command, "--tokenize-workers", "the prompts are token ids before they are submitted", terminal);
         }
         if (pretok && workload.isTokenIds()) {
             terminal.note("--pretok has no effect: the prompts are token ids");
         }
         if (submitIntervalMillis == 0 && !arrivals.isGiven(command)) {
             GivenFlags.tellWithoutEffect(
-                    command, "--submit-schedule", "without --submit-interval-ms requests come in one burst", terminal);
+                    command, "--submit-schedule", "without --submit-interval-ms all requests are submitted at once", terminal);
         }
     }
 
     private static StepProfiler profiler(LoadedModel loaded, Terminal terminal) {
         if (loaded.runner() instanceof StepProfiler.Source source) {
             if (loaded.replicas() > 1) {
-                terminal.note("--profile-ops times the operators of engine 0, one of " + loaded.replicas());
+                terminal.note("--profile-ops covers only engine 0 of " + loaded.replicas());
             }
             return source.profile(terminal.clock());
         }
-        throw new BadInput("--profile-ops: " + loaded.device()
-                + " cannot time its operators; only cpu can, so add --device cpu or leave the flag out");
+        throw new BadInput("--profile-ops is not supported on " + loaded.device()
+                + "; add --device cpu or leave the flag out");
     }
 
     private EngineOptions withTimeline(EngineOptions options) {

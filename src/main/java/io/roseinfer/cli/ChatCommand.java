@@ -72,7 +72,7 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
                     .withMaxNewTokens(
                             maxNewTokens.orElse(defaults.maxNewTokens().orElse(context)));
             if (loaded.spec().name().equals("builtin:tiny")) {
-                terminal.note("builtin:tiny tells stories and answers nothing; --model builtin:chat converses");
+                terminal.note("builtin:tiny writes stories and does not answer; --model builtin:chat does");
             }
             loaded.warmUp(terminal.clock());
             try (Engine engine = loaded.serve(options, terminal.clock())) {

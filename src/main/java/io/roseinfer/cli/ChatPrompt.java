@@ -24,7 +24,7 @@ record ChatPrompt(ChatTemplate template, Tokenizer tokenizer, InstantSource time
                 .orElseThrow(
                         () -> new BadInput(
                                 "--model " + model.spec().name()
-                                        + " has no chat template that can be used, so it takes no conversations; roseinfer generate continues text, and --model builtin:chat converses"));
+                                        + " has no usable chat template; complete text with roseinfer generate, or chat with --model builtin:chat"));
         return new ChatPrompt(template, TextPrompts.tokenizer(model), time);
     }
 

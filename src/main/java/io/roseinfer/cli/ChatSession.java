@@ -80,7 +80,7 @@ final class ChatSession {
             }
             case "/reset" -> messages = StrictJson.mapper().createArrayNode();
             case SYSTEM -> instruct(line.substring(SYSTEM.length()).strip());
-            default -> terminal.note(command + " is not known; /reset, /system TEXT and /exit are");
+            default -> terminal.note("unknown command " + command + "; use /reset, /system TEXT or /exit");
         }
         return true;
     }
@@ -124,8 +124,8 @@ final class ChatSession {
             prompt = prompts.of(messages);
         }
         if (forgotten > 0) {
-            terminal.note("the context is full, so the oldest of what was said is forgotten (messages with answers: "
-                    + forgotten + "); /reset forgets all");
+            terminal.note("the context is full, so the oldest messages with their answers were dropped (" + forgotten
+                    + "); /reset clears the conversation");
         }
         return prompt;
     }

@@ -136,7 +136,7 @@ final class Cli {
             return command.run(spec, terminal);
         }
         throw new BadInput(
-                "name a command: " + String.join(", ", spec.subcommands().keySet()) + "; --help says what they do");
+                "a command is missing: " + String.join(", ", spec.subcommands().keySet()) + "; see --help");
     }
 
     private static ParseResult innermost(ParseResult parsed) {
@@ -162,7 +162,7 @@ final class Cli {
             if (!encoding.equals(UTF_8) && arg.indexOf(UNREADABLE) >= 0) {
                 throw new BadInput(
                         "'" + arg + "' has lost characters: Java reads the command line as " + encoding
-                                + ", the encoding of the locale; set LC_ALL to a UTF-8 locale that this machine has, such as C.UTF-8");
+                                + ", the locale's encoding; set LC_ALL to an installed UTF-8 locale, such as C.UTF-8");
             }
         }
     }
@@ -172,7 +172,7 @@ final class Cli {
         Set<String> flags = valueFlags(named(commandLine, args));
         for (int i = 0; i + 1 < args.length; i++) {
             if (flags.contains(args[i]) && FLAG.matcher(args[i + 1]).matches()) {
-                throw new BadInput(args[i] + " has no value; if " + args[i + 1] + " is meant as its value, write "
+                throw new BadInput(args[i] + " has no value; if " + args[i + 1] + " is its value, write "
                         + args[i] + "=" + args[i + 1]);
             }
         }

@@ -88,7 +88,7 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
                 "CUDA kernels",
                 () -> KernelImages.find()
                         .map(KernelImages::description)
-                        .orElse("none in this build, which was made without nvcc"));
+                        .orElse("none: built without nvcc"));
         report.find("NVTX ranges", NvtxRanges::binding);
         try (CudaBackend cuda = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
             report.line("CUDA backend", cuda.description());
@@ -104,7 +104,7 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
      */
     static void tellUnusable(DoctorReport report, Throwable refusal, boolean gpuExpected) {
         String message = refusal instanceof RoseException known ? Terminal.shown(known) : refusal.getMessage();
-        report.line("CUDA backend", "not usable, --device auto takes the CPU: " + message);
+        report.line("CUDA backend", "not usable, --device auto uses the CPU: " + message);
         if (gpuExpected) {
             report.advise(String.valueOf(message));
         }
@@ -114,13 +114,13 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
         HubSettings hub = HubSettings.from(environment);
         report.find("Model cache", () -> {
             Path cache = hub.cacheDirectory();
-            return cache + (Files.isDirectory(cache) ? "" : ", which the first download makes");
+            return cache + (Files.isDirectory(cache) ? "" : " (created by the first download)");
         });
         report.find(
                 "Model hub",
                 () -> hub.offline()
-                        ? "not used, downloads are off (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE)"
-                        : hub.endpoint() + ", not contacted by this report");
+                        ? "not used: downloads are disabled (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE)"
+                        : hub.endpoint() + " (not contacted by this report)");
         report.find("Hub token", () -> hub.token().isPresent() ? "set" : "none; public models need none");
         hub.tokenWarning().ifPresent(report::advise);
     }

@@ -23,10 +23,10 @@ final class DoctorReport {
         try {
             line(label, value.get());
         } catch (RoseException refused) {
-            line(label, "not known, see below");
+            line(label, "unknown, see below");
             fail(refused);
         } catch (RuntimeException | LinkageError failure) {
-            line(label, "not known: " + failure);
+            line(label, "unknown: " + failure);
         }
     }
 

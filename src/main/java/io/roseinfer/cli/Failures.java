@@ -58,12 +58,12 @@ final class Failures {
 
     /** Advice for memory that has run out, in one line. */
     static String outOfMemory(String seen) {
-        return "out of memory (" + seen + "): give the JVM more with ROSEINFER_JAVA_OPTS=-Xmx<n>g, or ask for"
-                + " less with --kv-blocks, --max-batch-size or a smaller model";
+        return "out of memory (" + seen + "): raise the limit with ROSEINFER_JAVA_OPTS=-Xmx<n>g, or use less with"
+                + " --kv-blocks, --max-batch-size or a smaller model";
     }
 
     private String bug(Throwable failure) {
-        String trace = root.trace() ? "" : "; run it again with --trace to see where";
+        String trace = root.trace() ? "" : "; run again with --trace to see where";
         return "unexpected " + failure.getClass().getSimpleName() + ": " + message(failure) + trace;
     }
 

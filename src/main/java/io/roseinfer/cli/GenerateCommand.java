@@ -67,7 +67,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         Prompt prompt() {
             return text.<Prompt>map(Prompt.Text::new)
                     .or(() -> ids.map(numbers -> new Prompt.Tokens(numbers.toArray())))
-                    .orElseThrow(() -> new BadInput("--prompt or --prompt-ids is needed"));
+                    .orElseThrow(() -> new BadInput("--prompt or --prompt-ids is required"));
         }
     }
 
@@ -146,13 +146,13 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     /** Words of a vocabulary look like text, whatever chose them. */
     private void tellRandomWeights(LoadedModel loaded, Terminal terminal) {
         if (model.hasRandomWeights() && loaded.precision().isPresent()) {
-            terminal.note("--model " + model.model() + " has random weights, so what it says means nothing");
+            terminal.note("--model " + model.model() + " has random weights, so its text is meaningless");
         }
     }
 
     private GenerationRequest request() {
         if (logprobs.isPresent() && !json) {
-            throw new BadInput("--logprobs is written to the JSON object only; add --json");
+            throw new BadInput("--logprobs requires --json; add it");
         }
         return GenerationRequest.of(prompt.prompt())
                 .withMaxNewTokens(maxNewTokens)
@@ -166,7 +166,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
             return asked;
         }
         if (!(asked.prompt() instanceof Prompt.Text message)) {
-            throw new BadInput("--chat needs a message as text; give --prompt");
+            throw new BadInput("--chat needs a text message; give --prompt");
         }
         return asked.withPrompt(ChatPrompt.of(loaded, InstantSource.system()).of(message.text()));
     }

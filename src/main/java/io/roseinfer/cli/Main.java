@@ -34,7 +34,7 @@ public final class Main {
             StackTraces.print(failure, terminal.err());
             terminal.err().flush();
         });
-        String collecting = "the heap is full, and collecting garbage takes four fifths of the time or more";
+        String collecting = "the heap is full, and garbage collection takes 80 % of the time or more";
         HeapWatch.start(terminal, endingWithoutMemory(errors, collecting));
         System.exit(run(terminal, args));
     }

@@ -95,7 +95,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
             }
             if (!worked) {
                 terminal.note(
-                        "not all completions were made within " + server.drain().toSeconds() + " s");
+                        "some completions did not finish within " + server.drain().toSeconds() + " s");
             }
             return 0;
         } catch (InterruptedException e) {

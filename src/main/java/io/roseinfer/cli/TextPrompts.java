@@ -16,7 +16,7 @@ final class TextPrompts {
     static Tokenizer tokenizer(LoadedModel loaded) {
         return loaded.tokenizer()
                 .orElseThrow(() -> new BadInput("--model " + loaded.spec().name()
-                        + " has no tokenizer, so --prompt cannot be read; give --prompt-ids, or put a tokenizer.json that"
-                        + " can be read beside its weights"));
+                        + " has no tokenizer, so --prompt cannot be read; give --prompt-ids, or add a readable"
+                        + " tokenizer.json next to its weights"));
     }
 }

@@ -132,8 +132,8 @@ class ModelBenchmarkTest {
         assertThatThrownBy(() -> settings.engineOptions(EngineOptions.defaults(), 1024))
                 .isInstanceOf(BadInput.class)
                 .hasMessage(
-                        "decode 1 comes to " + tokens + " tokens a row; the model's context is 1024, so ask for fewer "
-                                + "tokens, less --context or fewer --decode-steps");
+                        "decode 1 needs " + tokens + " tokens per row; the model's context is 1024, so use fewer "
+                                + "tokens, a smaller --context or fewer --decode-steps");
     }
 
     @Test

@@ -183,7 +183,7 @@ class BatchCommandTest {
                 .waitFor();
         String errors = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).isEqualTo(143);
-        assertThat(errors).contains("stopped before the end; the same command with --resume goes on");
+        assertThat(errors).contains("stopped before the end; continue by repeating the command with --resume");
         assertThat(Files.readString(to)).endsWith("}\n");
     }
 }

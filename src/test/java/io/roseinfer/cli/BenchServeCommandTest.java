@@ -104,7 +104,7 @@ class BenchServeCommandTest {
             assertThat(outcome.code()).isEqualTo(8);
             assertThat(outcome.out()).contains("Valid: NO");
             assertThat(outcome.err())
-                    .contains("the run does not count: the server's counts are wrong for 12 of 12 requests");
+                    .contains("the run is invalid: the server's counts are wrong for 12 of 12 requests");
             assertThat(result().get("roseinfer").get("validity").get("reasons")).hasSize(1);
         }
     }
@@ -288,12 +288,12 @@ class BenchServeCommandTest {
             quoteCharacter = '"',
             value = {
                 "--base-url=https://x | --base-url is 'https://x'; it must be http://HOST:PORT",
-                "--dataset=jsonl | --dataset jsonl is read from a file; name it with --dataset-path FILE",
+                "--dataset=jsonl | --dataset jsonl needs a file; add --dataset-path FILE",
                 "--goodput=ttft | --goodput is 'ttft'; it must be ttft:MS",
                 "--burstiness=2 | --burstiness shapes the gaps of --request-rate, which is inf",
                 "--request-rate=0 | '0' is not a number, above 0, or inf",
                 "--endpoint-type=chat | --endpoint-type chat takes text, and these prompts are token ids",
-                "--clip-to=5 | --clip-to clips what a trace or synthetic conversations ask for; --dataset random says itself",
+                "--clip-to=5 | --clip-to applies to traces and synthetic conversations; leave it out with --dataset random",
                 "--percentile-metrics=foo | 'foo' is not a list of ttft,tpot,itl,e2el"
             })
     void wrong_flags_are_told_in_one_line(String flag, String message) throws IOException {

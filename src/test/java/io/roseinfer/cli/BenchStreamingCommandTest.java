@@ -137,7 +137,7 @@ class BenchStreamingCommandTest {
     @Test
     void threads_beyond_the_cores_are_told() {
         Outcome outcome = CliRunner.run("bench", "--device=cpu", "--threads=1024", "--model=./no-such-folder");
-        assertThat(outcome.err()).startsWith("roseinfer: --threads 1024 is more than the");
+        assertThat(outcome.err()).startsWith("roseinfer: --threads 1024 exceeds the");
     }
 
     @Test
@@ -260,7 +260,7 @@ class BenchStreamingCommandTest {
                 "4",
                 "--profile-ops");
         assertThat(outcome.code()).as(outcome.err()).isZero();
-        assertThat(outcome.err()).contains("--profile-ops times the operators of engine 0, one of 2");
+        assertThat(outcome.err()).contains("--profile-ops covers only engine 0 of 2");
         assertThat(outcome.out()).contains("=== operators:");
     }
 }

@@ -123,7 +123,7 @@ class BenchStudiesTest {
         String[] flags = {"--vary=random-input-len=32,5000", "--vary=request-rate=10", "--json", file("sweep.json")};
         Outcome outcome = bench("sweep", flags);
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(8);
-        assertThat(outcome.err()).contains("1 of 2 points are invalid; --resume measures those again");
+        assertThat(outcome.err()).contains("1 of 2 points are invalid; --resume measures them again");
         assertThat(outcome.out())
                 .containsPattern("Knee with random-input-len=32: [0-9.]+ requests/s or more\n")
                 .contains("Knee with random-input-len=5000: not known: the point at ", "Invalid: 1 of 2 points\n");
@@ -200,7 +200,7 @@ class BenchStudiesTest {
                     "--vary=base-url=" + server.uri() + ",http://127.0.0.1:1");
             assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
             assertThat(outcome.out()).contains("=== sweep: 1 points ===");
-            assertThat(outcome.err()).contains("no connection to 127.0.0.1:1");
+            assertThat(outcome.err()).contains("cannot connect to 127.0.0.1:1");
         }
     }
 
@@ -333,7 +333,7 @@ class BenchStudiesTest {
                 bench("replay", List.of(file("run.json")), "--json", file("again.json"), "--report", file("a.html"));
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out())
-                .contains("The recorded run is invalid, so its figures do not count, nor errors against them:"
+                .contains("The recorded run is invalid, and so are errors against it:"
                         + " the client was late\n");
         assertThat(read("again.json").get("replay_of").get("valid").booleanValue())
                 .isFalse();
@@ -350,7 +350,7 @@ class BenchStudiesTest {
                 "{\"points\":[{\"step_ms\":{}}]} | was written by bench model,",
                 "{\"roseinfer\":{\"kind\":\"sweep\"}} | was written by bench sweep,",
                 "{\"traceEvents\":[]} | was written by bench --timeline,",
-                "{} | is no results file of a benchmark"
+                "{} | is not a result file of a benchmark"
             })
     void a_file_that_cannot_be_replayed_names_its_command_and_one_whose_file_can(String text, String message)
             throws IOException {
@@ -367,7 +367,7 @@ class BenchStudiesTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "/roseinfer/schema | 9 | has schema 9, and this version reads up to 1; use the version that wrote it",
+                "/roseinfer/schema | 9 | has schema 9; this version reads up to 1; use the version that wrote it",
                 "/duration | -1 | : duration is -1, and bench serve writes a positive number; undo the change",
                 "/roseinfer/requests/2/due_ns | \"noon\" | : roseinfer.requests[2].due_ns is \"noon\", and bench serve writes a whole",
                 "/roseinfer/requests/2/due_ns | 1.5 | : roseinfer.requests[2].due_ns is 1.5, and",
@@ -461,9 +461,9 @@ class BenchStudiesTest {
                 "ab | --pairs=9 | --pairs is 9; it must be even",
                 "ab | --pairs=4 | at least 10",
                 "ab | --metric=speed | --metric is 'speed'; it must be one of mean_ttft_ms",
-                "ab | --b=--num-prompts=7 | --a and --b offer different loads, of 60 and 7 requests",
+                "ab | --b=--num-prompts=7 | --a and --b have different loads, 60 and 7 requests",
                 "ab | --b=--random-input-len=64 | prompts of 32 and 64 tokens for request 0; pairs are of the same requests",
-                "ab | --b=--json=x.json | --b: --json would write nothing; give it to the command itself",
+                "ab | --b=--json=x.json | --b: --json has no effect here; give it to the command itself",
                 "sweep | --vary=csv=a,b | --vary: --csv would write nothing",
                 "ab | --b=--backend=engines | 'engines' is not one of http, engine, null, sim",
                 "ab | --b=--step-costs=nothing.json | nothing.json: no such file"

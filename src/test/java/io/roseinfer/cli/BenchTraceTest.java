@@ -47,7 +47,7 @@ class BenchTraceTest {
     void streaming_replays_a_trace_and_tells_what_it_clipped() throws IOException {
         Outcome outcome = run("bench streaming", "--dataset=mooncake", "--num-requests=3", "--no-stop-on-eos");
         assertThat(outcome.code()).as(outcome.err()).isZero();
-        assertThat(outcome.err()).contains("1 prompts are clipped, by 3977 tokens in all");
+        assertThat(outcome.err()).contains("1 prompts are clipped, by 3977 tokens in total");
         JsonNode requests = result().get("runs").get(0).get("requests");
         assertThat(requests.valueStream()
                         .map(request -> request.get("prompt_tokens").intValue()))
@@ -106,6 +106,6 @@ class BenchTraceTest {
                 .contains("--trace-speed scales the times of a trace; these requests have none");
         assertThat(run("bench serve", "--dataset=mooncake", "--request-rate=5", "--trace-speed=2")
                         .err())
-                .contains("--request-rate takes their place, so leave one out");
+                .contains("a request rate replaces them, so leave one out");
     }
 }

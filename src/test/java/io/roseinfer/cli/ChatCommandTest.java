@@ -61,7 +61,7 @@ class ChatCommandTest {
     @Test
     void exit_ends_it_and_an_unknown_command_does_not() {
         Outcome outcome = chat("/nothing\n\nHello\n/exit\nHello\n");
-        assertThat(outcome.err()).contains("/nothing is not known");
+        assertThat(outcome.err()).contains("unknown command /nothing");
         assertThat(outcome.out()).isEqualTo(answer("Hello") + "\n");
     }
 

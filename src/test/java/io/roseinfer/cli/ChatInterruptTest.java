@@ -59,7 +59,7 @@ class ChatInterruptTest {
             assertThat(new String(out.readAllBytes(), StandardCharsets.UTF_8)).endsWith("\n");
             assertThat(process.waitFor()).isZero();
             assertThat(new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8))
-                    .contains("first token after", "/unknown is not known")
+                    .contains("first token after", "unknown command /unknown")
                     .doesNotContain(CONTEXT - 1 + " tokens");
         } finally {
             process.destroyForcibly();

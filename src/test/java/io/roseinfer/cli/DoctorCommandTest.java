@@ -139,7 +139,7 @@ class DoctorCommandTest {
         DoctorReport report = new DoctorReport();
         DoctorCommand.tellUnusable(report, new BackendUnavailable("no such kernels"), expected);
         assertThat(report.text())
-                .contains("CUDA backend   not usable, --device auto takes the CPU: no such kernels")
+                .contains("CUDA backend   not usable, --device auto uses the CPU: no such kernels")
                 .contains(expected ? "To do          no such kernels" : "To do          nothing");
         assertThat(report.exitCode()).isZero();
     }
@@ -159,9 +159,9 @@ class DoctorCommandTest {
         Outcome outcome =
                 CliRunner.run(Map.of("HF_HOME", "/models", "HF_HUB_OFFLINE", "1"), "doctor", "--device", "cpu");
         assertThat(outcome.out())
-                .contains("Model cache    /models/hub, which the first download makes\n")
-                .contains("Model hub      not used, downloads are off (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE)\n");
+                .contains("Model cache    /models/hub (created by the first download)\n")
+                .contains("Model hub      not used: downloads are disabled (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE)\n");
         assertThat(value(CliRunner.run("doctor", "--device", "cpu"), "Model hub"))
-                .isEqualTo("https://huggingface.co, not contacted by this report");
+                .isEqualTo("https://huggingface.co (not contacted by this report)");
     }
 }

@@ -93,7 +93,7 @@ class ReportCommandTest {
         Outcome outcome = CliRunner.run("report", lines.toString());
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .contains("is no JSON document: there is more text after the first value")
+                .contains("is not a JSON document: it goes on behind its first value")
                 .doesNotContain("FAIL_ON", "jackson")
                 .hasLineCount(1);
     }

@@ -106,7 +106,7 @@ class ServeCommandTest {
             server.signal("TERM");
             assertThat(client.rest()).contains("shutting down").doesNotContain("[DONE]");
             assertThat(server.process().waitFor()).isZero();
-            assertThat(server.errors()).contains("not all completions were made within 0 s");
+            assertThat(server.errors()).contains("some completions did not finish within 0 s");
         }
     }
 

@@ -215,18 +215,18 @@ class UsageTest {
                 "serve --gpu-memory-utilization 0.9 | is --kv-blocks here",
                 "serve --num-gpu-blocks-override 9 | is --kv-blocks here",
                 "generate --enforce-eager | is --no-cuda-graph here",
-                "serve --tensor-parallel-size 2 | --replicas serves it on several devices",
-                "serve --enable-prefix-caching | is on by default; --no-prefix-cache switches it off",
+                "serve --tensor-parallel-size 2 | --replicas runs several copies",
+                "serve --enable-prefix-caching | is on by default; --no-prefix-cache disables it",
                 "serve --no-enable-prefix-caching | is --no-prefix-cache here",
-                "bench serve --host 127.0.0.1 --port 8000 | is a part of --base-url here",
-                "bench serve --port 8000 | is a part of --base-url here",
+                "bench serve --host 127.0.0.1 --port 8000 | is part of --base-url here",
+                "bench serve --port 8000 | is part of --base-url here",
                 "bench serve --endpoint /v1/completions | is --endpoint-type here",
-                "bench serve --disable-tqdm | is not needed, since there is a progress bar on a terminal only",
+                "bench serve --disable-tqdm | is not needed: a progress bar appears on a terminal only",
                 "bench serve --tokenizer gpt2 | is not needed",
-                "bench serve --result-dir x | is a part of --result-filename (or --json) here",
-                "bench serve --top-p 0.9 | is not there, since requests are sent with --temperature alone",
-                "bench serve --header a=b | is not there, since requests have what bench serve measures alone",
-                "bench serve --save-detailed | the file of --json has every request"
+                "bench serve --result-dir x | is part of --result-filename (or --json) here",
+                "bench serve --top-p 0.9 | is not supported: requests have --temperature only",
+                "bench serve --header a=b | is not supported: requests have only what bench serve measures",
+                "bench serve --save-detailed | the --json file has every request"
             })
     void flag_of_vllm_is_answered_with_what_it_is_called_here(String arguments, String meant) {
         Outcome outcome = CliRunner.run(arguments.split(" "));
@@ -309,7 +309,7 @@ class UsageTest {
         Outcome outcome = CliRunner.run("bench", "--model", "--pretok");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .isEqualTo("roseinfer: --model has no value; if --pretok is meant as its value, write --model=--pretok"
+                .isEqualTo("roseinfer: --model has no value; if --pretok is its value, write --model=--pretok"
                         + System.lineSeparator());
     }
 

@@ -41,7 +41,7 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
         try {
             framing.feed(bytes, from, to, nanos);
         } catch (HttpFraming.Malformed e) {
-            broken("the answer is not HTTP: " + e.getMessage(), nanos);
+            broken("the response is not HTTP: " + e.getMessage(), nanos);
         }
     }
 
@@ -51,8 +51,8 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
             call.unanswered = status == 0 && !framing.isWithin();
             broken(
                     status == 0
-                            ? "the connection was closed before an answer came"
-                            : "the connection was closed within the answer",
+                            ? "the connection was closed before a response"
+                            : "the connection was closed during the response",
                     nanos);
         }
     }
@@ -111,19 +111,19 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
         if (!isStream) {
             call.fail(
                     status == 200
-                            ? "the answer is no event stream"
+                            ? "the response is not an event stream"
                             : "status " + status + ": "
                                     + Quoted.name(text.toString().strip())
                                     + (status == 401
-                                            ? " (the environment's OPENAI_API_KEY is the key it is shown)"
+                                            ? " (the API key is OPENAI_API_KEY of the environment)"
                                             : ""));
         } else if (!encoding.isEmpty()) {
             call.fail("the response has Content-Encoding " + Quoted.name(encoding)
-                    + "; a compressed stream cannot be measured, so switch compression off");
+                    + "; a compressed stream cannot be measured, so disable compression");
         } else if (!done && !call.hasFinish) {
-            call.fail("the stream ended without [DONE] and without a finish_reason");
+            call.fail("the stream ended without [DONE] or a finish_reason");
         } else if (!call.hasChoice) {
-            call.fail("the stream had no choice, so no token");
+            call.fail("the stream had no choice and so no token");
         }
         call.withoutDone = isStream && !done && call.error.isEmpty();
         call.endNanos = nanos;

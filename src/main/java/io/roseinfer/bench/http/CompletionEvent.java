@@ -56,7 +56,7 @@ final class CompletionEvent {
         String message = "";
         try (JsonParser in = MAPPER.createParser(json, 0, length)) {
             if (in.nextToken() != JsonToken.START_OBJECT) {
-                error = "an event is no JSON object";
+                error = "an event is not a JSON object";
                 return;
             }
             while (in.nextToken() == JsonToken.PROPERTY_NAME) {
@@ -78,7 +78,7 @@ final class CompletionEvent {
                 error = "the server says " + Quoted.name(message);
             }
         } catch (JacksonException e) {
-            error = "an event is no JSON: " + StrictJson.reason(e);
+            error = "an event is not JSON: " + StrictJson.reason(e);
         }
     }
 

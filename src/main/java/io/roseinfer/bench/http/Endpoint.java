@@ -78,7 +78,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
             // Said below, in the same words.
         }
         throw new BadInput("--base-url is '" + text + "'; it must be http://HOST:PORT, as in http://127.0.0.1:8000"
-                + " (https is not spoken here: a run would measure it, too)");
+                + " (https is not supported: TLS would be part of the measurement)");
     }
 
     /**

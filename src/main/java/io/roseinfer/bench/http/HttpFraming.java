@@ -124,7 +124,7 @@ final class HttpFraming {
                 line = Arrays.copyOf(line, 2 * line.length);
             }
             if (lineLength == LINE_BYTES) {
-                throw new Malformed("a line of its head is longer than " + LINE_BYTES + " bytes");
+                throw new Malformed("a header line is longer than " + LINE_BYTES + " bytes");
             }
             line[lineLength++] = bytes[i];
         }
@@ -137,7 +137,7 @@ final class HttpFraming {
         while (digits < length && line[digits] != ';' && line[digits] != ' ') {
             int digit = Character.digit(line[digits], 16);
             if (digit < 0 || digits > 14) {
-                throw new Malformed("a chunk's size is no number");
+                throw new Malformed("a chunk's size is not a number");
             }
             size = size << 4 | digit;
             digits++;
@@ -165,18 +165,18 @@ final class HttpFraming {
                     end(nanos);
                 }
             }
-            default -> throw new Malformed("a line where none belongs");
+            default -> throw new Malformed("an unexpected line");
         }
     }
 
     private void statusLine(String text) {
         if (text.length() < 12 || !text.startsWith("HTTP/1.")) {
-            throw new Malformed("it does not begin with HTTP/1.1 and a status");
+            throw new Malformed("it does not start with HTTP/1.1 and a status");
         }
         try {
             status = Integer.parseInt(text.substring(9, 12));
         } catch (NumberFormatException e) {
-            throw new Malformed("its status is no number");
+            throw new Malformed("its status is not a number");
         }
         chunked = false;
         hasLength = false;
@@ -198,7 +198,7 @@ final class HttpFraming {
                 try {
                     left = Long.parseLong(value);
                 } catch (NumberFormatException e) {
-                    throw new Malformed("Content-Length is no number");
+                    throw new Malformed("Content-Length is not a number");
                 }
                 hasLength = true;
             }

@@ -107,7 +107,7 @@ public final class HttpTarget implements Target {
 
     private Connection open() {
         if (address.isUnresolved()) {
-            throw new BadInput("--base-url: the host " + address.getHostString() + " is not known");
+            throw new BadInput("--base-url: unknown host " + address.getHostString());
         }
         try {
             SocketChannel channel = SocketChannel.open(address);
@@ -118,11 +118,11 @@ public final class HttpTarget implements Target {
             if (String.valueOf(e.getMessage()).contains("Too many open files")) {
                 throw new BadInput(
                         "connection " + (opened.get() + 1) + " cannot be opened: too many open files; raise the limit"
-                                + " (ulimit -n), or bound the connections by --max-concurrency",
+                                + " (ulimit -n), or limit the connections by --max-concurrency",
                         e);
             }
             throw new BadInput(
-                    "no connection to " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
+                    "cannot connect to " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
                             + "; start the server, or check --base-url",
                     e);
         }

@@ -41,7 +41,7 @@ record Lateness(Summary lag, double allowedMillis) {
         if (!hasEngine && pauseMillis > STALL * allowedMillis) {
             return Optional.of(String.format(
                     Locale.ROOT,
-                    "the client stood still for %.3f ms, so responses were read late; %.3f ms are allowed",
+                    "the client paused for %.3f ms, so responses were read late; at most %.3f ms are allowed",
                     pauseMillis,
                     STALL * allowedMillis));
         }
@@ -51,14 +51,14 @@ record Lateness(Summary lag, double allowedMillis) {
         if (lag.p99() > allowedMillis) {
             return Optional.of(String.format(
                     Locale.ROOT,
-                    "the client was late: p99 of the dispatch lag is %.3f ms; %.3f ms are allowed",
+                    "the client was late: p99 dispatch lag is %.3f ms; at most %.3f ms are allowed",
                     lag.p99(),
                     allowedMillis));
         }
         return lag.max() > STALL * allowedMillis
                 ? Optional.of(String.format(
                         Locale.ROOT,
-                        "the client stalled: a request was sent %.3f ms late; %.3f ms are allowed",
+                        "the client stalled: a request was sent %.3f ms late; at most %.3f ms are allowed",
                         lag.max(),
                         STALL * allowedMillis))
                 : Optional.empty();
@@ -74,19 +74,17 @@ record Lateness(Summary lag, double allowedMillis) {
         List<String> remedies = new ArrayList<>();
         if (floor.map(alone -> alone.lagMillis().p99() > allowedMillis).orElse(false)) {
             remedies.add(
-                    "the client's floor is late, too, so something else has this machine: stop that, or measure from"
-                            + " another machine");
+                    "the client baseline is late too: stop other processes, or measure from another machine");
         }
         remedies.add(
                 hasEngine
-                        ? "leave the client a core of its own: --threads below the number of cores, and nothing else at work"
-                        : "give the client two cores that the server does not use: a machine of its own, or both"
-                                + " pinned (taskset)");
+                        ? "leave a core to the client: set --threads below the number of cores, and stop other processes"
+                        : "give the client two cores that the server does not use: another machine, or pin both"
+                                + " (taskset)");
         if (run.cost().compileMillis() > SHARE_OF_COMPILERS * 1e3 * run.seconds()) {
-            remedies.add("the JVM's compilers were still at work: more --warmup-requests");
+            remedies.add("the JVM was still compiling: increase --warmup-requests");
         }
-        remedies.add("send less at a time: a lower --request-rate; or allow more, where latencies are far above it:"
-                + " --max-dispatch-lag-ms");
+        remedies.add("lower --request-rate; or raise --max-dispatch-lag-ms if latencies are far above it");
         return remedies;
     }
 }

@@ -211,11 +211,11 @@ public final class LoadRun {
                         clock.nanos() - Math.max(fromNanos, Math.max(lastEndNanos, target.lastArrivalNanos()));
                 if (!owed && quietNanos > LOST_NANOS) {
                     throw new InsufficientMemory(
-                            "answers are complete and the threads that read them do not run any more; give the JVM more"
-                                    + " memory (-Xmx), or send less");
+                            "responses are complete, but the threads that read them no longer run; give the JVM more"
+                                    + " memory (-Xmx), or reduce the load");
                 }
                 if (owed && quietNanos > silence.toNanos()) {
-                    target.abort("nothing came for " + silence.toSeconds() + " s");
+                    target.abort("nothing arrived for " + silence.toSeconds() + " s");
                     owed = false;
                     fromNanos = clock.nanos();
                 }
@@ -229,7 +229,7 @@ public final class LoadRun {
         switch (failure) {
             case RuntimeException unchecked -> throw unchecked;
             case Error error -> throw error;
-            default -> throw new IllegalStateException("answers cannot be read", failure);
+            default -> throw new IllegalStateException("responses cannot be read", failure);
         }
     }
 }

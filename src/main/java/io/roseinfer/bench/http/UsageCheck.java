@@ -19,25 +19,25 @@ final class UsageCheck {
         if (usage.completionTokens() < 0) {
             return byIds
                     ? length(call, ignoresEos)
-                    : wrong(call, "it sent neither usage nor token ids, so nobody knows how many tokens there were");
+                    : wrong(call, "it sent neither usage nor token ids, so its tokens cannot be counted");
         }
         if (byIds && call.arrivals().sum() != usage.completionTokens()) {
             return wrong(
                     call,
-                    "usage says " + usage.completionTokens() + " tokens and it sent "
+                    "usage is " + usage.completionTokens() + " tokens, but it sent "
                             + call.arrivals().sum() + " ids");
         }
         if (call.arrivals().counted() == Counted.RUNNING_USAGE
                 && call.arrivals().sum() != usage.completionTokens()) {
             return wrong(
                     call,
-                    "usage ended at " + usage.completionTokens() + " tokens and had grown by "
+                    "usage ended at " + usage.completionTokens() + " tokens, but its increments add up to "
                             + call.arrivals().sum());
         }
         if (call.promptTokens() >= 0 && usage.promptTokens() >= 0 && usage.promptTokens() != call.promptTokens()) {
             return wrong(
                     call,
-                    "usage says the prompt has " + usage.promptTokens() + " tokens and " + call.promptTokens()
+                    "usage is " + usage.promptTokens() + " prompt tokens, but " + call.promptTokens()
                             + " were sent");
         }
         if (usage.totalTokens() >= 0
@@ -45,14 +45,14 @@ final class UsageCheck {
                 && usage.totalTokens() != usage.promptTokens() + usage.completionTokens()) {
             return wrong(
                     call,
-                    "usage adds " + usage.promptTokens() + " and " + usage.completionTokens() + " up to "
+                    "usage is " + usage.promptTokens() + " and " + usage.completionTokens() + " tokens, but a total of "
                             + usage.totalTokens());
         }
         if (call.arrivals().nanos().size() > usage.completionTokens()) {
             return wrong(
                     call,
-                    "usage says " + usage.completionTokens() + " tokens and "
-                            + call.arrivals().nanos().size() + " events brought some");
+                    "usage is " + usage.completionTokens() + " tokens, but "
+                            + call.arrivals().nanos().size() + " events had some");
         }
         return length(call, ignoresEos);
     }
@@ -60,13 +60,13 @@ final class UsageCheck {
     private static Optional<String> length(CallResult call, boolean ignoresEos) {
         if (call.tokens() > call.askedTokens()) {
             return wrong(
-                    call, "it sent " + call.tokens() + " tokens and at most " + call.askedTokens() + " were asked for");
+                    call, "it sent " + call.tokens() + " tokens, but at most " + call.askedTokens() + " were requested");
         }
         if (ignoresEos && call.tokens() < call.askedTokens()) {
             return wrong(
                     call,
-                    "it sent " + call.tokens() + " tokens, and " + call.askedTokens()
-                            + " were asked for whatever the end of text");
+                    "it sent " + call.tokens() + " tokens, but " + call.askedTokens()
+                            + " were requested, ignoring end-of-text");
         }
         return Optional.empty();
     }

@@ -81,10 +81,10 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
             reasons.add("the run was interrupted with " + run.oddities().unanswered() + " requests unanswered");
         }
         if (completed.isEmpty()) {
-            reasons.add("no request was answered to its end" + firstError(run.calls()));
-        } else if (failed(run).size() > rules.maxFailed() * run.calls().size()) {
+            reasons.add("no request completed" + firstError(run.calls()));
+        } else if (failed(run).size() > rules.mostFailed() * run.calls().size()) {
             reasons.add(String.format(
-                    Locale.ROOT, "%s; %.1f %% may fail (--max-failed)", failures(run), 100 * rules.maxFailed()));
+                    Locale.ROOT, "%s; at most %.1f %% may fail (--max-failed)", failures(run), 100 * rules.mostFailed()));
         }
         Lateness lateness = Lateness.of(run, rules.maxLagMillis());
         lateness.reason(run, rules.hasEngine()).ifPresent(reason -> {
@@ -99,8 +99,8 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
             CallResult first = full.getFirst();
             reasons.add(full.size() + " of " + completed.size() + " requests ended at the model's context of "
                     + rules.contextLength().orElse(0) + " tokens: request " + first.id() + " has a prompt of "
-                    + first.inputTokens() + " tokens and asked for " + first.askedTokens()
-                    + "; ask for fewer, or take a model with a longer context");
+                    + first.inputTokens() + " tokens and requested " + first.askedTokens()
+                    + "; request fewer, or use a model with a longer context");
         }
         List<String> wrong = byContext.getOrDefault(false, List.of()).stream()
                 .flatMap(call -> UsageCheck.contradiction(call, rules.ignoresEos()).stream())
@@ -129,13 +129,13 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
                 .sum();
         if (cached > 0) {
             notes.add(cached + " of " + run.inputTokens()
-                    + " prompt tokens were in the server's prefix cache, and cost it no time: another --seed, or a server"
-                    + " without that cache, measures prompts that are new to it");
+                    + " prompt tokens were in the server's prefix cache and not computed; to measure without hits, change --seed"
+                    + " or disable the cache");
         }
         long held = run.calls().stream().filter(call -> call.heldNanos() > 0).count();
         if (held > 0) {
-            notes.add(held + " requests waited in the client for a place under --max-concurrency: TTFT and E2EL begin"
-                    + " behind that wait, those from the intended time before it");
+            notes.add(held + " requests waited in the client for --max-concurrency: TTFT and E2EL start after"
+                    + " that wait, the latencies from intended time before it");
         }
         long forced =
                 SchedulerCounts.of(run).map(SchedulerCounts::forcedAdmissions).orElse(0L);
@@ -148,15 +148,15 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
                 .count();
         if (uncounted > 0) {
             notes.add(
-                    "ITL leaves " + uncounted + " requests out: the server does not say how many tokens an event has");
+                    "ITL excludes " + uncounted + " requests: the server does not report the tokens of each event");
         }
         Oddities odd = run.oddities();
         if (odd.openedLate() > 0) {
-            notes.add(odd.openedLate() + " connections were opened while requests were due; that time is in their lag");
+            notes.add(odd.openedLate() + " connections were opened while requests were due; their dispatch lag includes that time");
         }
         if (odd.resent() > 0) {
             notes.add(odd.resent() + " requests were sent again on a new connection: the server had closed an idle one;"
-                    + " that time is in their latency");
+                    + " their latency includes that time");
         }
         if (odd.withoutDone() > 0) {
             notes.add(odd.withoutDone() + " streams ended without [DONE]");
@@ -177,7 +177,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         return calls.stream()
                 .flatMap(call -> call.error().stream())
                 .findFirst()
-                .map(why -> ", the first one because " + why)
+                .map(why -> ", first error: " + why)
                 .orElse("");
     }
 }

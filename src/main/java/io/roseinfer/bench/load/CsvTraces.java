@@ -35,7 +35,7 @@ final class CsvTraces {
             return line -> {
                 List<String> cells = cells(line);
                 if (cells.size() < names.size()) {
-                    throw new BadInput("it has " + cells.size() + " columns and the first line " + names.size());
+                    throw new BadInput("it has " + cells.size() + " columns; the first line has " + names.size());
                 }
                 int prompt = count(cells.get(inputAt), input);
                 int completion = count(cells.get(outputAt), output);
@@ -48,7 +48,7 @@ final class CsvTraces {
         private static int at(List<String> names, String name) {
             int at = names.indexOf(name);
             if (at < 0) {
-                throw new BadInput("there is no column " + Quoted.name(name) + " among " + Quoted.names(names));
+                throw new BadInput("column " + Quoted.name(name) + " is missing; the columns are " + Quoted.names(names));
             }
             return at;
         }

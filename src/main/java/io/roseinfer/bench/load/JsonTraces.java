@@ -68,7 +68,7 @@ final class JsonTraces {
             throw new BadInput(FileFailure.shown(file) + ": " + e.getMessage(), e);
         }
         if (!all.isArray()) {
-            throw new BadInput(FileFailure.shown(file) + " is no list of conversations");
+            throw new BadInput(FileFailure.shown(file) + " is not a list of conversations");
         }
         List<TraceEntry> entries = new ArrayList<>();
         int leftOut = 0;

@@ -62,9 +62,8 @@ public final class JsonlPrompts {
                 .filter(name -> !FIELDS.contains(name))
                 .findFirst()
                 .ifPresent(name -> {
-                    throw new BadInput(where + ": " + Quoted.name(name) + " is not read; a line has prompt and perhaps"
-                            + " output_tokens, and every request the same priority and the times of --request-rate, so leave"
-                            + " it out");
+                    throw new BadInput(where + ": " + Quoted.name(name) + " is not supported; a line has prompt and"
+                            + " optionally output_tokens, so leave it out");
                 });
         JsonNode prompt = node.path("prompt");
         JsonNode tokens = node.path("output_tokens");
@@ -83,7 +82,7 @@ public final class JsonlPrompts {
             ids &= id.isInt() && id.intValue() >= 0;
         }
         if (!ids) {
-            throw new BadInput(where + ": prompt must be text or a list of token ids, and not empty");
+            throw new BadInput(where + ": prompt must be text or a non-empty list of token ids");
         }
         return new Prompt.Tokens(
                 prompt.valueStream().mapToInt(JsonNode::intValue).toArray());

@@ -16,7 +16,7 @@ public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
     public OfferedRequest {
         Objects.requireNonNull(prompt, "prompt");
         if (dueNanos < 0) {
-            throw new BadInput("a request is due " + dueNanos + " ns after the start; it cannot be before it");
+            throw new BadInput("a request is due " + dueNanos + " ns after the start; it must be 0 or more");
         }
         if (outputTokens < 1) {
             throw new BadInput("a request asks for " + outputTokens + " tokens; it must be 1 or more");

@@ -26,10 +26,10 @@ public final class Prompts {
      */
     public static List<Prompt> texts(String prompt, List<Integer> repeats, boolean unique, int requests) {
         if (prompt.isEmpty()) {
-            throw new BadInput("--prompt is empty; a request needs at least one token to continue");
+            throw new BadInput("--prompt is empty; it must have at least one token");
         }
         if (repeats.isEmpty() || repeats.stream().anyMatch(count -> count < 1)) {
-            throw new BadInput("--prompt-repeats must contain positive integers, not " + repeats);
+            throw new BadInput("--prompt-repeats is " + repeats + "; it must be positive whole numbers");
         }
         requireReadable((prompt.length() + 1L) * Collections.max(repeats), "characters");
         List<String> repeated = repeats.stream()
@@ -76,7 +76,7 @@ public final class Prompts {
     private static void requireReadable(long longest, String unit) {
         if (longest > Limits.PROMPT_CHARS) {
             throw new BadInput("--prompt-repeats makes a prompt of " + longest + " " + unit + "; at most "
-                    + Limits.PROMPT_CHARS + " are read");
+                    + Limits.PROMPT_CHARS + " are allowed");
         }
     }
 

@@ -18,8 +18,8 @@ import io.roseinfer.base.RoseException.BadInput;
 public record Ramp(double start, double end, boolean isExponential) {
     public Ramp {
         if (!(start > 0 && end > 0) || Double.isInfinite(start + end)) {
-            throw new BadInput("a ramp from " + start + " to " + end
-                    + " requests/s is none; --ramp-up-start-rps and --ramp-up-end-rps must be positive");
+            throw new BadInput("--ramp-up-start-rps is " + start + " and --ramp-up-end-rps is " + end
+                    + "; both must be positive and finite");
         }
     }
 

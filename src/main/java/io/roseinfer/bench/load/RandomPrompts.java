@@ -29,7 +29,7 @@ public record RandomPrompts(
         }
         if (inputTokens * (1 + rangeRatio) + prefixTokens > Limits.PROMPT_CHARS) {
             throw new BadInput("--random-input-len and --random-prefix-len make prompts of "
-                    + (inputTokens + (long) prefixTokens) + " tokens; at most " + Limits.PROMPT_CHARS + " are read");
+                    + (inputTokens + (long) prefixTokens) + " tokens; at most " + Limits.PROMPT_CHARS + " are allowed");
         }
     }
 

@@ -48,7 +48,7 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
     public record Terms(int outputTokens, int context, int vocabularySize, long seed) {
         public Terms {
             if (context < 2) {
-                throw new BadInput("--clip-to is " + context + "; a prompt and a completion need 2 tokens or more");
+                throw new BadInput("--clip-to is " + context + "; it must be 2 or more, for a prompt and a completion");
             }
         }
     }
@@ -69,15 +69,15 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
         /** What was clipped and left out, in one line; empty if nothing was. */
         public String changes() {
             List<String> parts = new ArrayList<>();
-            add(parts, "left_out", " recorded requests had failed or were empty and are left out");
+            add(parts, "left_out", " recorded requests are left out: they had failed or were empty");
             add(
                     parts,
                     "clipped_prompts",
-                    " prompts are clipped, by " + count("clipped_prompt_tokens") + " tokens in all");
+                    " prompts are clipped, by " + count("clipped_prompt_tokens") + " tokens in total");
             add(
                     parts,
                     "clipped_outputs",
-                    " completions are clipped, by " + count("clipped_output_tokens") + " tokens in all");
+                    " completions are clipped, by " + count("clipped_output_tokens") + " tokens in total");
             return String.join("; ", parts);
         }
 

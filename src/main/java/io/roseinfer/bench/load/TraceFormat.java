@@ -99,7 +99,7 @@ public enum TraceFormat {
             }
         }
         if (entries.isEmpty()) {
-            throw new BadInput(FileFailure.shown(file) + " has no request that can be repeated");
+            throw new BadInput(FileFailure.shown(file) + " has no usable request");
         }
         return Trace.of(entries, true, leftOut);
     }

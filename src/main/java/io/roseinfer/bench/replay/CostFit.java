@@ -70,7 +70,7 @@ final class CostFit {
             ToDoubleFunction<Sample> second) {
         if (samples.isEmpty()) {
             throw new BadInput("the run has no step that " + what
-                    + ", so nobody knows how long one takes; record a run of more requests");
+                    + ", so its cost cannot be estimated; record a run of more requests");
         }
         Map<Long, List<Sample>> bins = new TreeMap<>();
         samples.forEach(sample -> bins.computeIfAbsent(bin.applyAsLong(sample.shape()), key -> new ArrayList<>())

@@ -59,8 +59,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
             throw new BadInput(FileFailure.shown(file)
                     + kind.map(
                                     other -> " was written by " + other.command()
-                                            + ", which does not write what a replay needs, the load's flags and the engine's steps")
-                            .orElse(" is no results file of a benchmark")
+                                            + ", whose files lack what a replay needs: the load's flags and the engine's steps")
+                            .orElse(" is not a result file of a benchmark")
                     + "; record a run with bench serve --backend engine --json FILE");
         }
         ServeResult result = ResultJson.read(FileFailure.shown(file), root, ServeResult.class);
@@ -117,8 +117,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
      */
     public OfferedLoad again(OfferedLoad load, boolean exactly) {
         if (load.requests().size() != result.calls().size()) {
-            throw new BadInput(name + " has " + result.calls().size() + " requests and its command makes "
-                    + load.requests().size() + "; the data set must be what it was");
+            throw new BadInput(name + " has " + result.calls().size() + " requests, but its command makes "
+                    + load.requests().size() + "; the dataset must be unchanged");
         }
         List<OfferedRequest> requests = new ArrayList<>();
         for (CallResult call : result.calls()) {
@@ -127,7 +127,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
                     call.promptTokens() != request.promptTokens() || call.askedTokens() != request.outputTokens();
             if (differs) {
                 throw new BadInput(name + " has other lengths at request " + call.id()
-                        + " than its command makes; the data set must be what it was");
+                        + " than its command makes; the dataset must be unchanged");
             }
             requests.add(exactly ? exact(call, request) : request);
         }
@@ -159,8 +159,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     public StepTimes times() {
         if (result.steps().isEmpty()) {
             throw new BadInput(name
-                    + " has no engine's steps, so it does not say what a step costs; record a run with bench serve --backend"
-                    + " engine --json FILE, name such a file with --step-costs, or replay it with --backend http");
+                    + " has no engine steps, so step times are unknown; record a run with bench serve --backend"
+                    + " engine --json FILE, give such a file with --step-costs, or replay with --backend http");
         }
         requireOneEngine();
         requireAllSteps();
@@ -183,7 +183,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         long engines = Stream.concat(ofSteps, ofCalls).distinct().count();
         if (engines > 1) {
             throw new BadInput(name + " was recorded on " + engines
-                    + " engines, and simulated time has one; record a run of one engine, without --replicas and with one"
+                    + " engines, but simulated time has one; record a run of one engine, without --replicas and with one"
                     + " --device");
         }
     }
@@ -194,7 +194,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         boolean hasGap = IntStream.range(1, steps.size())
                 .anyMatch(i -> steps.get(i).get(Fact.STEP) != steps.get(i - 1).get(Fact.STEP) + 1);
         if (hasGap || !Attribution.of(result).hasAllSteps()) {
-            throw new BadInput(name + " lacks steps of the run: the engine keeps the last ones only, " + steps.size()
+            throw new BadInput(name + " lacks steps of the run: the engine keeps only the last ones, " + steps.size()
                     + " here; record a shorter run");
         }
     }

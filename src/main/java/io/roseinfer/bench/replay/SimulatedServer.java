@@ -97,7 +97,7 @@ public final class SimulatedServer {
             return switch (offered.prompt()) {
                 case Prompt.Tokens tokens -> tokens.ids();
                 case Prompt.Text text ->
-                    throw new BadInput("a simulated server takes token ids, and request " + id + " is text");
+                    throw new BadInput("simulated time needs token ids, but request " + id + " is text");
             };
         }
 

@@ -46,8 +46,8 @@ enum Compression {
             } catch (LinkageError e) {
                 throw new BadInput(
                         "zstd's native library cannot be loaded (" + e
-                                + "); name a file ending in .gz or .json, or let Java"
-                                + " unpack the library where programs may run, with -Djava.io.tmpdir=DIR in ROSEINFER_JAVA_OPTS",
+                                + "); use a suffix of .gz or .json, or set"
+                                + " -Djava.io.tmpdir=DIR in ROSEINFER_JAVA_OPTS to a directory where libraries can be loaded",
                         e);
             }
         }

@@ -53,8 +53,7 @@ public final class ResultFile {
     public static ResultFile at(String flag, Path path) {
         Compression compression = Compression.of(path)
                 .orElseThrow(() ->
-                        new BadInput(flag + " " + path + " ends in an unknown suffix; .json is written as text, .gz"
-                                + " and .zst are compressed, so let its name end in one of these or in none"));
+                        new BadInput(flag + " " + path + " has an unknown suffix; use .json, .gz or .zst (both compressed), or none"));
         compression.require();
         return at(flag, path, compression);
     }
@@ -66,7 +65,7 @@ public final class ResultFile {
 
     private static ResultFile at(String flag, Path path, Compression compression) {
         if (path.toString().equals("-")) {
-            throw new BadInput(flag + " - would be a file of that name; name /dev/stdout for standard output");
+            throw new BadInput(flag + " - would be a file of that name; use /dev/stdout for standard output");
         }
         Path folder = path.toAbsolutePath().getParent();
         if (Files.isDirectory(path)) {
@@ -117,7 +116,7 @@ public final class ResultFile {
         } catch (IOException e) {
             throw new BadInput(FileFailure.shown(file) + " cannot be read: " + FileFailure.reason(e), e);
         } catch (JacksonException e) {
-            throw new BadInput(FileFailure.shown(file) + " is no JSON document: " + StrictJson.reason(e), e);
+            throw new BadInput(FileFailure.shown(file) + " is not a JSON document: " + StrictJson.reason(e), e);
         }
     }
 

@@ -105,7 +105,7 @@ public final class ResultJson {
                 document.path("schema").asInt(0),
                 document.at("/roseinfer/schema").asInt(0));
         if (schema > highest) {
-            throw new BadInput(name + " has schema " + schema + ", and this version reads up to " + highest
+            throw new BadInput(name + " has schema " + schema + "; this version reads up to " + highest
                     + "; use the version that wrote it");
         }
         try {
@@ -150,7 +150,7 @@ public final class ResultJson {
                 ? "missing"
                 : value.isString() ? Quoted.name(value.stringValue()) : Quoted.value(value.toString());
         String place = pointer.replaceAll("/(\\d+)", "[$1]").replace('/', '.').replaceFirst("^\\.", "");
-        return new BadInput(name + ": " + place + " is " + seen + ", and "
+        return new BadInput(name + ": " + place + " is " + seen + ", but "
                 + ResultKind.of(document).map(ResultKind::command).orElse("a benchmark") + " writes " + wanted
                 + "; undo the change, or record the run again");
     }

@@ -112,12 +112,12 @@ final class BackendFlags {
 
     private static String why(String name, Kind backend) {
         if (SIMULATION.contains(name)) {
-            return "it is for simulated time (--backend sim)";
+            return "it applies only to --backend sim";
         }
         return switch (backend) {
-            case HTTP -> "it is for an engine in this process (--backend engine), and the server is elsewhere";
-            case NULL -> "the server of --backend null has no engine and only writes";
-            case ENGINE, SIM -> "it is for a server at --base-url, and the engine is in this process";
+            case HTTP -> "it applies only to an in-process engine; add --backend engine";
+            case NULL -> "the server of --backend null has no engine";
+            case ENGINE, SIM -> "it applies only to a server at --base-url";
         };
     }
 

@@ -117,8 +117,8 @@ public final class BenchAbCommand implements Command {
         requireSameLoad(first, second);
         if (isOneServer(first, second)) {
             terminal.note(
-                    "both arms ask the same server: the second run of a pair may find the first one's prompts in its"
-                            + " prefix cache, so switch that off there");
+                    "both arms use the same server: the second run of a pair may find the first run's prompts in its"
+                            + " prefix cache, so disable that cache");
         }
         Results results = new Results(Arguments.command(command), shared, file);
         Comparison.Pairs measured = measure(first, second, results, terminal);
@@ -218,14 +218,14 @@ public final class BenchAbCommand implements Command {
         OfferedLoad a = one.flags().load(one.command(), 0).offered();
         OfferedLoad b = other.flags().load(other.command(), 0).offered();
         if (!a.equals(b)) {
-            throw new BadInput("--a and --b offer different loads, " + difference(a, b)
-                    + "; pairs are of the same requests at the same times, so give flags of the load once, for both");
+            throw new BadInput("--a and --b have different loads, " + difference(a, b)
+                    + "; both runs of a pair need the same requests at the same times, so give load flags once");
         }
     }
 
     private static String difference(OfferedLoad a, OfferedLoad b) {
         if (a.requests().size() != b.requests().size()) {
-            return "of " + a.requests().size() + " and " + b.requests().size() + " requests";
+            return a.requests().size() + " and " + b.requests().size() + " requests";
         }
         for (int i = 0; i < a.requests().size(); i++) {
             OfferedRequest one = a.requests().get(i);
@@ -240,7 +240,7 @@ public final class BenchAbCommand implements Command {
                 return "request " + i + " at " + one.dueNanos() / 1e9 + " s and at " + other.dueNanos() / 1e9 + " s";
             }
         }
-        return a.isScheduled() == b.isScheduled() ? "of different prompts" : "one with times and one without";
+        return a.isScheduled() == b.isScheduled() ? "different prompts" : "one with times and one without";
     }
 
     private static boolean isOneServer(ServeCommandLine one, ServeCommandLine other) {

@@ -104,13 +104,13 @@ public final class BenchReplayCommand implements Command {
         terminal.print(text(recorded, last, changes) + prediction.text(settingsKnown));
         if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !settingsKnown) {
             terminal.note(
-                    "the recorded run was over HTTP: what its delivery takes is drawn for each request, and how it bunches tokens is not"
-                            + " simulated, so gaps between tokens are the engine's");
+                    "the recorded run used HTTP: a delivery time is sampled for each request, and bunching of tokens is not"
+                            + " simulated, so gaps between tokens are those of the engine");
         }
         List<String> left = BackendFlags.notReplayed(asItWas);
         if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !left.isEmpty()) {
             terminal.note(
-                    "the recorded run had " + String.join(", ", left) + ", which simulated time does not simulate");
+                    "the recorded run had " + String.join(", ", left) + ", which is not simulated");
         }
         boolean valid = judge(settingsKnown ? "the replay as it was" : "the replay", same, terminal);
         valid &= other.map(run -> judge("the replay with the change", run, terminal))
@@ -144,7 +144,7 @@ public final class BenchReplayCommand implements Command {
                 + Choices.word(last.line().flags().endpoint().backend()) + " ===\n");
         last.system().environment().simulated().ifPresent(costs -> out.append("Simulated time: " + costs + "\n"));
         if (!recorded.verdict().isValid()) {
-            out.append("The recorded run is invalid, so its figures do not count, nor errors against them: "
+            out.append("The recorded run is invalid, and so are errors against it: "
                     + String.join("; ", recorded.verdict().reasons()) + "\n");
         }
         if (!changes.isEmpty()) {
@@ -156,9 +156,9 @@ public final class BenchReplayCommand implements Command {
     /** Says why a run does not count; whether it does. */
     private static boolean judge(String which, MeasuredRun run, Terminal terminal) {
         Verdict verdict = run.verdict();
-        verdict.reasons().forEach(reason -> terminal.note(which + " does not count: " + reason));
+        verdict.reasons().forEach(reason -> terminal.note(which + " is invalid: " + reason));
         verdict.remedies().forEach(remedy -> terminal.note("to do: " + remedy));
-        run.system().notes(run.result()).forEach(note -> terminal.note("of " + which + ": " + note));
+        run.system().notes(run.result()).forEach(note -> terminal.note(which + ": " + note));
         return verdict.isValid();
     }
 
@@ -193,7 +193,7 @@ public final class BenchReplayCommand implements Command {
         List<String> before = recorded.command();
         if (before.size() < 2 || !before.subList(0, 2).equals(List.of("bench", "serve"))) {
             throw new BadInput(
-                    recorded.name() + " does not say by which command it was made; record one with bench serve --json");
+                    recorded.name() + " does not contain its command; record a run with bench serve --json");
         }
         List<String> flags = before.subList(2, before.size());
         return ServeCommandLine.parse(recorded.name(), flags).with("bench replay", changes);

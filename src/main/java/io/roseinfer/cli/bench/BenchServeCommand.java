@@ -76,7 +76,7 @@ public final class BenchServeCommand implements Command {
         file.ifPresent(to -> to.write(result));
         pages.write("run", () -> result);
         terminal.print(new ServeReport(results.metrics(), results.percentiles()).text(result));
-        verdict.reasons().forEach(reason -> terminal.note("the run does not count: " + reason));
+        verdict.reasons().forEach(reason -> terminal.note("the run is invalid: " + reason));
         return verdict.isValid() ? 0 : INVALID;
     }
 }

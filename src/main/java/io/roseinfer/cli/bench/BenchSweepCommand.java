@@ -93,7 +93,7 @@ public final class BenchSweepCommand implements Command {
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         if (vary.isEmpty() && findRate.isEmpty()) {
-            throw new BadInput("a sweep needs something to vary: --vary request-rate=2,4,8, or --find-rate 4");
+            throw new BadInput("a sweep needs a flag to vary: give --vary request-rate=2,4,8 or --find-rate 4");
         }
         SweepPlan plan = SweepPlan.of(vary);
         if (findRate.isPresent() && plan.varied().containsKey(Sweep.RATE)) {
@@ -128,11 +128,11 @@ public final class BenchSweepCommand implements Command {
         if (sweep.invalid().isEmpty()) {
             return 0;
         }
-        terminal.note("the sweep does not count as a whole: " + sweep.invalid().size() + " of "
-                + sweep.points().size() + " points are invalid; "
+        terminal.note("the sweep is invalid: " + sweep.invalid().size() + " of " + sweep.points().size()
+                + " points are invalid; "
                 + (json.file().isPresent()
-                        ? "--resume measures those again"
-                        : "with --json FILE, --resume could measure those again"));
+                        ? "--resume measures them again"
+                        : "with --json FILE, --resume could measure them again"));
         return INVALID;
     }
 

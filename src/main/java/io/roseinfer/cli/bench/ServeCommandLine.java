@@ -74,7 +74,7 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
                 .filter(flag -> GivenFlags.has(line.command, flag) && !GivenFlags.has(command, flag))
                 .findFirst()
                 .ifPresent(flag -> {
-                    throw new BadInput(where + ": " + flag + " would write nothing; give it to the command itself");
+                    throw new BadInput(where + ": " + flag + " has no effect here; give it to the command itself");
                 });
         return line;
     }

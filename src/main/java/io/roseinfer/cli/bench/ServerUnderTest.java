@@ -59,8 +59,7 @@ final class ServerUnderTest implements SystemUnderTest {
         return watched(run, what, offered, terminal);
     }
 
-    /** A run with a bar of the requests that have ended, where somebody watches. */
-    private static LoadResult watched(LoadRun run, String what, OfferedLoad load, Terminal terminal) {
+        private static LoadResult watched(LoadRun run, String what, OfferedLoad load, Terminal terminal) {
         Optional<ProgressBar> bar =
                 ProgressBars.open(terminal, what, load.requests().size());
         try {
@@ -105,8 +104,8 @@ final class ServerUnderTest implements SystemUnderTest {
             Endpoint accepted =
                     ours.isPresent() ? asked : asked.accepted(offered.requests().getFirst());
             asked.countsBeyond(accepted)
-                    .forEach(field -> terminal.note("the server refuses " + field
-                            + ", so it is not asked for that; tokens are counted by what it sends instead"));
+                    .forEach(field -> terminal.note("the server rejects " + field
+                            + ", so requests do not have it; tokens are counted by what the server sends instead"));
             long run = InstantSource.system().millis();
             target = Optional.of(
                     new HttpTarget(accepted, flags.readers(), terminal.clock(), "bench-" + Long.toHexString(run)));

@@ -43,16 +43,16 @@ final class SweepFile {
      */
     void resume() {
         ResultFile to = file.orElseThrow(
-                () -> new BadInput("--resume has no file to read points from; name it with --json FILE"));
+                () -> new BadInput("--resume needs a file with points; give it with --json FILE"));
         to.existing().ifPresent(document -> {
             if (!ResultKind.of(document).equals(Optional.of(ResultKind.SWEEP))) {
-                throw new BadInput("the file has no points of bench sweep; name another one");
+                throw new BadInput(to.shown() + " was not written by bench sweep; name another file");
             }
             SweepResult before = ResultJson.read(to.shown(), document, SweepResult.class);
             List<String> shared = before.roseinfer().study().shared();
             if (!shared.equals(study.shared())) {
                 throw new BadInput("--resume: " + to.shown() + " was measured with '" + String.join(" ", shared)
-                        + "' and not with '" + String.join(" ", study.shared())
+                        + "', not with '" + String.join(" ", study.shared())
                         + "'; repeat the same command, or name another file");
             }
             before.sweep().points().stream().filter(SweepPoint::counts).forEach(points::add);

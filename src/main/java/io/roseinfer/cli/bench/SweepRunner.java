@@ -64,7 +64,7 @@ final class SweepRunner implements AutoCloseable {
         Verdict verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
         verdict.notes().stream()
-                .map(note -> "of the point " + flags + ": " + note)
+                .map(note -> "point " + flags + ": " + note)
                 .forEach(terminal::note);
         return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());
     }

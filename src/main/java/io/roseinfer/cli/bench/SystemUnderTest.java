@@ -67,14 +67,14 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
                 .orElse(0);
         if (shortest >= contextLength) {
             throw new BadInput(
-                    "every prompt is longer than the model's context allows: the shortest has " + shortest
-                            + " tokens, the context is " + contextLength
-                            + " and one of it is left for the answer; give shorter prompts (--random-input-len, or --clip-to for a trace)");
+                    "every prompt is too long for the model's context: the shortest has " + shortest
+                            + " tokens, and the context of " + contextLength + " allows up to " + (contextLength - 1)
+                            + "; give shorter prompts (--random-input-len, or --clip-to for a trace)");
         }
         if (smallest > contextLength) {
-            throw new BadInput("every request asks for more than the model's context: the smallest is " + smallest
-                    + " tokens, prompt and completion together, and the context is " + contextLength
-                    + "; ask for less (--random-input-len, --random-output-len, or --clip-to for a trace)");
+            throw new BadInput("every request exceeds the model's context: the smallest has " + smallest
+                    + " tokens, prompt plus completion, and the context is " + contextLength
+                    + "; give smaller ones (--random-input-len, --random-output-len, or --clip-to for a trace)");
         }
     }
 

@@ -108,15 +108,15 @@ public final class ArrivalFlags {
                     "a ramp needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps; give all three");
         }
         if (ramped && GivenFlags.has(command, "--request-rate")) {
-            throw new BadInput("--ramp-up-strategy and --request-rate both say how fast requests come; leave one out");
+            throw new BadInput("--ramp-up-strategy and --request-rate are mutually exclusive; give one of them");
         }
         boolean rated = ramped || !Double.isInfinite(requestRate);
         if (GivenFlags.has(command, "--trace-speed") && (rated || !hasTimes)) {
             throw new BadInput("--trace-speed scales the times of a trace; "
-                    + (rated ? "--request-rate takes their place, so leave one out" : "these requests have none"));
+                    + (rated ? "a request rate replaces them, so leave one out" : "these requests have none"));
         }
         if (GivenFlags.has(command, "--burstiness") && !rated && !hasTimes) {
-            throw new BadInput("--burstiness shapes the gaps of --request-rate, which is inf; give a rate");
+            throw new BadInput("--burstiness shapes the intervals of --request-rate, which is inf; give a rate");
         }
     }
 

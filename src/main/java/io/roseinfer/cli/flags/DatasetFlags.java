@@ -154,9 +154,9 @@ public final class DatasetFlags {
         outputLength = output;
         isFitted = (!inputGiven && input < INPUT_LENGTH) || (!outputGiven && output < OUTPUT_LENGTH);
         return isFitted
-                ? Optional.of("requests of " + input + " and " + output
-                        + " tokens (prompt and completion), since the context of " + contextLength
-                        + " tokens does not hold the defaults, " + INPUT_LENGTH + " and " + OUTPUT_LENGTH)
+                ? Optional.of("requests have " + input + " prompt tokens and " + output
+                        + " completion tokens: the defaults, " + INPUT_LENGTH + " and " + OUTPUT_LENGTH
+                        + ", exceed the context of " + contextLength + " tokens")
                 : Optional.empty();
     }
 
@@ -177,8 +177,8 @@ public final class DatasetFlags {
      */
     public IntFunction<Requests> read(int count, long seed, double burstiness) {
         if (clipTo.isPresent() && (dataset == Dataset.RANDOM || dataset == Dataset.JSONL)) {
-            throw new BadInput("--clip-to clips what a trace or synthetic conversations ask for; --dataset "
-                    + Choices.word(dataset) + " says itself how long its requests are");
+            throw new BadInput("--clip-to applies to traces and synthetic conversations; leave it out with --dataset "
+                    + Choices.word(dataset));
         }
         return switch (dataset) {
             case RANDOM ->
@@ -209,6 +209,6 @@ public final class DatasetFlags {
 
     private Path file() {
         return path.orElseThrow(() -> new BadInput(
-                "--dataset " + Choices.word(dataset) + " is read from a file; name it with --dataset-path FILE"));
+                "--dataset " + Choices.word(dataset) + " needs a file; add --dataset-path FILE"));
     }
 }

@@ -146,7 +146,7 @@ public final class ModelFlags {
     public void alsoNamed(Place value) {
         if (device.isPresent() && !device.get().equals(value)) {
             throw new BadInput("--backend " + value + " and --device " + device.get()
-                    + " contradict each other; they are one flag, so give one of them");
+                    + " are the same setting with different values; give one of them");
         }
         device = Optional.of(value);
     }
@@ -252,7 +252,7 @@ public final class ModelFlags {
         boolean onCpu = kind() == Device.AUTO || kind() == Device.CPU;
         if (asked > cores && onCpu) {
             terminal.note(
-                    "--threads " + asked + " is more than the " + cores + " cores there are; expect it to be slower");
+                    "--threads " + asked + " exceeds the " + cores + " cores of this machine; expect it to be slower");
         }
     }
 

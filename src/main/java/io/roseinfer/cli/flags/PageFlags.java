@@ -42,7 +42,7 @@ public final class PageFlags {
                 .forEach(file -> {
                     all.stream().filter(file::isSameAs).findFirst().ifPresent(same -> {
                         throw new BadInput(same.flag() + " and " + file.flag() + " both name " + file.shown()
-                                + "; give each a file of its own");
+                                + "; name two different files");
                     });
                     all.add(file);
                 });

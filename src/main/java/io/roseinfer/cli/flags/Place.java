@@ -45,7 +45,7 @@ public record Place(Settings.Device kind, List<Integer> gpus) {
                     .toList();
             if (gpus.stream().distinct().count() < gpus.size()) {
                 throw new TypeConversionException(
-                        "'" + text + "' names a GPU twice; each replica needs one of its own");
+                        "'" + text + "' names a GPU twice; each replica needs its own");
             }
             return new Place(Settings.Device.CUDA, gpus);
         }

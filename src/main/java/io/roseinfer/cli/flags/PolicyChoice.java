@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  */
 final class PolicyChoice<T> {
     private static final String NOT_FOUND =
-            "; there is no such class there, so name its source FILE.java, or the folder or jar that it is in: ROSEINFER_CLASSPATH=FOLDER";
+            "; the class was not found, so name its source FILE.java, or add its folder or jar by ROSEINFER_CLASSPATH=FOLDER";
     private static final String SOURCE = ".java";
 
     private final String flag;
@@ -60,7 +60,7 @@ final class PolicyChoice<T> {
             throw new BadInput(
                     flag + " is '" + text + "'; it must be " + String.join(", ", builtIn.keySet())
                             + " or FILE.java, or a public class on the class path, that implements " + type.getName()
-                            + " and has a public constructor without parameters, or as CLASS:ARGUMENT one with a String"
+                            + " and has a public constructor without parameters, or with one String for CLASS:ARGUMENT"
                             + (e instanceof ClassNotFoundException ? NOT_FOUND : ""),
                     e);
         }

@@ -8,7 +8,7 @@ public final class PromptConverter implements ITypeConverter<String> {
     @Override
     public String convert(String text) {
         if (text.isEmpty()) {
-            throw new TypeConversionException("the text is empty; there must be at least one token to continue");
+            throw new TypeConversionException("the text is empty; it must have at least one token");
         }
         return text;
     }

@@ -40,7 +40,7 @@ final class ReplicaFlags {
         int count = replicas.orElse(Math.max(1, gpus.size()));
         if (gpus.size() > 1 && count != gpus.size()) {
             throw new BadInput("--replicas is " + count + " and --device names " + gpus.size()
-                    + " GPUs; leave one of the two out");
+                    + " GPUs; give one of the two");
         }
         return count;
     }

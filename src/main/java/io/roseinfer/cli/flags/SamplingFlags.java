@@ -96,7 +96,7 @@ public final class SamplingFlags {
             }
         }
         if (isRecommended) {
-            terminal.note("drawing as the model's generation_config.json says; --generation-config none does not");
+            terminal.note("sampling with the model's generation_config.json; --generation-config none decodes greedily");
         } else if (!doSample) {
             noteUnused(terminal);
         }

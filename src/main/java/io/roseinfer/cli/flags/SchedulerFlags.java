@@ -142,9 +142,9 @@ public final class SchedulerFlags {
                     + " --prefill-admission-policy pack");
         }
         if (decodeFirst && !stepPolicy.equals(DEFAULT)) {
-            terminal.note("--decode-first has no effect with --step-policy " + stepPolicy + ", which decides that");
+            terminal.note("--decode-first has no effect with --step-policy " + stepPolicy + ", which decides the order");
         } else if (decodeFirst && chunkedPrefill) {
-            terminal.note("--decode-first has no effect with --chunked-prefill: every step decodes there");
+            terminal.note("--decode-first has no effect with --chunked-prefill: every step decodes anyway");
         }
         return EngineOptions.defaults()
                 .withScheduler(scheduler())

@@ -125,8 +125,8 @@ public final class ServeFlags {
             return options.withApiKey(ApiKey.of(key.get()));
         }
         if (!isLoopback()) {
-            terminal.note("--host " + host + " can be reached from other machines, and without --api-key-file whoever"
-                    + " reaches it is served");
+            terminal.note("--host " + host + " is reachable from other machines and requires no API key; set one with"
+                    + " --api-key-file");
         }
         return options;
     }
@@ -136,7 +136,7 @@ public final class ServeFlags {
             throw new BadInput("--api-key and --api-key-file are both given; give one of them");
         }
         if (apiKey.isPresent()) {
-            terminal.note("--api-key can be read in the list of processes; --api-key-file cannot");
+            terminal.note("--api-key is visible in the process list; --api-key-file is not");
         }
         return apiKey.or(() -> apiKeyFile.map(ServeFlags::firstLine));
     }
@@ -156,7 +156,7 @@ public final class ServeFlags {
         try {
             return InetAddress.getByName(host).isLoopbackAddress();
         } catch (UnknownHostException e) {
-            throw new BadInput("--host " + host + " is not known", e);
+            throw new BadInput("--host " + host + " is an unknown host", e);
         }
     }
 }

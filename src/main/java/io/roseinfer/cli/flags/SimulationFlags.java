@@ -76,10 +76,9 @@ public final class SimulationFlags {
             return StepCosts.linear(stepCosts.get(), linear(stepCosts.get()));
         }
         if (!ShippedCosts.isOf(model)) {
-            throw new BadInput("--backend sim has step costs of " + ShippedCosts.model() + " alone, and --model is "
-                    + Quoted.value(model)
-                    + "; name the file that bench serve --backend engine --json has written for it with"
-                    + " --step-costs, or give numbers, as in --step-costs step:2,token:0.1");
+            throw new BadInput("--model is " + Quoted.value(model) + ", but --backend sim has step costs of "
+                    + ShippedCosts.model() + " only; give --step-costs FILE, written for that model by bench serve"
+                    + " --backend engine --json, or numbers, as in --step-costs step:2,token:0.1");
         }
         return ShippedCosts.load();
     }
@@ -102,7 +101,7 @@ public final class SimulationFlags {
         if (word.equals("held") || word.equals("drawn")) {
             LongFunction<Pace> drawn = costs.drawn()
                     .orElseThrow(() -> new BadInput("--step-noise " + word
-                            + " needs a recorded run; name one with --step-costs, or give a number"));
+                            + " needs a recorded run; give one with --step-costs, or a number"));
             return word.equals("held") ? costs.times().pace() : drawn.apply(seed);
         }
         double sigma = number("--step-noise", word, "held, drawn or a number, as in 0.02");

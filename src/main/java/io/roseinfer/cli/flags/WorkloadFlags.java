@@ -109,8 +109,8 @@ public final class WorkloadFlags {
     private static List<Integer> fitting(List<Integer> lengths, ModelSpec spec) {
         int longest = Collections.max(lengths);
         if (longest >= spec.contextLength()) {
-            throw new BadInput("--prompt-tokens is " + longest + "; the model's context is " + spec.contextLength()
-                    + " tokens and one of them must be new, so ask for fewer");
+            throw new BadInput("--prompt-tokens is " + longest + "; the model's context of " + spec.contextLength()
+                    + " tokens has room for prompts of up to " + (spec.contextLength() - 1));
         }
         return lengths;
     }
@@ -123,10 +123,10 @@ public final class WorkloadFlags {
             throw new BadInput(String.join(" and ", given) + " are mutually exclusive; give one of them");
         }
         if (uniquePrompts && promptIds.isPresent()) {
-            throw new BadInput("--unique-prompts ends a text in a number and --prompt-ids are no text; leave one out");
+            throw new BadInput("--unique-prompts appends text and --prompt-ids are token ids; leave one out");
         }
         if (promptTokens.isPresent() && (uniquePrompts || GivenFlags.has(command, "--prompt-repeats"))) {
-            throw new BadInput("--prompt-tokens makes prompts that are unique and as long as it says; leave out "
+            throw new BadInput("--prompt-tokens already makes unique prompts of the given lengths; leave out "
                     + (uniquePrompts ? "--unique-prompts" : "--prompt-repeats"));
         }
     }

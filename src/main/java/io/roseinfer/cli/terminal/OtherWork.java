@@ -63,8 +63,8 @@ public record OtherWork(long total, long busy, long stolen, long ownNanos) {
         return all > 0 && others + hypervisor >= MUCH
                 ? Optional.of(String.format(
                         Locale.ROOT,
-                        "the machine was busy: other processes had %.0f %% of its processor time, and the hypervisor"
-                                + " %.0f %%; the results are not those of a quiet machine",
+                        "the machine was busy: other processes took %.0f %% of its processor time, and the hypervisor"
+                                + " %.0f %%; repeat the run on a quiet machine",
                         100 * others,
                         100 * hypervisor))
                 : Optional.empty();

@@ -51,7 +51,7 @@ public final class StopSignals {
     }
 
     private static BackendUnavailable cannot(ReflectiveOperationException e) {
-        return new BackendUnavailable("this Java cannot tell a program of signals: " + e.getMessage(), e);
+        return new BackendUnavailable("this Java runtime cannot handle signals: " + e.getMessage(), e);
     }
 
     /**

@@ -36,7 +36,7 @@ public final class UsageMessage {
                 : SpellingSuggestion.nearest(first, command.subcommands().keySet());
         boolean takesPrompt = command.findOption("--prompt") != null;
         if (meant.isEmpty() && takesPrompt && !unmatched.isUnknownOption()) {
-            return message + "; a prompt is given as --prompt TEXT, in quotes if it has spaces";
+            return message + "; give a prompt as --prompt TEXT, in quotes if it has spaces";
         }
         return message + VllmFlags.suggestion(first, command).orElseGet(() -> SpellingSuggestion.suggestion(meant));
     }

@@ -10,13 +10,13 @@ import picocli.CommandLine.Model.CommandSpec;
  * {@code --no-chunked-prefill}, its opposite.
  */
 final class VllmFlags {
-    private static final String MEMORY = "is --kv-blocks here: the KV blocks of all requests together";
-    private static final String ADDRESS = "is a part of --base-url here, as in --base-url http://127.0.0.1:8000";
+    private static final String MEMORY = "is --kv-blocks here: the number of KV blocks in the pool";
+    private static final String ADDRESS = "is part of --base-url here, as in --base-url http://127.0.0.1:8000";
 
     private static final String SAMPLING =
-            "is not there, since requests are sent with --temperature alone; make it a default of the server";
+            "is not supported: requests have --temperature only; set a default on the server";
     private static final String REQUEST =
-            "is not there, since requests have what bench serve measures alone; leave it out";
+            "is not supported: requests have only what bench serve measures; leave it out";
 
     /** Of each flag what it is here; an answer is given only by a command that has the flags it needs. */
     private static final Map<String, Answer> ANSWERS = Map.ofEntries(
@@ -33,11 +33,11 @@ final class VllmFlags {
             answer("--enforce-eager", "is --no-cuda-graph here", "--no-cuda-graph"),
             answer(
                     "--tensor-parallel-size",
-                    "is not there, since a model is not split; --replicas serves it on several devices",
+                    "is not supported: models are not split; --replicas runs several copies",
                     "--replicas"),
             answer(
                     "--enable-prefix-caching",
-                    "is on by default; --no-prefix-cache switches it off",
+                    "is on by default; --no-prefix-cache disables it",
                     "--no-prefix-cache"),
             answer("--no-enable-prefix-caching", "is --no-prefix-cache here", "--no-prefix-cache"),
             answer("--host", ADDRESS, "--base-url"),
@@ -45,15 +45,15 @@ final class VllmFlags {
             answer("--endpoint", "is --endpoint-type here: completions or chat", "--endpoint-type"),
             answer(
                     "--disable-tqdm",
-                    "is not needed, since there is a progress bar on a terminal only; leave it out",
+                    "is not needed: a progress bar appears on a terminal only; leave it out",
                     "--base-url"),
             answer(
                     "--tokenizer",
-                    "is not needed, since random prompts are token ids and the server counts tokens; leave it out",
+                    "is not needed: random prompts are token ids, and the server counts tokens; leave it out",
                     "--base-url"),
             answer(
                     "--result-dir",
-                    "is a part of --result-filename (or --json) here, which takes a path",
+                    "is part of --result-filename (or --json) here, which takes a path",
                     "--result-filename"),
             answer("--top-p", SAMPLING, "--base-url"),
             answer("--top-k", SAMPLING, "--base-url"),
@@ -62,7 +62,7 @@ final class VllmFlags {
             answer("--extra-body", REQUEST, "--base-url"),
             answer(
                     "--save-detailed",
-                    "is not needed, since the file of --json has every request",
+                    "is not needed: the --json file has every request",
                     "--json",
                     "--base-url"));
 

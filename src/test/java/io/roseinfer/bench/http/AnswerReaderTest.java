@@ -236,13 +236,13 @@ class AnswerReaderTest {
     void a_cut_connection_fails_the_request() {
         CallResult call = new Recorded().raw(1, Recorded.HEAD).ids(5, 1).cut().read();
         assertThat(call.isComplete()).isFalse();
-        assertThat(call.error()).hasValue("the connection was closed within the answer");
+        assertThat(call.error()).hasValue("the connection was closed during the response");
     }
 
     @Test
     void a_connection_cut_before_the_answer_says_so() {
         assertThat(new Recorded().raw(1, "").cut().read().error())
-                .hasValue("the connection was closed before an answer came");
+                .hasValue("the connection was closed before a response");
     }
 
     @Test
@@ -253,7 +253,7 @@ class AnswerReaderTest {
                 .usage(6, 5, 8)
                 .raw(7, "0\r\n\r\n")
                 .read();
-        assertThat(call.error()).hasValue("the stream ended without [DONE] and without a finish_reason");
+        assertThat(call.error()).hasValue("the stream ended without [DONE] or a finish_reason");
     }
 
     @ParameterizedTest
@@ -278,7 +278,7 @@ class AnswerReaderTest {
             delimiter = '|',
             value = {
                 "HTTP/1.1 429 Too Many Requests | status 429: \"busy\"",
-                "HTTP/1.1 200 OK | the answer is no event stream",
+                "HTTP/1.1 200 OK | the response is not an event stream",
                 "HTTP/1.1 500 Oops | status 500: \"busy\""
             })
     void an_answer_that_is_no_stream_fails_the_request(String status, String error) {
@@ -297,7 +297,7 @@ class AnswerReaderTest {
             })
     void what_is_no_http_fails_the_request(String bytes) {
         assertThat(new Recorded().raw(1, bytes).read().error())
-                .hasValueSatisfying(why -> assertThat(why).startsWith("the answer is not HTTP: "));
+                .hasValueSatisfying(why -> assertThat(why).startsWith("the response is not HTTP: "));
     }
 
     private static final String FINISH = "data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}]}\n\n";
@@ -310,7 +310,7 @@ class AnswerReaderTest {
                 .usage(3, 5, 0)
                 .done(3)
                 .read();
-        assertThat(call.error()).contains("the stream had no choice, so no token");
+        assertThat(call.error()).contains("the stream had no choice and so no token");
     }
 
     @Test
@@ -346,7 +346,7 @@ class AnswerReaderTest {
                         .raw(4, "0\r\n\r\n")
                         .read()
                         .error())
-                .contains("the stream ended without [DONE] and without a finish_reason");
+                .contains("the stream ended without [DONE] or a finish_reason");
     }
 
     @Test

@@ -186,7 +186,7 @@ class LoadRunTest {
             assertThat(result.completed()).hasSize(16);
             assertThat(result.calls().stream().flatMap(call -> call.error().stream()))
                     .hasSize(4)
-                    .containsOnly("the connection was closed within the answer");
+                    .containsOnly("the connection was closed during the response");
         }
     }
 
@@ -239,7 +239,7 @@ class LoadRunTest {
         };
         try (FakeServer server = new FakeServer(endless)) {
             assertThat(Verdict.of(run(server, load(3, 7, 4), 1), RULES).reasons())
-                    .containsExactly("no request was answered to its end, the first one because the stream ended"
+                    .containsExactly("no request completed, first error: the stream ended"
                             + " without [DONE] and without a finish_reason");
         }
     }
@@ -269,7 +269,7 @@ class LoadRunTest {
             LoadResult result = new LoadRun(target, 2, Duration.ofMillis(1), CLOCK, AT_ONCE).run(load(2, 7, 4));
             assertThat(result.calls())
                     .allSatisfy(call -> assertThat(call.error())
-                            .hasValueSatisfying(why -> assertThat(why).startsWith("nothing came for")));
+                            .hasValueSatisfying(why -> assertThat(why).startsWith("nothing arrived for")));
         } finally {
             never.countDown();
         }

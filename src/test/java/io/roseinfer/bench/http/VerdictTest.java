@@ -87,7 +87,7 @@ class VerdictTest {
         assertThat(Verdict.of(run, RULES).reasons())
                 .singleElement()
                 .asString()
-                .startsWith("the client was late: p99 of the dispatch lag is 3.000 ms");
+                .startsWith("the client was late: p99 dispatch lag is 3.000 ms");
     }
 
     private static final LoadResult LATE = run(200, id -> call(id, id % 20 == 0 ? 3 : 0.05, new Usage(6, 4, 10)));
@@ -105,8 +105,8 @@ class VerdictTest {
                 .first()
                 .asString()
                 .isEqualTo(
-                        "leave the client a core of its own: --threads below the number of cores, and nothing else at work");
-        assertThat(remedies(LATE, false, 0.1)).hasSize(2).first().asString().contains("a machine of its own");
+                        "leave a core to the client: set --threads below the number of cores, and stop other processes");
+        assertThat(remedies(LATE, false, 0.1)).hasSize(2).first().asString().contains("another machine");
     }
 
     @Test
@@ -115,7 +115,7 @@ class VerdictTest {
                 .hasSize(3)
                 .first()
                 .asString()
-                .startsWith("the client's floor is late, too, so something else has this machine");
+                .startsWith("the client baseline is late too: stop other processes");
     }
 
     @Test
@@ -124,7 +124,7 @@ class VerdictTest {
                 0, LATE.endNanos(), true, LATE.calls(), new ClientCost(0, 0, 0, 201, 0), Oddities.NONE, List.of());
         assertThat(LATE.seconds()).isEqualTo(2);
         assertThat(remedies(cold, true, 0.1))
-                .contains("the JVM's compilers were still at work: more --warmup-requests");
+                .contains("the JVM was still compiling: increase --warmup-requests");
     }
 
     @Test
@@ -142,7 +142,7 @@ class VerdictTest {
                 new LoadResult(0, run.endNanos(), scheduled, run.calls(), cost, Oddities.NONE, List.of()),
                 new Verdict.Rules(2, 0, false, hasEngine, Optional.empty()));
         assertThat(verdict.isValid()).isEqualTo(valid);
-        assertThat(String.join("", verdict.reasons())).contains(valid ? "" : "stood still for 21.000 ms");
+        assertThat(String.join("", verdict.reasons())).contains(valid ? "" : "paused for 21.000 ms");
         assertThat(verdict.remedies().isEmpty()).isEqualTo(valid);
     }
 
@@ -170,16 +170,16 @@ class VerdictTest {
         assertThat(Verdict.of(run, RULES).reasons())
                 .singleElement()
                 .asString()
-                .startsWith("the client was late: p99 of the dispatch lag is 39.402 ms");
+                .startsWith("the client was late: p99 dispatch lag is 39.402 ms");
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "7 | 4 | 11 | usage says the prompt has 7 tokens and 6 were sent",
-                "6 | 5 | 11 | usage says 5 tokens and it sent 4 ids",
-                "6 | 4 | 11 | usage adds 6 and 4 up to 11"
+                "7 | 4 | 11 | usage is 7 prompt tokens, but 6 were sent",
+                "6 | 5 | 11 | usage is 5 tokens, but it sent 4 ids",
+                "6 | 4 | 11 | usage is 6 and 4 tokens, but a total of 11"
             })
     void wrong_usage_makes_a_run_invalid(int prompt, int completion, int total, String reason) {
         assertThat(Verdict.of(punctual(new Usage(prompt, completion, total)), RULES)
@@ -192,7 +192,7 @@ class VerdictTest {
         LoadResult run = run(200, id -> call(id, 0.05, id == 150 ? new Usage(5, 4, 9) : new Usage(6, 4, 10)));
         assertThat(Verdict.of(run, RULES).reasons())
                 .containsExactly("the server's counts are wrong for 1 of 200 requests: request 150:"
-                        + " usage says the prompt has 5 tokens and 6 were sent");
+                        + " usage is 5 prompt tokens, but 6 were sent");
     }
 
     @Test
@@ -205,7 +205,7 @@ class VerdictTest {
         assertThat(Verdict.of(run, new Verdict.Rules(1, 1, false, false, Optional.empty()))
                         .isValid())
                 .isTrue();
-        assertThat(Verdict.of(run, RULES).reasons()).singleElement().asString().contains("it sent 4 tokens, and 5");
+        assertThat(Verdict.of(run, RULES).reasons()).singleElement().asString().contains("it sent 4 tokens, but 5");
     }
 
     /** Of 200 requests so many are cut. */
@@ -231,7 +231,7 @@ class VerdictTest {
         LoadResult run = failing(100);
         Verdict verdict = Verdict.of(run, RULES);
         assertThat(verdict.isValid()).isTrue();
-        assertThat(verdict.notes()).containsExactly("100 of 200 requests failed, the first one because cut");
+        assertThat(verdict.notes()).containsExactly("100 of 200 requests failed, first error: cut");
         assertThat(LatencyTable.fromSent(run).get("ttft")).hasSize(100);
     }
 
@@ -240,7 +240,7 @@ class VerdictTest {
     void a_run_of_which_more_failed_than_may_does_not_count(double most, int failed, boolean counts) {
         Verdict verdict = Verdict.of(failing(failed), new Verdict.Rules(1, most, true, false, Optional.empty()));
         assertThat(verdict.isValid()).isEqualTo(counts);
-        assertThat(verdict.reasons()).allSatisfy(reason -> assertThat(reason).contains("because cut"));
+        assertThat(verdict.reasons()).allSatisfy(reason -> assertThat(reason).contains("first error: cut"));
     }
 
     @Test

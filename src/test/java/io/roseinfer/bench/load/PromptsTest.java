@@ -32,7 +32,7 @@ class PromptsTest {
     void texts_repeat_of_zero_is_refused() {
         assertThatThrownBy(() -> texts("Hi", List.of(1, 0), false, 1))
                 .isInstanceOf(BadInput.class)
-                .hasMessage("--prompt-repeats must contain positive integers, not [1, 0]");
+                .hasMessage("--prompt-repeats is [1, 0]; it must be positive whole numbers");
     }
 
     @Test

@@ -113,12 +113,12 @@ class TraceFormatTest {
                 "MOONCAKE | {\"timestamp\": 1, \"input_length\": \"5\", \"output_length\": 1} | line 1: input_length is \\\"5\\\"",
                 "MOONCAKE | {\"timestamp\": true, \"input_length\": 5, \"output_length\": 1} | line 1: the time is",
                 "MOONCAKE | {\"timestamp\": 1, | line 1: it is not JSON",
-                "AZURE | TIMESTAMP,ContextTokens | there is no column \"GeneratedTokens\"",
-                "BURSTGPT | Timestamp,Request tokens,Response tokens / 1,2 | line 2: it has 2 columns and the first line 3",
+                "AZURE | TIMESTAMP,ContextTokens | column \"GeneratedTokens\" is missing",
+                "BURSTGPT | Timestamp,Request tokens,Response tokens / 1,2 | line 2: it has 2 columns; the first line has 3",
                 "BURSTGPT | Timestamp,Request tokens,Response tokens / 1,-2,3 | line 2: Request tokens is \"-2\"",
                 "AZURE | TIMESTAMP,ContextTokens,GeneratedTokens / yesterday,2,3 | line 2: TIMESTAMP is \"yesterday\"",
-                "BURSTGPT | Timestamp,Request tokens,Response tokens / 1,2,0 | has no request that can be repeated",
-                "SHAREGPT | {} | is no list of conversations"
+                "BURSTGPT | Timestamp,Request tokens,Response tokens / 1,2,0 | has no usable request",
+                "SHAREGPT | {} | is not a list of conversations"
             })
     void what_is_not_of_the_format_is_told_with_its_line(TraceFormat format, String text, String message) {
         assertThatThrownBy(() -> read(format, text.replace(" / ", "\n")))

@@ -62,8 +62,8 @@ class TraceTest {
                         "clipped_output_tokens", 875L));
         assertThat(replay.changes())
                 .isEqualTo(
-                        "3 recorded requests had failed or were empty and are left out; 1 prompts are clipped, by 977 tokens"
-                                + " in all; 2 completions are clipped, by 875 tokens in all");
+                        "3 recorded requests are left out: they had failed or were empty; 1 prompts are clipped, by 977 tokens"
+                                + " in total; 2 completions are clipped, by 875 tokens in total");
     }
 
     @Test

@@ -85,7 +85,7 @@ public final class HtmlReport {
     private static Class<? extends BenchResult> refuse(String name) {
         throw new BadInput(
                 name
-                        + ": there are neither runs with requests nor points; a report shows what the benchmarks write by --json");
+                        + " has neither runs with requests nor points; a report needs files that benchmarks write by --json");
     }
 
     /** Adds what a file has. */
