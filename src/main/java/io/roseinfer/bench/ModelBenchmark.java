@@ -12,13 +12,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * How fast the model itself is on a device: prefill and decode steps of a given shape, with neither scheduler nor queue. So
- * other engines' benchmarks of prefill and decode ask, and can be compared with it.
+ * Benchmark of a model on a device: prefill and decode steps of given shapes, without scheduler or queue. Comparable with the
+ * prefill and decode benchmarks of other engines.
  *
- * <p>A run of a prefill is one step. A run of a decode is {@code decodeSteps} steps from {@code context} tokens on, each row fed
- * with what it has sampled; where the device takes several steps in flight, it gets them. The rows' prompts are computed once, and
- * every run writes over the tokens of the last: a long prefill right before a decode would heat the device, and a GPU at its power
- * limit then decodes at a lower clock.
+ * <p>A prefill run is one step. A decode run is {@code decodeSteps} steps starting at {@code context} tokens, in which each row is fed
+ * its sampled tokens; if the device supports several steps in flight, they are used. Prompts are computed once, and every run
+ * overwrites the tokens of the previous one. A prefill before each decode run would heat the device, and a GPU at its power limit
+ * lowers its clock.
  */
 public final class ModelBenchmark {
     private static final double NANOS_PER_MILLI = 1e6;
@@ -29,31 +29,31 @@ public final class ModelBenchmark {
     private final Observers observers;
 
     /**
-     * How long a point runs before it is measured: until it has run {@code runs} times and {@code nanos} have passed. The time
-     * is for the JVM, which compiles what feeds a fast device only after thousands of calls.
+     * The warm-up of a point: it runs at least {@code runs} times and {@code nanos} nanoseconds. The time is for the JVM, which
+     * compiles the code that feeds a fast device only after thousands of calls.
      */
     public record WarmUp(int runs, long nanos) {
-        /** At least three runs and a second. */
+        /** Returns a warm-up of at least three runs and one second. */
         public static WarmUp defaults() {
             return new WarmUp(3, TimeUnit.SECONDS.toNanos(1));
         }
     }
 
     /**
-     * What is measured, and how often.
+     * The measured points and the number of runs.
      *
-     * @param points the kinds of steps; at least one
-     * @param context tokens of every row before the first decode step
-     * @param decodeSteps steps of a decode run
-     * @param warmUp before the runs that count, of every point
-     * @param repeats runs that count, of every point
+     * @param points the step shapes; at least one
+     * @param context tokens of each row before the first decode step
+     * @param decodeSteps steps per decode run
+     * @param warmUp warm-up of each point
+     * @param repeats measured runs of each point
      */
     public record Settings(List<ModelPoint> points, int context, int decodeSteps, WarmUp warmUp, int repeats) {
         public Settings {
             points = List.copyOf(points);
         }
 
-        /** Most tokens a row of a point comes to. */
+        /** Returns the maximum tokens per row of a point. */
         private long rowTokens(ModelPoint point) {
             return switch (point) {
                 case ModelPoint.Prefill prefill -> prefill.tokens();
@@ -62,10 +62,10 @@ public final class ModelBenchmark {
         }
 
         /**
-         * Engine options whose runner can take every point and holds no more KV blocks than they need.
+         * Returns engine options for a runner that supports every point, with no more KV blocks than needed.
          *
          * @param contextLength the model's context in tokens
-         * @throws BadInput if a point is longer
+         * @throws BadInput if a point exceeds the context
          */
         public EngineOptions engineOptions(EngineOptions base, int contextLength) {
             int rows = 1;
@@ -95,7 +95,7 @@ public final class ModelBenchmark {
 
     /**
      * @param runner loaded for {@link Settings#engineOptions}
-     * @param observers are told of every step
+     * @param observers observers of every step
      * @throws BadInput if a point is wider than a step can be
      */
     public ModelBenchmark(ModelRunner runner, Settings settings, Clock clock, Observers observers) {
@@ -114,7 +114,7 @@ public final class ModelBenchmark {
         }
     }
 
-    /** Measures the points in order; each is handed over as soon as it is known. */
+    /** Measures the points in order and passes on each result immediately. */
     public void run(Consumer<ModelTiming> results) {
         for (ModelPoint point : settings.points()) {
             results.accept(measure(point));

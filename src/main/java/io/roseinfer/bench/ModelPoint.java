@@ -1,17 +1,17 @@
 package io.roseinfer.bench;
 
-/** A kind of step whose time is asked for. */
+/** A step shape to measure. */
 public sealed interface ModelPoint {
-    /** Rows of the step. */
+    /** Returns the rows of the step. */
     int rows();
 
-    /** Tokens that one step computes, all rows together. */
+    /** Returns the tokens computed per step, over all rows. */
     long tokensPerStep();
 
     /**
-     * Whole prompts in one step, from an empty KV cache; a token is sampled from the last position of each.
+     * A step of whole prompts, starting from an empty KV cache; one token is sampled per row.
      *
-     * @param tokens tokens of every row
+     * @param tokens tokens per row
      */
     record Prefill(int rows, int tokens) implements ModelPoint {
         @Override
@@ -25,7 +25,7 @@ public sealed interface ModelPoint {
         }
     }
 
-    /** One new token for every row: what its step before has sampled. */
+    /** A step with one token per row, the one sampled in the previous step. */
     record Decode(int rows) implements ModelPoint {
         @Override
         public long tokensPerStep() {

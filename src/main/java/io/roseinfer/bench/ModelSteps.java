@@ -13,8 +13,8 @@ import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
 
 /**
- * Rows that never end, driven by hand over a runner: no scheduler, no queue, as many steps in flight as the device takes. Row r
- * owns as many blocks as any other, behind those of row r − 1, and its tokens are chosen greedily.
+ * Drives a runner without a scheduler: endless rows, greedy sampling, as many steps in flight as the device supports. All rows have
+ * equally many KV blocks; those of row r follow those of row r − 1.
  */
 final class ModelSteps {
     private static final SampleRequest GREEDY = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
@@ -22,17 +22,17 @@ final class ModelSteps {
     private final ModelRunner runner;
     private final StepObserver observer;
     private final Flight[] ring;
-    /** The blocks of the row that is being packed. */
+    /** The blocks of the row being packed. */
     private final int[] blocks;
 
-    /** What each row sampled last, and what it sampled behind its prompt. */
+    /** The token that each row sampled last, and the token sampled after its prompt. */
     private final int[] sampled;
 
     private final int[] behindPrompt;
     private int submitted;
     private int awaited;
 
-    /** A step on its way, whose first row is the row {@code firstRow} of all. */
+    /** A step in flight; its first row is row {@code firstRow} of all. */
     private static final class Flight {
         final StepInputs inputs;
         final StepOutputs outputs;
@@ -46,9 +46,9 @@ final class ModelSteps {
     }
 
     /**
-     * @param rows most rows of a step
-     * @param rowTokens most tokens a row comes to
-     * @param observer is told of every step; one here has no times
+     * @param rows maximum rows per step
+     * @param rowTokens maximum tokens per row
+     * @param observer observer of every step; the step records have no times
      */
     ModelSteps(ModelRunner runner, int rows, int rowTokens, StepObserver observer) {
         this.runner = runner;
@@ -62,7 +62,7 @@ final class ModelSteps {
         this.behindPrompt = new int[rows];
     }
 
-    /** Computes the prompts of all rows, as many to a step as fit. */
+    /** Computes the prompts of all rows, as many per step as fit. */
     void prefill(int rows, int tokens) {
         int perStep = Math.min(runner.limits().maxRows(), runner.limits().maxTokens() / tokens);
         for (int first = 0; first < rows; first += perStep) {
@@ -81,8 +81,7 @@ final class ModelSteps {
     }
 
     /**
-     * Decodes all rows {@code steps} times from their prompts on, which are {@code position} tokens; what was decoded before is
-     * written over.
+     * Decodes all rows {@code steps} times after their prompts of {@code position} tokens, overwriting earlier decode steps.
      */
     void decode(int rows, int position, int steps) {
         System.arraycopy(behindPrompt, 0, sampled, 0, rows);
@@ -99,7 +98,7 @@ final class ModelSteps {
         drain();
     }
 
-    /** The token that a row sampled last; no step is in flight between calls. */
+    /** Returns the token that a row sampled last; no step is in flight between calls. */
     int token(int row) {
         return sampled[row];
     }

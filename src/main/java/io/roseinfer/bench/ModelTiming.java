@@ -4,9 +4,9 @@ import io.roseinfer.metrics.Summary;
 import java.util.List;
 
 /**
- * How long a kind of step takes.
+ * The measured times of a step shape.
  *
- * @param runMillis one value per run, in order: the run's time by its steps, in milliseconds
+ * @param runMillis milliseconds per step of each run, in order
  */
 public record ModelTiming(ModelPoint point, List<Double> runMillis) {
     private static final double MILLIS_PER_SECOND = 1e3;
@@ -15,12 +15,12 @@ public record ModelTiming(ModelPoint point, List<Double> runMillis) {
         runMillis = List.copyOf(runMillis);
     }
 
-    /** The runs summarized. */
+    /** Returns a summary over the runs. */
     public Summary stepMillis() {
         return Summary.of(runMillis.stream().mapToDouble(Double::doubleValue).toArray());
     }
 
-    /** Tokens computed in a second by the median run, all rows together. */
+    /** Returns the tokens per second of the median run, over all rows. */
     public double tokensPerSecond() {
         double median = stepMillis().p50();
         return median > 0 ? point.tokensPerStep() * MILLIS_PER_SECOND / median : 0;

@@ -1,19 +1,19 @@
 package io.roseinfer.bench;
 
-/** Told how a benchmark is getting on; requests end on threads of their own, everything else happens on the caller's. */
+/** Listener for the progress of a benchmark. {@link #requestEnded} is called on reader threads, everything else on the caller's thread. */
 public interface RunListener {
-    /** A run begins. */
+    /** Called at the start of a run. */
     void started(Phase phase, int number, int of, int requests);
 
-    /** One of its requests has ended or was rejected. */
+    /** Called when a request has ended or was rejected. */
     void requestEnded();
 
-    /** A run is over. */
+    /** Called at the end of a run. */
     void finished(Phase phase, RunResult result);
 
     /** The purpose of a run. */
     enum Phase {
-        /** Brings the machine to its working temperature; its numbers are thrown away. */
+        /** Warms up the machine; its results are discarded. */
         WARMUP,
         MEASURED
     }

@@ -11,12 +11,12 @@ import io.roseinfer.metrics.Summary;
 import java.util.List;
 
 /**
- * One run of the streaming benchmark. All its numbers are computed from what it holds.
+ * The raw data of one run of the streaming benchmark, from which all its results are computed.
  *
- * @param load the requests, each with its whole answer, and the engine's steps: the newest, if there were more than it keeps
+ * @param load the requests with their responses, and the engine's steps (only the newest if there were more than it keeps)
  * @param submittedNanos when the last submit call returned
- * @param after the engine's counters once every request had ended
- * @param profile the same steps operator by operator; empty unless the run was profiled
+ * @param after the engine's counters after all requests had ended
+ * @param profile the operator times of the same steps; empty unless the run was profiled
  */
 public record RunResult(LoadResult load, long submittedNanos, EngineStats after, List<StepProfile> profile) {
     public RunResult {
@@ -28,7 +28,7 @@ public record RunResult(LoadResult load, long submittedNanos, EngineStats after,
         return load.completed();
     }
 
-    /** Returns how many requests the engine refused as overloaded. */
+    /** Returns the number of requests that the engine rejected due to overload. */
     public int rejected() {
         return load.calls().size() - requests().size();
     }
@@ -38,12 +38,12 @@ public record RunResult(LoadResult load, long submittedNanos, EngineStats after,
         return submittedNanos - load.startNanos();
     }
 
-    /** Returns a latency over the accepted requests. */
+    /** Returns the summary of a latency over the accepted requests. */
     public Summary millis(RequestLatency latency) {
         return latency.millis(stamps());
     }
 
-    /** Generated tokens per second, from the first submit to the last finish. */
+    /** Returns the generated tokens per second, from the first submit to the last finish. */
     public double tokensPerSecond() {
         return RequestStamps.tokensPerSecond(stamps());
     }
@@ -54,31 +54,31 @@ public record RunResult(LoadResult load, long submittedNanos, EngineStats after,
                 .toList();
     }
 
-    /** Cost of the run's decode steps for the engine's thread. */
+    /** Returns the time that the engine's thread spent on decode steps. */
     public HostTime hostTime() {
         return HostTime.of(load.steps());
     }
 
-    /** Returns how late each request was submitted, rejected ones included; empty unless they had times. */
+    /** Returns the submit lag of each request, including rejected ones; empty unless requests had times. */
     public List<Long> submitLagNanos() {
         return load.isScheduled()
                 ? load.calls().stream().map(CallResult::lagNanos).toList()
                 : List.of();
     }
 
-    /** How late requests were submitted, in milliseconds. */
+    /** Returns the summary of the submit lag in milliseconds. */
     public Summary submitLagMillis() {
         return Summary.ofMillis(submitLagNanos().stream().mapToDouble(nanos -> nanos));
     }
 
-    /** Prompt tokens of the accepted requests. */
+    /** Returns the prompt tokens of the accepted requests. */
     public long promptTokens() {
         return requests().stream()
                 .mapToLong(call -> call.usage().promptTokens())
                 .sum();
     }
 
-    /** Prompt tokens that were found in the prefix cache instead of computed. */
+    /** Returns the prompt tokens found in the prefix cache. */
     public long cachedTokens() {
         return requests().stream().mapToLong(CallResult::cachedTokens).sum();
     }
@@ -87,7 +87,7 @@ public record RunResult(LoadResult load, long submittedNanos, EngineStats after,
         return load.outputTokens();
     }
 
-    /** KV blocks that are not free: cached prefixes alone, if nothing leaked. */
+    /** Returns the KV blocks that are not free after the run: only cached prefixes unless blocks leaked. */
     public int blocksInUseAfter() {
         return after.blocksInUse() + after.blocksCached();
     }

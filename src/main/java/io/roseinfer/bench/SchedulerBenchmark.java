@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Drives the scheduler by hand on the caller's thread: no queue, no streams, no engine thread. What is left is the cost of
- * scheduling and computing. Every run has a fresh scheduler, so a prefix cache starts empty.
+ * Drives the scheduler directly on the caller's thread, without queue, streams or engine thread, to measure only scheduling and
+ * computation. Every run has a new scheduler with an empty prefix cache.
  */
 public final class SchedulerBenchmark {
     private final ModelRunner runner;
@@ -22,16 +22,16 @@ public final class SchedulerBenchmark {
     private final Clock clock;
     private final Observers observers;
 
-    /** How requests reach the scheduler. */
+    /** The order in which requests are added and computed. */
     public enum Mode {
         /**
-         * Added one after the other, each prefilled before the next comes; then decoded together. Where there is no room for
-         * another, the earlier ones decode until there is.
+         * Requests are added one after the other, each prefilled before the next, then decoded together. If there is no room for
+         * another one, the earlier ones decode until there is.
          */
         ONLINE,
-        /** All known at once: prefilled in batches, then decoded together. */
+        /** All requests are added at once, prefilled in batches, then decoded together. */
         OFFLINE,
-        /** One request from its first to its last token, then the next: what batching is compared with. */
+        /** Requests run one at a time, from first to last token: the baseline without batching. */
         NAIVE;
 
         @Override
@@ -45,9 +45,9 @@ public final class SchedulerBenchmark {
     }
 
     /**
-     * @param requests requests of token ids; there is no tokenizer on this path
-     * @param seed where the requests' random streams start: request i has {@code seed + i}
-     * @param observers are told of every step
+     * @param requests requests of token ids; nothing is tokenized
+     * @param seed base seed: request i has {@code seed + i}
+     * @param observers observers of every step
      */
     public SchedulerBenchmark(
             ModelRunner runner,
@@ -64,7 +64,7 @@ public final class SchedulerBenchmark {
         this.observers = observers;
     }
 
-    /** Runs everything and returns the measured runs. */
+    /** Runs warm-ups and measured runs, and returns the latter. */
     public List<SchedulerRun> run(Mode mode, int warmups, int repeats, SchedulerListener listener) {
         List<SchedulerRun> measured = new ArrayList<>();
         for (int number = 1; number <= warmups; number++) {
@@ -79,7 +79,7 @@ public final class SchedulerBenchmark {
         return measured;
     }
 
-    /** Told which run begins, and of each measured one that is over. */
+    /** Listener for the start of each run and the end of each measured run. */
     @FunctionalInterface
     public interface SchedulerListener {
         void started(Phase phase, int number, int of);

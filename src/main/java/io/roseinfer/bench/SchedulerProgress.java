@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * One run of the scheduler benchmark: the requests under way, and when what happened to them. The time from one step's end to the
- * next one's belongs to the latter, whose kind decides what it counts as.
+ * The state of one run of the scheduler benchmark: unfinished requests and timestamps. The time between the ends of two steps is
+ * attributed to the second step, as prefill or decode.
  */
 final class SchedulerProgress {
     private final OnlineScheduler scheduler;
@@ -53,7 +53,7 @@ final class SchedulerProgress {
         this.stampNanos = clock.nanos();
     }
 
-    /** Queues a request, to be prefilled with others. */
+    /** Queues a request, to be prefilled with others later. */
     long enqueue(int index) {
         GenerationRequest request = requests.get(index);
         submitNanos[index] = clock.nanos();
@@ -67,7 +67,7 @@ final class SchedulerProgress {
         return id;
     }
 
-    /** Queues a request and computes its prompt; where there is no room for it, others decode until there is. */
+    /** Queues a request and computes its prompt; if there is no room for it, others decode until there is. */
     void add(int index) {
         long id = enqueue(index);
         while (underWay.containsKey(id) && completionTokens[index] == 0) {
@@ -84,7 +84,7 @@ final class SchedulerProgress {
         }
     }
 
-    /** Counts a step's time and tokens as its kind; false if there was nothing to run. */
+    /** Adds a step's time and tokens to its kind; returns false if there was nothing to run. */
     private boolean count(StepTokens tokens) {
         Optional<StepRecord> ran = newestStep();
         if (ran.isEmpty()) {
@@ -107,7 +107,7 @@ final class SchedulerProgress {
         return true;
     }
 
-    /** The step that ran since this was asked last, if any did. */
+    /** Returns the step that ran since the last call; empty if none did. */
     private Optional<StepRecord> newestStep() {
         List<StepRecord> kept = scheduler.steps();
         if (kept.isEmpty() || kept.getLast().get(Fact.STEP) < nextStep) {
@@ -135,7 +135,7 @@ final class SchedulerProgress {
         }
     }
 
-    /** The run, once it is over. */
+    /** Returns the result of the finished run. */
     SchedulerRun result() {
         Check.that(underWay.isEmpty(), "the scheduler has no work left but requests are unfinished");
         List<RequestTimes> times = IntStream.range(0, requests.size())

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * One run of the scheduler benchmark. Every step counts as one kind: with prompt tokens in it as prefill, together with whatever
- * it decodes (a step of chunked prefill, a request that starts over), otherwise as decode.
+ * The result of one run of the scheduler benchmark. A step with prompt tokens counts as prefill, even if it also decodes (chunked
+ * prefill, recomputation after preemption); other steps count as decode.
  *
- * @param prefillNanos time of the prefill steps, each from the end of the step before it, so that the two kinds add up to the run
- * @param decodeNanos time of the decode steps, likewise
- * @param decodedTokens generated in decode steps
- * @param requests in the order they were added
+ * @param prefillNanos time of the prefill steps, each from the end of the previous step, so that both kinds add up to the run
+ * @param decodeNanos time of the decode steps, measured in the same way
+ * @param decodedTokens tokens generated in decode steps
+ * @param requests the requests in the order they were added
  */
 public record SchedulerRun(long prefillNanos, long decodeNanos, long decodedTokens, List<RequestTimes> requests) {
     public SchedulerRun {
@@ -19,12 +19,12 @@ public record SchedulerRun(long prefillNanos, long decodeNanos, long decodedToke
     }
 
     /**
-     * One request. Prefills of requests added later are between its first token and its last.
+     * The times of one request. Prefills of later requests may fall between its first and last token.
      *
      * @param promptTokens tokens of its prompt
-     * @param completionTokens tokens that it made
-     * @param ttftNanos from adding it until the step that made its first token had returned
-     * @param latencyNanos from adding it until the step that finished it had returned
+     * @param completionTokens generated tokens
+     * @param ttftNanos time from adding the request until the step with its first token returned
+     * @param latencyNanos time from adding the request until the step that finished it returned
      */
     public record RequestTimes(int promptTokens, int completionTokens, long ttftNanos, long latencyNanos) {
         /** Returns the time per output token; empty for fewer than two tokens. */
@@ -33,22 +33,22 @@ public record SchedulerRun(long prefillNanos, long decodeNanos, long decodedToke
         }
     }
 
-    /** Time of all steps. */
+    /** Returns the time of all steps. */
     public long totalNanos() {
         return prefillNanos + decodeNanos;
     }
 
-    /** Tokens of all prompts. */
+    /** Returns the tokens of all prompts. */
     public long promptTokens() {
         return requests.stream().mapToLong(RequestTimes::promptTokens).sum();
     }
 
-    /** Tokens of all completions. */
+    /** Returns the tokens of all completions. */
     public long completionTokens() {
         return requests.stream().mapToLong(RequestTimes::completionTokens).sum();
     }
 
-    /** Tokens of prompts and completions. */
+    /** Returns the tokens of prompts and completions. */
     public long totalTokens() {
         return promptTokens() + completionTokens();
     }

@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What a step costs the thread that schedules it, in microseconds: the first four of decode steps, in which nobody is admitted.
+ * The scheduling thread's time per step in microseconds. All but {@code admitMicros} are of decode steps without admissions.
  *
- * @param running requests that decode, all in every step
- * @param waiting requests that wait behind them
- * @param planMicros deciding what the step computes
- * @param packMicros writing it into the device's arrays
- * @param applyMicros taking in what it sampled
- * @param totalMicros the three together, step by step
- * @param admitMicros the three together in steps that admit one of those who wait; empty if nobody does
+ * @param running requests decoding in every step
+ * @param waiting requests in the queue
+ * @param planMicros time to plan a step
+ * @param packMicros time to write the step into the device's arrays
+ * @param applyMicros time to apply the sampled tokens
+ * @param totalMicros sum of the three for each step
+ * @param admitMicros the same sum for steps that admit a waiting request; empty without waiting requests
  */
 public record StepCost(
         int running,
@@ -47,7 +47,7 @@ public record StepCost(
         return Summary.ofMicros(steps.stream().mapToDouble(nanos));
     }
 
-    /** Steps that could be scheduled in a second if the device took no time: of the median step. */
+    /** Returns the steps per second that the median step allows if the device takes no time. */
     @JsonProperty("steps_per_s")
     public double stepsPerSecond() {
         return totalMicros.p50() > 0 ? MICROS_PER_SECOND / totalMicros.p50() : 0;

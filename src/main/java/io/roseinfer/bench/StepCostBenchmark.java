@@ -25,26 +25,25 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What scheduling itself costs, against the requests that run and the requests that wait: the real scheduler, KV pool, prefix
- * cache and packer over a device that computes nothing. A step is timed as an engine times it, so every phase includes one
- * reading of the clock.
+ * Measures the scheduler's own time per step, by numbers of running and waiting requests: the real scheduler, KV pool, prefix cache and
+ * packer run on a device that computes nothing. Steps are timed as in an engine, so every phase includes one clock reading.
  *
- * <p>First all running requests decode in every step, none ends, and as all places are taken nobody who waits is looked at. Half
- * of these steps warm the point up and are thrown away. Then one place is free: as often as a step is measured, one of those who
- * wait is admitted while the others decode, ends with its first token, and another joins the queue at its end.
+ * <p>In the first phase all running requests decode in every step and none ends, so no waiting request is considered. Half of these
+ * steps are warm-up and discarded. In the second phase one slot is free: for each measured step a waiting request is admitted while the
+ * others decode, ends with its first token, and a new one joins the queue.
  */
 public final class StepCostBenchmark {
     /** Prompt tokens of every request. */
     public static final int PROMPT_TOKENS = 64;
 
-    /** By how many tokens fewer a prompt that waits may have. */
+    /** Maximum number of tokens by which prompts of waiting requests are shorter. */
     private static final int SHORTER = 48;
 
     private static final int VOCABULARY = 50_257;
     private static final int WARM_ROUNDS = 3;
     private static final int WARM_ROWS = 64;
 
-    /** Prompts that fit a step whatever the device's limits are. */
+    /** Prompts that fit a step regardless of the device's limits. */
     private static final int MAX_PREFILLS = 64;
 
     private final Devices devices;
@@ -52,15 +51,15 @@ public final class StepCostBenchmark {
     private final int steps;
     private final Clock clock;
 
-    /** Opens a device for a model whose shape is all there is of it. */
+    /** Opens a device for a model without weights. */
     @FunctionalInterface
     public interface Devices {
         ModelRunner open(ModelSpec spec, RunnerLimits limits);
     }
 
     /**
-     * @param options the scheduler's knobs and the block size; decode batch, token budget and pool follow from what runs
-     * @param steps how many steps of each point are measured
+     * @param options scheduler options and block size; batch size, token budget and pool size follow from the number of requests
+     * @param steps measured steps per point
      */
     public StepCostBenchmark(Devices devices, EngineOptions options, int steps, Clock clock) {
         this.devices = devices;
@@ -69,7 +68,7 @@ public final class StepCostBenchmark {
         this.clock = clock;
     }
 
-    /** Measures every pair, after some that only warm the compiler up; each is handed over as soon as it is known. */
+    /** Measures all combinations after a warm-up of the compiler, and passes on each result immediately. */
     public void run(List<Integer> running, List<Integer> waiting, Consumer<StepCost> results) {
         for (int round = 0; round < WARM_ROUNDS; round++) {
             StepCost unused = measure(WARM_ROWS, WARM_ROWS);
@@ -83,7 +82,7 @@ public final class StepCostBenchmark {
 
     private StepCost measure(int running, int waiting) {
         SchedulerOptions scheduler = schedulerOptions(running);
-        // Decode steps while the others are still being admitted, and some to spare.
+        // Decode steps while other requests are still being admitted, and a margin.
         int fillSteps = Math.ceilDiv(running, Math.min(MAX_PREFILLS, scheduler.prefillMaxBatchSize())) + 8;
         int newTokens = fillSteps + 2 * steps + maxAdmissionSteps();
         int context = PROMPT_TOKENS + newTokens;
@@ -110,7 +109,7 @@ public final class StepCostBenchmark {
         }
     }
 
-    /** A model that a simulated device runs: only its vocabulary and its context matter. */
+    /** Returns a model for a simulated device; only its vocabulary and context matter. */
     private static ModelSpec unread(int context) {
         Norm norm = Norm.layer(1e-5f);
         BlockSpec block = new BlockSpec(
@@ -123,17 +122,17 @@ public final class StepCostBenchmark {
                 "none", VOCABULARY, context, 8, 1, List.of(block), ModelSpec.Head.plain(norm, true), List.of());
     }
 
-    /** As many of the newest steps as are measured. */
+    /** Returns the newest steps, as many as are measured. */
     private List<StepRecord> newest(List<StepRecord> records) {
         return records.subList(Math.max(0, records.size() - steps), records.size());
     }
 
-    /** An admission and a decode step in turns, and some to spare. */
+    /** Returns the step limit of the second phase: alternating admission and decode steps, and a margin. */
     private int maxAdmissionSteps() {
         return 2 * steps + 8;
     }
 
-    /** Steps until as many requests as are measured have been admitted; returns the steps that did. */
+    /** Runs until enough requests have been admitted, and returns the steps that admitted one. */
     private List<StepRecord> admitting(OnlineScheduler online, int nextIndex) {
         online.popFinishedIds();
         int admitted = 0;
@@ -153,7 +152,7 @@ public final class StepCostBenchmark {
                 .toList());
     }
 
-    /** Steps until all decode together. */
+    /** Runs until all requests decode. */
     private static void admitAll(OnlineScheduler online, int running, int maxSteps) {
         for (int step = 0; online.step().size() < running; step++) {
             if (step == maxSteps) {
@@ -175,12 +174,12 @@ public final class StepCostBenchmark {
                 .build();
     }
 
-    /** A prompt shorter than the others by a length that varies, so that a policy has a choice; ends with its first token. */
+    /** Adds a waiting request of one token; prompt lengths vary, so that a policy has a choice. */
     private static void enqueueWaiting(OnlineScheduler online, int index) {
         long unused = enqueue(online, index, PROMPT_TOKENS - index % SHORTER, 1);
     }
 
-    /** Prompts differ from their first tokens on, so that none shares another's blocks. */
+    /** Adds a request whose prompt differs from all others in its first tokens, so that no blocks are shared. */
     private static long enqueue(OnlineScheduler online, int index, int promptTokens, int newTokens) {
         int[] prompt = new int[promptTokens];
         prompt[0] = index % VOCABULARY;

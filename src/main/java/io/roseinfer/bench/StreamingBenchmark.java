@@ -17,11 +17,11 @@ import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 
 /**
- * Runs one load several times: warm-ups first, then the runs that count. Every run has an engine of its own, so none finds
- * the prefix cache, the queue or the KV pool of the one before; the loaded model and the compiled code are what warm-ups warm.
+ * Runs a load several times: warm-ups, then measured runs. Every run has a new engine, so prefix cache, queue and KV pool start empty;
+ * runs share only the loaded model and compiled code.
  */
 public final class StreamingBenchmark {
-    /** An engine in this process may compute a prompt for long. */
+    /** Effectively unlimited: an in-process engine may compute a prompt for a long time. */
     private static final Duration PATIENCE = Duration.ofDays(365);
 
     private final Supplier<Engine> engines;
@@ -32,8 +32,8 @@ public final class StreamingBenchmark {
     private Optional<StepProfiler> profiler = Optional.empty();
 
     /**
-     * @param engines opens an idle engine that stamps with {@code clock}
-     * @param template what every request is like but for its prompt and length
+     * @param engines opens an idle engine with {@code clock} as its clock
+     * @param template template of all requests; prompt and length are replaced
      */
     public StreamingBenchmark(
             Supplier<Engine> engines, OfferedLoad load, GenerationRequest template, Clock clock, RunListener listener) {
@@ -44,17 +44,17 @@ public final class StreamingBenchmark {
         this.listener = listener;
     }
 
-    /** Adds to every run what the engines' runner tells of its operators; returns this benchmark. */
+    /** Adds operator times to every run; returns this benchmark. */
     public StreamingBenchmark withProfiler(StepProfiler value) {
         profiler = Optional.of(value);
         return this;
     }
 
     /**
-     * Runs everything and returns the measured runs.
+     * Runs warm-ups and measured runs, and returns the latter.
      *
-     * @throws io.roseinfer.base.RoseException if a request fails for any reason but overload: what is left would be a benchmark
-     *     of something else
+     * @throws io.roseinfer.base.RoseException if a request fails for any reason but overload, as the remaining requests would be a
+     *     different load
      */
     public List<RunResult> run(int warmups, int repeats) {
         repeat(Phase.WARMUP, warmups);

@@ -51,15 +51,15 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     private static final String STANDARD = "-";
     private static final long KIB = 1024;
 
-    /** Lines in flight for each row of a step: those in it, those that the next ones need, and those being read and written. */
+    /** Requests in flight per row of a step: those in the step, those for the next steps, and those being read and written. */
     private static final int WINDOW_STEPS = 4;
 
-    /** Completions that a line can ask for. */
+    /** Maximum completions per request. */
     private static final long CHOICES = 64;
 
     private static final int MAX_FEEDERS = 4;
 
-    /** The flags that have an effect on a cluster. */
+    /** The flags that have an effect with {@code --spark}. */
     private static final Set<String> WITH_SPARK = Set.of(
             "--spark",
             "--input",
@@ -203,7 +203,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    /** When the input was written: a date that all runs of a batch agree on. A pipe is written now. */
+    /** Returns the input's modification time, so that resumed runs have the same date; the current time for a pipe. */
     private static Instant created(Path input) {
         try {
             return Files.isRegularFile(input)

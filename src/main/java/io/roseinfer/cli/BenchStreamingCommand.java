@@ -63,11 +63,11 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     private static final int MAX_INTERVAL_MILLIS = 3_600_000;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** What an interval between requests counts from. */
+    /** The reference point of the interval between requests. */
     private enum Schedule {
-        /** The return of the submit call before, as for a client that sends one request after the other. */
+        /** The return of the previous submit call, as for a client that sends one request after the other. */
         RELATIVE(OfferedLoad.Pacing.AFTER_SENT),
-        /** The run's start: request i is due at start + i · interval, so a faster submit path cannot change the arrival rate. */
+        /** The start of the run: request i is due at start + i · interval, so the speed of the submit path does not affect the arrival rate. */
         ABSOLUTE(OfferedLoad.Pacing.SCHEDULED);
 
         private final OfferedLoad.Pacing pacing;
@@ -82,7 +82,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    /** Steps per run that a timeline can have; the records of as many take 14 MB. */
+    /** Maximum steps per run in a timeline; their records take 14 MB. */
     private static final int TIMELINE_STEPS = 1 << 17;
 
     @Mixin
@@ -239,13 +239,13 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             "--clip-to");
 
     /**
-     * A load, and how its times are described.
+     * A load and descriptions of its times.
      *
-     * @param interval as the report has it; empty for a burst
-     * @param words as the settings have it
+     * @param interval for the report; empty for a burst
+     * @param words for the settings line
      */
     private record Offered(OfferedLoad load, String interval, String words) {
-        /** A load whose requests have times of their own, unless all come at once. */
+        /** Describes a load by the times of its requests. */
         static Offered ofTimes(OfferedLoad load) {
             if (load.spanNanos() == 0) {
                 return burst(load.requests());
@@ -272,7 +272,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    /** The requests for a model; what is wrong with flags or files is refused before one is loaded. */
+    /** Returns a function that makes the requests for a model. Invalid flags and files are rejected immediately, before a model is loaded. */
     private Function<ModelSpec, Offered> requests(CommandSpec command, Terminal terminal) {
         boolean timed = GivenFlags.has(command, "--dataset") || arrivals.isGiven(command);
         if (timed

@@ -12,10 +12,10 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import tools.jackson.databind.node.ArrayNode;
 
-/** Conversations to prompts, as a model wants them written. */
+/** Renders conversations to prompts by a model's chat template. */
 record ChatPrompt(ChatTemplate template, Tokenizer tokenizer, InstantSource time) {
     /**
-     * That of a model.
+     * Returns the renderer of a model.
      *
      * @throws BadInput if it has no chat template or no tokenizer
      */
@@ -28,13 +28,13 @@ record ChatPrompt(ChatTemplate template, Tokenizer tokenizer, InstantSource time
         return new ChatPrompt(template, TextPrompts.tokenizer(model), time);
     }
 
-    /** The prompt for a conversation that the model is to answer. */
+    /** Renders a conversation that ends with a user message. */
     Prompt.Tokens of(ArrayNode messages) {
         LocalDateTime now = LocalDateTime.ofInstant(time.instant(), ZoneId.systemDefault());
         return new Prompt.Tokens(tokenizer.encode(template.render(Conversation.of(messages, now))));
     }
 
-    /** The prompt for one message of a user. */
+    /** Renders a single user message. */
     Prompt.Tokens of(String text) {
         ArrayNode messages = StrictJson.mapper().createArrayNode();
         messages.addObject().put("role", "user").put("content", text);

@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import tools.jackson.databind.node.ArrayNode;
 
-/** A conversation in a terminal: a line in, an answer out as it is made, and how long it took. */
+/** A conversation in a terminal: reads a line, streams the answer, and prints its latency. */
 final class ChatSession {
     private static final String SYSTEM = "/system";
 
@@ -29,7 +29,7 @@ final class ChatSession {
     private ArrayNode messages = StrictJson.mapper().createArrayNode();
     private long turns;
 
-    /** @param first what every answer's request has but the prompt; seeds are those that follow */
+    /** @param first template of all requests; each request's seed is one higher than the previous one's */
     ChatSession(Engine engine, ChatPrompt prompts, GenerationRequest first, Terminal terminal) {
         this.engine = engine;
         this.prompts = prompts;
@@ -37,7 +37,7 @@ final class ChatSession {
         this.terminal = terminal;
     }
 
-    /** Talks until the input ends, or says so. */
+    /** Runs until the input ends or {@code /exit}. */
     void run(Optional<String> system) {
         system.ifPresent(this::instruct);
         StopSignals.Handled handled = StopSignals.atInterrupt(this::interrupt);
@@ -59,13 +59,13 @@ final class ChatSession {
         return terminal.readLine();
     }
 
-    /** Ctrl-C: the end of an answer, and where there is none of the program. */
+    /** Handles Ctrl-C: stops the current answer, or exits if there is none. */
     private void interrupt() {
         Objects.requireNonNull(answering.get())
                 .ifPresentOrElse(TokenStream::close, () -> Runtime.getRuntime().exit(StopSignals.INTERRUPTED));
     }
 
-    /** Does what a line says; whether it goes on. */
+    /** Handles a line; returns false for {@code /exit}. */
     private boolean takes(String line) {
         if (!line.startsWith("/")) {
             if (!line.isEmpty()) {
@@ -85,7 +85,7 @@ final class ChatSession {
         return true;
     }
 
-    /** Begins anew, with this as the model's instruction. */
+    /** Starts a new conversation with a system prompt. */
     private void instruct(String text) {
         messages = StrictJson.mapper().createArrayNode();
         add("system", text);
@@ -95,7 +95,7 @@ final class ChatSession {
         messages.addObject().put("role", role).put("content", text);
     }
 
-    /** Answers a message. One that cannot be answered is told and forgotten. */
+    /** Answers a message. A message that cannot be answered is reported and dropped. */
     private void answer(String text) {
         ArrayNode before = messages.deepCopy();
         add("user", text);
@@ -114,7 +114,7 @@ final class ChatSession {
         terminal.note(latency(completion));
     }
 
-    /** Returns the prompt, after forgetting the oldest messages if there would be little room for an answer. */
+    /** Returns the prompt, after dropping the oldest messages if the context has too little room for an answer. */
     private Prompt.Tokens fitting() {
         int room = Math.min(first.maxNewTokens(), engine.maxRequestTokens() / 4);
         int forgotten = 0;
@@ -130,7 +130,7 @@ final class ChatSession {
         return prompt;
     }
 
-    /** Removes the oldest message and its answer, but neither the instruction nor the newest message. */
+    /** Removes the oldest message and its answer, but neither the system prompt nor the newest message. */
     private boolean forgetOldest() {
         int at = role(0).equals("system") ? 1 : 0;
         if (messages.size() <= at + 1) {
@@ -161,7 +161,7 @@ final class ChatSession {
         }
     }
 
-    /** The time to the first token, and how quickly the others followed. */
+    /** Returns the time to the first token and the rate of the others. */
     private static String latency(Completion completion) {
         long[] nanos = completion.timeline().tokenNanos();
         if (nanos.length == 0) {

@@ -23,9 +23,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
 
-/** The command line: from arguments to an exit code. Never exits, never reads the process's own streams. */
+/** The command line: runs a command and returns its exit code. Never exits and never uses the process's own streams. */
 final class Cli {
-    /** A command, which is made when it is needed, and those below it. */
+    /** A command, created on demand, and its subcommands. */
     private record Subcommand(String name, Supplier<Object> command, List<Subcommand> below) {
         Subcommand(String name, Supplier<Object> command) {
             this(name, command, List.of());
@@ -54,10 +54,10 @@ final class Cli {
 
     private static final String UTF_8 = StandardCharsets.UTF_8.name();
 
-    /** An argument that no process can be given. */
+    /** A string that cannot be an argument of a process. */
     private static final String NEVER_GIVEN = "\0";
 
-    /** How help shows a value that is itself flags. */
+    /** The parameter label of values that are themselves flags. */
     private static final String OF_FLAGS = "<FLAGS>";
 
     private static final char UNREADABLE = '\ufffd';
@@ -66,7 +66,7 @@ final class Cli {
 
     private Cli() {}
 
-    /** Parses and runs one command. Whatever goes wrong ends as one line on {@code err} and the code for it. */
+    /** Parses and runs one command. Every failure is reported as one line on {@code err} and an exit code. */
     static int run(Terminal terminal, String... args) {
         RootCommand root = new RootCommand();
         Failures failures = new Failures(terminal, root);
@@ -84,7 +84,7 @@ final class Cli {
         }
     }
 
-    /** The command that arguments name, with its flags; all commands if they name none. */
+    /** Returns a parser for the command that arguments name, or for all commands if they name none. */
     static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures, String... args) {
         CommandLine commands = added(new CommandLine(root), COMMANDS, args, 0);
         Choices.register(commands);
@@ -96,18 +96,18 @@ final class Cli {
                 .setUsageHelpLongOptionsMaxWidth(28)
                 .setExpandAtFiles(false)
                 .setAllowOptionsAsOptionParameters(true)
-                .setEndOfOptionsDelimiter(NEVER_GIVEN) // there are only options, and a prompt may be --
+                .setEndOfOptionsDelimiter(NEVER_GIVEN) // no command needs it, and a prompt may be --
                 .setParameterExceptionHandler((failure, arguments) -> failures.report(failure))
                 .setExecutionStrategy(parsed -> execute(parsed, terminal, failures));
     }
 
-    /** Returns the width that COLUMNS says, as far as help is readable at it. */
+    /** Returns the width given by COLUMNS, clamped to a readable range. */
     private static int helpWidth(Terminal terminal) {
         String columns = terminal.environment().getOrDefault("COLUMNS", "");
         return columns.matches("\\d{1,4}") ? Math.clamp(Integer.parseInt(columns), 80, MAX_HELP_WIDTH) : MAX_HELP_WIDTH;
     }
 
-    /** Adds the command that is named at a place, made from its annotations in a tenth of a second; all if none of them is. */
+    /** Adds the command named by an argument, or all commands if it names none. Only that one, as building a command takes 0.1 s. */
     private static CommandLine added(CommandLine to, List<Subcommand> choices, String[] args, int at) {
         List<Subcommand> named = choices.stream()
                 .filter(choice -> at < args.length && choice.name.equals(args[at]))
@@ -143,7 +143,7 @@ final class Cli {
         return parsed.hasSubcommand() ? innermost(parsed.subcommand()) : parsed;
     }
 
-    /** {@code bench} alone, or followed by a flag, is {@code bench streaming}. */
+    /** Inserts {@code streaming} after a {@code bench} that is last or followed by a flag. */
     static String[] withDefaultBenchmark(String... args) {
         List<String> expanded = new ArrayList<>(List.of(args));
         int bench = expanded.indexOf("bench");
@@ -155,7 +155,7 @@ final class Cli {
         return expanded.toArray(String[]::new);
     }
 
-    /** Java puts U+FFFD for every byte that it cannot read in the locale's encoding: a prompt would silently be another one. */
+    /** Rejects undecodable arguments: Java replaces bytes that are invalid in the locale's encoding by U+FFFD, which would change a prompt. */
     private static void requireReadable(Terminal terminal, String... args) {
         String encoding = terminal.properties().getOrDefault(Terminal.ENCODING, UTF_8);
         for (String arg : args) {
@@ -167,7 +167,7 @@ final class Cli {
         }
     }
 
-    /** A value that looks like a flag is more often a forgotten value; negative numbers go on to be refused by range. */
+    /** Rejects values that look like flags: usually the value was forgotten. Negative numbers are left to the range checks. */
     private static void requireValues(CommandLine commandLine, String... args) {
         Set<String> flags = valueFlags(named(commandLine, args));
         for (int i = 0; i + 1 < args.length; i++) {
@@ -178,7 +178,7 @@ final class Cli {
         }
     }
 
-    /** The command that the first words name. */
+    /** Returns the command named by the first arguments. */
     private static CommandLine named(CommandLine commandLine, String... args) {
         CommandLine command = commandLine;
         for (String arg : args) {
@@ -191,7 +191,7 @@ final class Cli {
         return command;
     }
 
-    /** The names of a command's flags that take a value. */
+    /** Returns the names of a command's flags that take a value. */
     private static Set<String> valueFlags(CommandLine command) {
         Set<String> flags = new HashSet<>();
         for (OptionSpec option : command.getCommandSpec().options()) {

@@ -6,7 +6,7 @@ import io.roseinfer.engine.GeneratedToken;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A completion as {@code generate --json} prints it: one object on one line, {@code stop_string} in it only if one ended it. */
+/** Formats a completion for {@code generate --json}: one object on one line, with {@code stop_string} only if one ended it. */
 final class CompletionJson {
     private CompletionJson() {}
 

@@ -99,8 +99,8 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
     }
 
     /**
-     * Says why CUDA is not usable. Something is to be done about it where somebody has put a GPU or a driver; a GPU can be there
-     * without the kernel listing it, as under WSL.
+     * Reports why CUDA is not usable, as advice if a GPU or a driver was found. Under WSL a GPU can exist that the kernel does not list,
+     * so a driver suffices.
      */
     static void tellUnusable(DoctorReport report, Throwable refusal, boolean gpuExpected) {
         String message = refusal instanceof RoseException known ? Terminal.shown(known) : refusal.getMessage();

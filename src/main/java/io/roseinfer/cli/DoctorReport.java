@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** The findings of {@code doctor}, a line each, and what to do about them. A finding that fails is a line like any other. */
+/** The findings of {@code doctor}, one per line, and advice. A check that fails is reported like any other finding. */
 final class DoctorReport {
     private final Formatter lines = new Formatter(Locale.ROOT);
     private final Set<String> advice = new LinkedHashSet<>();
@@ -18,7 +18,7 @@ final class DoctorReport {
         lines.format("%-14s %s%n", label, value);
     }
 
-    /** Finds something out; where that fails, the line says so and the report goes on. */
+    /** Adds the result of a check, or the reason why it failed. */
     void find(String label, Supplier<String> value) {
         try {
             line(label, value.get());
@@ -34,18 +34,18 @@ final class DoctorReport {
         advice.add(what);
     }
 
-    /** Takes in what every command that needs it would be refused for. The first such refusal decides the exit code. */
+    /** Adds a failure that would also stop other commands. The first one determines the exit code. */
     void fail(RoseException refused) {
         advise(Terminal.shown(refused));
         exitCode = exitCode == 0 ? refused.exitCode() : exitCode;
     }
 
-    /** 0, or the code that a command would end with. */
+    /** Returns 0, or the exit code of the first failure. */
     int exitCode() {
         return exitCode;
     }
 
-    /** All lines, the advice last. */
+    /** Returns all lines, the advice last. */
     String text() {
         Formatter all = new Formatter(Locale.ROOT).format("%s", lines);
         if (advice.isEmpty()) {

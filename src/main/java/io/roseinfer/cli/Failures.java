@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine.ParameterException;
 
-/** Failures of commands: one line on stderr and an exit code for each. A stack trace appears with {@code --trace} only. */
+/** Reports failures of commands: one line on stderr and an exit code. Stack traces are printed only with {@code --trace}. */
 final class Failures {
     private static final int BUG = 1;
     private static final int USAGE = 2;
@@ -24,7 +24,7 @@ final class Failures {
         this.root = root;
     }
 
-    /** Tells what happened and returns the exit code. */
+    /** Reports a failure and returns the exit code. */
     int report(Throwable failure) {
         int code =
                 switch (failure) {
@@ -48,7 +48,7 @@ final class Failures {
         return code;
     }
 
-    /** The memory that ran out, if that is what stopped an engine. */
+    /** Returns the error of the memory that ran out, if that stopped an engine. */
     private static Optional<OutOfMemoryError> exhaustion(RoseException failure) {
         return Stream.iterate((Throwable) failure, cause -> cause != null, Throwable::getCause)
                 .filter(cause -> failure instanceof EngineStopped && cause instanceof OutOfMemoryError)
@@ -56,7 +56,7 @@ final class Failures {
                 .findFirst();
     }
 
-    /** Advice for memory that has run out, in one line. */
+    /** Returns a one-line message with advice for exhausted memory. */
     static String outOfMemory(String seen) {
         return "out of memory (" + seen + "): raise the limit with ROSEINFER_JAVA_OPTS=-Xmx<n>g, or use less with"
                 + " --kv-blocks, --max-batch-size or a smaller model";

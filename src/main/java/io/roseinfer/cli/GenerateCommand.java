@@ -43,7 +43,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @ArgGroup(multiplicity = "1")
     private PromptChoice prompt = new PromptChoice();
 
-    /** Text or ids, not both. */
+    /** The prompt: either text or token ids. */
     @Heading("Prompt")
     static final class PromptChoice {
         @Option(
@@ -143,7 +143,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         return 0;
     }
 
-    /** Words of a vocabulary look like text, whatever chose them. */
+    /** Warns about random weights: their output still looks like text. */
     private void tellRandomWeights(LoadedModel loaded, Terminal terminal) {
         if (model.hasRandomWeights() && loaded.precision().isPresent()) {
             terminal.note("--model " + model.model() + " has random weights, so its text is meaningless");
@@ -189,7 +189,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    /** Text as it comes; without a tokenizer the ids, a space between two. Ends the last line in any case. */
+    /** Prints text as it arrives, or space-separated token ids without a tokenizer, and a final newline. */
     private static void printTokens(TokenStream stream, boolean asText, Terminal terminal) {
         String separator = "";
         while (stream.hasNext()) {

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * The file of a benchmark that holds the parts which are over, such as runs, and is written anew with every one: a part that fails
- * takes none with it. A pipe gets its one document when all is over, as a reader cannot tell a second one from the rest of the first.
+ * A benchmark's file of completed parts, such as runs. It is rewritten after every part, so a later failure loses none of them. A pipe is
+ * written once at the end, as its reader could not tell documents apart.
  */
 final class GrowingFile<T> implements AutoCloseable {
     private final Optional<ResultFile> file;
@@ -16,26 +16,26 @@ final class GrowingFile<T> implements AutoCloseable {
     private final List<T> parts = new ArrayList<>();
 
     /**
-     * @param file nothing is written without one
-     * @param writer writes a document of all parts so far
+     * @param file the file; if empty, nothing is written
+     * @param writer writes a document with all parts so far
      */
     GrowingFile(Optional<ResultFile> file, BiConsumer<ResultFile, List<T>> writer) {
         this.file = file;
         this.writer = writer;
     }
 
-    /** Writes the file with another part. */
+    /** Adds a part and rewrites the file. */
     void add(T part) {
         parts.add(part);
         write(false);
     }
 
-    /** All parts so far. */
+    /** Returns all parts so far. */
     List<T> parts() {
         return List.copyOf(parts);
     }
 
-    /** Writes the pipe, if there is a part to tell of. */
+    /** Writes a pipe, if there is any part. */
     @Override
     public void close() {
         if (!parts.isEmpty()) {

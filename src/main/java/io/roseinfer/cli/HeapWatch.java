@@ -7,8 +7,8 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A limit on the time that garbage collection may take while the heap is nearly full. The serial collector has none: just short of
- * an {@link OutOfMemoryError} it collects for ever, and a process in that state gets nothing done and answers no signal.
+ * A limit on garbage collection time while the heap is nearly full. The serial collector has no such limit: just short of an
+ * {@link OutOfMemoryError} it collects forever, and the process makes no progress and ignores signals.
  */
 final class HeapWatch {
     private static final double NEARLY_FULL = 0.05;
@@ -21,11 +21,11 @@ final class HeapWatch {
     private long startCollectingNanos;
 
     /**
-     * Whether the process should end: for {@value #WINDOW_NANOS} ns the heap was nearly full whenever it was looked at, and
-     * collecting took four fifths of the time. Allocates nothing, as there may be no byte left.
+     * Returns whether the process should end: for {@value #WINDOW_NANOS} ns the heap was nearly full at every check, and collection took
+     * 80 % of the time. Allocates nothing, as no memory may be left.
      *
      * @param collectingNanos time spent collecting since the process began
-     * @param free share of the largest heap allowed that is not in use, 0 to 1
+     * @param free unused share of the maximum heap, 0 to 1
      */
     boolean isExhausted(long nowNanos, long collectingNanos, double free) {
         boolean wasNearlyFull = isNearlyFull;
@@ -41,8 +41,8 @@ final class HeapWatch {
     }
 
     /**
-     * Watches the heap of this process on a thread of its own, and runs {@code end} when it is exhausted. Returns once the thread has
-     * looked for the first time: all that it needs is loaded by then, and the heap may fill up.
+     * Watches the heap of this process on a new thread, and runs {@code end} when it is exhausted. Returns after the first check: by then
+     * all required classes are loaded, so the heap may fill up.
      */
     static void start(Terminal terminal, Runnable end) {
         Clock clock = terminal.clock();

@@ -5,15 +5,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What Ctrl-C does to a command that reads a stream: the stream ends, the command gets a moment to finish its line and to close
- * what it opened, and the JVM leaves with its own code for the signal, 130.
+ * Handling of Ctrl-C in a command that reads a stream: the stream is closed, the command has a moment to finish its line and to release
+ * resources, and the JVM exits with its code for the signal, 130.
  */
 final class Interrupt {
     private static final long PATIENCE_SECONDS = 2;
 
     private Interrupt() {}
 
-    /** Runs a body that reads the stream. */
+    /** Runs a body that reads the stream; Ctrl-C closes the stream meanwhile. */
     static void endsStream(TokenStream stream, Runnable body) {
         CountDownLatch finished = new CountDownLatch(1);
         Thread hook = new Thread(() -> endAndWait(stream, finished), "interrupt");
@@ -41,7 +41,7 @@ final class Interrupt {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException alreadyShuttingDown) {
-            // The hook is what got us here.
+            // The hook itself is running.
         }
     }
 }

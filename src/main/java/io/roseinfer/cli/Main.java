@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The process: standard streams, environment, exit code. */
+/** The entry point: connects a command to the process's streams, environment and exit code. */
 public final class Main {
     private static final int NOT_USABLE = 4;
 
@@ -40,8 +40,8 @@ public final class Main {
     }
 
     /**
-     * Returns an action that reports a full heap and halts. Its line is made now, and it does not exit: threads that clean up at an exit
-     * would need memory.
+     * Returns an action that reports a full heap and halts. The message is created in advance, and the action does not exit normally,
+     * because shutdown hooks would need memory.
      */
     private static Runnable endingWithoutMemory(FileOutputStream errors, String seen) {
         byte[] line = ("roseinfer: " + Failures.outOfMemory(seen) + "\n").getBytes(StandardCharsets.UTF_8);
@@ -49,14 +49,14 @@ public final class Main {
             try {
                 errors.write(line);
             } catch (IOException gone) {
-                // The exit code says it, too.
+                // The exit code reports it too.
             } finally {
                 Runtime.getRuntime().halt(Failures.OUT_OF_MEMORY);
             }
         };
     }
 
-    /** {@code java -jar} starts us without our libraries, which cannot be in the jar of a library. */
+    /** Runs a command, or explains missing libraries: {@code java -jar} starts without them, as a library's jar does not contain them. */
     private static int run(Terminal terminal, String... args) {
         try {
             return Cli.run(terminal, args);
@@ -92,8 +92,8 @@ public final class Main {
     }
 
     /**
-     * The descriptor messages go to. The launcher filters what the JVM itself says on standard error, and hands the real one
-     * over under another number. Opening {@code /dev/fd/N} instead would truncate a file it is redirected to.
+     * Returns the descriptor for messages. The launcher filters the JVM's own output on standard error and passes the real one under
+     * another number. Opening {@code /dev/fd/N} instead would truncate a file it is redirected to.
      */
     private static FileDescriptor standardError(@Nullable String number) {
         if (number == null) {

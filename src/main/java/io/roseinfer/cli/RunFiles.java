@@ -14,7 +14,7 @@ final class RunFiles implements AutoCloseable {
     private final GrowingFile<RunResult> timeline;
 
     /**
-     * @param report the results of runs
+     * @param report makes the content of the result file
      */
     RunFiles(
             Optional<ResultFile> results,

@@ -9,7 +9,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import java.util.Optional;
 import me.tongfei.progressbar.ProgressBar;
 
-/** Prints banners and reports as runs come and go, files what they measured, and shows a progress bar to whoever watches. */
+/** Prints banners and reports of runs, writes their files, and shows a progress bar on a terminal. */
 final class RunPrinter implements RunListener {
     private final StreamingReport report;
     private final String settings;
@@ -18,7 +18,7 @@ final class RunPrinter implements RunListener {
     private volatile Optional<ProgressBar> bar = Optional.empty();
 
     /**
-     * @param settings lines of what the report does not say
+     * @param settings settings that the report omits
      */
     RunPrinter(StreamingReport report, String settings, RunFiles files, Terminal terminal) {
         this.report = report;

@@ -33,10 +33,10 @@ import picocli.CommandLine.Model.CommandSpec;
         showDefaultValues = true,
         sortOptions = false)
 final class ServeCommand implements io.roseinfer.cli.terminal.Command {
-    /** Of what lies between socket and engine; the model takes its own time. */
+    /** Maximum warm-up time of the code between socket and engine; the model is warmed up separately. */
     private static final long MAX_WARM_UP_NANOS = 600_000_000;
 
-    /** Steps that clients can ask about: 20 s of the fastest ones, 10 MB. */
+    /** Steps kept for {@code /debug/steps}: 20 s of the fastest steps, 10 MB. */
     private static final int STEP_HISTORY = 1 << 16;
 
     @Mixin
@@ -71,8 +71,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         try (Engine engine = loaded.serve(options, terminal.clock())) {
             ServerWarmUp.run(engine, served, MAX_WARM_UP_NANOS, terminal.clock(), InstantSource.system());
         }
-        // What loading and warming up have left: otherwise the first collection under load, which stops the engine,
-        // copies what stays.
+        // Collect what loading and warming up left; otherwise the first collection under load would pause the engine for it.
         System.gc();
         terminal.note(String.format(
                 Locale.ROOT, "Warm-up at load: %.2f s", (terminal.clock().nanos() - start) / 1e9));

@@ -3,7 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.base.Printable;
 import java.io.PrintWriter;
 
-/** Stack traces, for those who asked for one. */
+/** Prints stack traces. */
 final class StackTraces {
     private StackTraces() {}
 

@@ -4,14 +4,14 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.tokenizer.Tokenizer;
 
-/** The tokenizer for prompts of text. */
+/** Access to the tokenizer for text prompts. */
 final class TextPrompts {
     private TextPrompts() {}
 
     /**
-     * The model's tokenizer.
+     * Returns the model's tokenizer.
      *
-     * @throws BadInput if there is none, naming the flag that does without
+     * @throws BadInput if there is none
      */
     static Tokenizer tokenizer(LoadedModel loaded) {
         return loaded.tokenizer()

@@ -3,11 +3,11 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import java.util.Locale;
 
-/** The line of a report that says how long a model was warmed up before anything was measured. */
+/** The line of a report with the duration of the warm-up at load. */
 final class WarmUpLine {
     private WarmUpLine() {}
 
-    /** The line with its end, or nothing where the device needs no warming. */
+    /** Returns the line with a newline, or an empty string if the device needed no warm-up. */
     static String of(LoadedModel loaded) {
         return loaded.warmUpNanos() < 1_000_000
                 ? ""

@@ -1,11 +1,11 @@
 /**
- * The {@code roseinfer} command. Flags are parsed into the groups of {@code cli.flags}, a {@code …Command} turns them into the
- * records of the packages below and prints what comes back through a {@code cli.terminal.Terminal}.
+ * The {@code roseinfer} command. Flags are parsed into the groups of {@code cli.flags}; a {@code …Command} converts them to the records
+ * of lower packages, runs the work and prints results through a {@code cli.terminal.Terminal}.
  *
- * <p>Invariants: whatever goes wrong is one line on standard error and the exit code of {@code Failures}; {@code Main} alone
- * reads the environment and exits.
+ * <p>Invariants: every failure is one line on standard error and the exit code of {@code Failures}; only {@code Main} reads the
+ * environment and exits.
  *
- * <p>Why not an exit in a command: it could not run in place in a test, and what it had opened would stay open.
+ * <p>Why commands do not call exit: they could not run inside a test, and would leave resources open.
  */
 @NullMarked
 package io.roseinfer.cli;

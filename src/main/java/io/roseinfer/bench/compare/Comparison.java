@@ -13,20 +13,20 @@ import java.util.function.Function;
 import java.util.stream.DoubleStream;
 
 /**
- * The results of two arms: every pair's figures, and the ratio of each.
+ * The comparison of two arms: the metrics of every pair, and the ratio of each metric.
  *
- * @param pairs in the order they were measured
- * @param ratios b / a by figure
+ * @param pairs the pairs in the order they were measured
+ * @param ratios b / a by metric
  */
 public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
-    /** Minimum pairs of a comparison. */
+    /** Minimum number of pairs for ratios. */
     public static final int MIN_PAIRS = 2 * PairedRatio.MIN_BLOCKS;
 
-    /** Whether b is worse than a by more than is allowed. */
+    /** The result of judging whether b is worse than a by more than is allowed. */
     public enum Outcome {
         WORSE,
         NOT_WORSE,
-        /** The figure has no ratio, so nothing is known. */
+        /** The metric has no ratio. */
         UNDECIDED
     }
 
@@ -37,19 +37,19 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
     /**
      * Two runs of the same requests.
      *
-     * @param seed of the requests
-     * @param a figures of one arm by name
-     * @param b of the other
+     * @param seed seed of the requests
+     * @param a metrics of arm A by name
+     * @param b metrics of arm B by name
      */
     public record Pair(long seed, Map<String, Double> a, Map<String, Double> b) {}
 
-    /** Measures an arm under the load of a seed; empty if the run does not count. */
+    /** Measures an arm with the load of a seed; the result is empty if the run is invalid. */
     @FunctionalInterface
     public interface Arm {
         Optional<Map<String, Double>> measure(long seed);
     }
 
-    /** Measures pairs A B, B A, A B, … in turn. A pair of which a run does not count is measured again. */
+    /** Measures pairs in the order A B, B A, A B, … and discards pairs with an invalid run. */
     public static final class Pairs {
         private final Arm a;
         private final Arm b;
@@ -61,7 +61,7 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
             this.b = b;
         }
 
-        /** Measures the next pair; false if it does not count. */
+        /** Measures the next pair; returns false if it was discarded. */
         public boolean measure(long seed) {
             boolean first = pairs.size() % 2 == 0;
             Optional<Map<String, Double>> one = (first ? a : b).measure(seed);
@@ -74,20 +74,20 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
             return true;
         }
 
-        /** Pairs that count. */
+        /** Returns the valid pairs. */
         public List<Pair> all() {
             return List.copyOf(pairs);
         }
 
-        /** Pairs that do not. */
+        /** Returns the number of discarded pairs. */
         public int discarded() {
             return discarded;
         }
     }
 
     /**
-     * Compares all figures that every run has and that are never 0. Too few pairs have no ratios; of an odd number the last is left out of
-     * them.
+     * Compares all metrics that every run has and that are never 0. There are no ratios for too few pairs; of an odd number, ratios omit the
+     * last.
      */
     public static Comparison of(List<Pair> pairs) {
         Map<String, PairedRatio> ratios = new LinkedHashMap<>();
@@ -102,7 +102,7 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
         return new Comparison(pairs, Collections.unmodifiableMap(ratios));
     }
 
-    /** Figures that every run has. */
+    /** Returns the metrics that every run has. */
     private static List<String> figures(List<Pair> pairs) {
         return pairs.stream()
                 .findFirst()
@@ -114,7 +114,7 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
                 .orElse(List.of());
     }
 
-    /** Returns the figures that every run has and that are 0 in some, so that they have no ratio. */
+    /** Returns the metrics without a ratio because they are 0 in some run. */
     public List<String> withZeros() {
         return figures(pairs).stream()
                 .filter(figure -> !hasRatio(figure) && hasZero(figure))
@@ -138,9 +138,9 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
     }
 
     /**
-     * Judges a figure. Without a ratio b is worse only if it fell to 0 in every run, or a latency rose from 0 in every run.
+     * Judges a metric. Without a ratio, b is worse only if the metric fell to 0, or a latency rose from 0, in every run.
      *
-     * @param share by how much b may be worse
+     * @param share share by which b may be worse
      */
     public Outcome judge(String figure, double share) {
         PairedRatio ratio = ratios.get(figure);

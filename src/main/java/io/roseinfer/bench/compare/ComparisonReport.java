@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** The text of {@code bench ab}: for each figure the medians of both arms, the ratio with its interval, and what it comes to. */
+/** Formats the results of {@code bench ab}: for each metric the medians of both arms and the ratio with its interval, then the verdict. */
 public final class ComparisonReport {
     private static final int HALF = 12;
-    /** What the drawn axis shows on either side of 1, at least. */
+    /** Minimum extent of the axis on either side of 1. */
     private static final double MIN_SPAN = 0.02;
 
-    /** The figures that are printed, beside the one that decides; files have them all. */
+    /** The metrics printed in addition to the deciding one; files contain all. */
     private static final Set<String> SHOWN = Set.of(
             "median_ttft_ms",
             "p99_ttft_ms",
@@ -28,13 +28,13 @@ public final class ComparisonReport {
             "output_throughput",
             "request_goodput");
 
-    /** The meaning of many intervals side by side. */
+    /** A note on multiple comparisons. */
     public static final String UNCORRECTED =
-            "Each interval stands alone: of fifty figures of equal arms, one is expected to leave 1 out. Only --metric decides.";
+            "Intervals are not corrected for multiple comparisons: of fifty metrics of equal arms, one is expected to exclude 1. Only --metric decides.";
 
     private ComparisonReport() {}
 
-    /** One pair as it comes in, without an end of the line. */
+    /** Returns a line for one pair, without a newline. */
     public static String line(int number, Comparison.Pair pair, String metric) {
         double a = pair.a().getOrDefault(metric, 0.0);
         double b = pair.b().getOrDefault(metric, 0.0);
@@ -43,17 +43,17 @@ public final class ComparisonReport {
     }
 
     /**
-     * The whole table, every line ended by a newline.
+     * Returns the table and the verdict. Every line ends with a newline.
      *
-     * @param arms what was compared, and by which figure
+     * @param arms the compared arms and the deciding metric
      */
     public static String text(Comparison comparison, ComparisonResult.Arms arms) {
         Formatter out = new Formatter(Locale.ROOT);
         out.format(
                 "=== a/b: %d pairs, A B B A%s ===\n",
                 comparison.pairs().size(), arms.discarded() > 0 ? ", " + arms.discarded() + " discarded" : "");
-        out.format("A: %s\n", arms.a().isEmpty() ? "no flags of its own" : String.join(" ", arms.a()));
-        out.format("B: %s\n", arms.b().isEmpty() ? "no flags of its own" : String.join(" ", arms.b()));
+        out.format("A: %s\n", arms.a().isEmpty() ? "no additional flags" : String.join(" ", arms.a()));
+        out.format("B: %s\n", arms.b().isEmpty() ? "no additional flags" : String.join(" ", arms.b()));
         Map<String, PairedRatio> shown = new LinkedHashMap<>(comparison.ratios());
         shown.keySet().removeIf(figure -> !SHOWN.contains(figure) && !figure.equals(arms.metric()));
         double span = shown.values().stream()
@@ -110,7 +110,7 @@ public final class ComparisonReport {
                 .p50();
     }
 
-    /** The interval on an axis whose middle is 1. */
+    /** Draws the interval on an axis centered at 1. */
     private static String drawn(PairedRatio ratio, double span) {
         char[] line = " ".repeat(2 * HALF + 1).toCharArray();
         line[HALF] = '|';
@@ -125,7 +125,7 @@ public final class ComparisonReport {
         return Math.clamp(Math.round(HALF + (ratio - 1) / span * HALF), 0, 2 * HALF);
     }
 
-    /** Returns the result of the figure that decides, in a sentence. */
+    /** Returns a sentence with the result of the deciding metric. */
     public static String verdict(Comparison comparison, ComparisonResult.Arms arms) {
         PairedRatio ratio = comparison.ratios().get(arms.metric());
         boolean worse = comparison.judge(arms.metric(), arms.noWorseThan()) == Comparison.Outcome.WORSE;
@@ -141,17 +141,17 @@ public final class ComparisonReport {
         if (worse) {
             return "B is worse: " + arms.metric() + " changes by " + by
                     + (arms.noWorseThan() > 0
-                            ? String.format(Locale.ROOT, ", and %.1f %% are allowed", 100 * arms.noWorseThan())
+                            ? String.format(Locale.ROOT, "; %.1f %% are allowed", 100 * arms.noWorseThan())
                             : "");
         }
         return ratio.isEven()
                 ? String.format(
                         Locale.ROOT,
-                        "No difference in %s: %s; this number of pairs would have found %.2f %% four times in five",
+                        "No difference in %s: %s; this number of pairs detects %.2f %% with a power of 80 %%",
                         arms.metric(),
                         by,
                         100 * ratio.smallestEffect())
-                : "A difference: " + arms.metric() + " changes by " + by;
+                : "Difference: " + arms.metric() + " changes by " + by;
     }
 
     private static String withoutRatio(Comparison comparison, ComparisonResult.Arms arms, boolean worse) {
@@ -163,7 +163,7 @@ public final class ComparisonReport {
                 + (comparison.pairs().size() < Comparison.MIN_PAIRS
                         ? comparison.pairs().size() + " pairs are valid; an interval needs " + Comparison.MIN_PAIRS
                         : comparison.withZeros().contains(arms.metric())
-                                ? arms.metric() + " is 0 in some run, so B / A is not known"
+                                ? arms.metric() + " is 0 in some run, so B / A is undefined"
                                 : arms.metric() + " was not measured in every run");
     }
 

@@ -12,10 +12,10 @@ import java.util.Optional;
 /**
  * The results of {@code bench ab}.
  *
- * @param roseinfer all of them
+ * @param roseinfer all results
  */
 public record ComparisonResult(Own roseinfer) implements BenchResult {
-    /** The two arms of a comparison and what decides it. */
+    /** The two arms of a comparison and the criterion of its verdict. */
     public record Arms(List<String> a, List<String> b, String metric, double noWorseThan, int discarded) {
         public Arms {
             a = List.copyOf(a);
@@ -28,16 +28,16 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
      *
      * @param schema 2; a change that breaks readers raises it
      * @param kind "ab"
-     * @param study its members: what the runs were
-     * @param a the arguments of one arm
-     * @param b the arguments of the other
-     * @param metric the figure that decides
+     * @param study description of the runs; its members are inlined
+     * @param a the arguments of arm A
+     * @param b the arguments of arm B
+     * @param metric the deciding metric
      * @param noWorseThan the share by which b may be worse
-     * @param worse whether the interval excludes that b is no worse than that; null if the figure has no ratio
-     * @param discarded pairs that had an invalid run
-     * @param pairs the figures of either arm
-     * @param zeros figures that are 0 in some run, so that there is no ratio
-     * @param ratios b / a by figure
+     * @param worse whether the interval shows that b is worse by more than that; null if the metric has no ratio
+     * @param discarded number of pairs with an invalid run
+     * @param pairs the metrics of both arms
+     * @param zeros metrics that are 0 in some run, and therefore have no ratio
+     * @param ratios b / a by metric
      */
     public record Own(
             int schema,
@@ -53,7 +53,7 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
             List<String> zeros,
             Map<String, PairedRatio> ratios) {}
 
-    /** The results of a comparison. */
+    /** Returns the results of a comparison. */
     public static ComparisonResult of(Comparison comparison, Arms arms, Study study) {
         Comparison.Outcome outcome = comparison.judge(arms.metric(), arms.noWorseThan());
         return new ComparisonResult(new Own(

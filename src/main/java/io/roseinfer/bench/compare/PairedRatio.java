@@ -5,35 +5,34 @@ import io.roseinfer.metrics.Percentiles;
 import java.util.Arrays;
 
 /**
- * The ratio of two arms by pairs of runs: an estimate of b / a, and an interval that has the true ratio in 98 of 100 such experiments or
- * more, so that of twenty comparisons of equal arms nineteen or all find no difference.
+ * The ratio of two arms by pairs of runs: an estimate of b / a, and an interval that contains the true ratio in at least 98 of 100 such
+ * experiments.
  *
- * <p>Even pairs are measured A B, odd pairs B A. Every even pair is averaged with every odd one, on logarithms, so a steady drift of the
- * machine cancels out. The estimate is the median of these averages (Hodges and Lehmann, 1963). The interval is between two of them, by
- * order, and inverts the rank-sum test of Mann and Whitney. The test assumes no distribution; the rank is that of the normal
- * approximation with its correction for continuity, which is at most the exact one. Runs of a machine are correlated with those just before, which makes
- * the averages of neighbors more alike than the test assumes: the deviation is taken {@value #CORRELATION} times, what the worst correlation of a
- * first-order autoregression asks for.
+ * <p>Even pairs are measured A B, odd pairs B A. Every even pair is averaged with every odd pair in the logarithm, so a steady drift of the
+ * machine cancels out. The estimate is the median of these averages (Hodges and Lehmann, 1963). The interval lies between two of the sorted
+ * averages and inverts the rank-sum test of Mann and Whitney, which assumes no distribution. The rank is that of the normal approximation
+ * with continuity correction, which is at most the exact one. Consecutive runs on a machine are correlated, which the test does not assume,
+ * so the deviation is multiplied by {@value #CORRELATION}: the factor for the worst correlation of a first-order autoregression.
  *
- * <p>Both ends are averages of two measured ratios, so they are finite. One odd run moves an end only in a comparison of few pairs.
+ * <p>Both ends are averages of two measured ratios, so they are finite. A single outlier moves an end only if there are few pairs.
  *
  * @param ratio b / a
  * @param low lower end of the interval
  * @param high upper end
- * @param smallestEffect the smallest change, as a share of a, that this number of pairs would find four times in five: half the
- *     interval's width, and the distance that an estimate falls short by one time in five
+ * @param smallestEffect the smallest change, as a share of a, that this number of pairs detects with a power of 80 %: half the interval's
+ *     width, plus the deviation that an estimate exceeds in one of five cases
  */
 public record PairedRatio(double ratio, double low, double high, double smallestEffect) {
-    /** With fewer pairs of either order the interval would have to be wider than all averages. */
+    /** Minimum pairs of each order; with fewer, the interval would be wider than all averages. */
     static final int MIN_BLOCKS = 5;
 
-    /** The factor of the deviation of estimates for runs that are correlated by about 0.5 with the run before, at which it is largest. */
+    /** Factor of the estimates' deviation if runs are correlated by about 0.5 with the previous run, where it is largest. */
     private static final double CORRELATION = 1.075;
 
-    /** The normal distribution's quantile of the 1 % that either end may miss, in deviations of independent runs. */
+    /** Normal quantile for 1 % beyond each end, in deviations of independent runs. */
     private static final double TAIL = CORRELATION * 2.3263478740408408;
 
-    /** The same of the 80 % of experiments that are to find an effect. */
+    /** Normal quantile for a power of 80 %. */
     private static final double POWER = 0.8416212335729143;
 
     public PairedRatio {
@@ -44,8 +43,8 @@ public record PairedRatio(double ratio, double low, double high, double smallest
     /**
      * Compares two arms.
      *
-     * @param a values of one arm, positive
-     * @param b of the other; pair i is a[i] and b[i], and pairs 2k and 2k + 1 were measured in opposite orders
+     * @param a positive values of arm A
+     * @param b positive values of arm B; pair i is a[i] and b[i], and pairs 2k and 2k + 1 were measured in opposite orders
      */
     public static PairedRatio of(double[] a, double[] b) {
         Check.that(a.length == b.length && a.length % 2 == 0, "pairs that are not in blocks of two");
@@ -75,9 +74,9 @@ public record PairedRatio(double ratio, double low, double high, double smallest
     }
 
     /**
-     * Returns how many of the sorted averages are left out on either side.
+     * Returns the number of sorted averages outside of the interval on either side.
      *
-     * @param blocks pairs of either order
+     * @param blocks pairs of each order
      */
     static int rank(int blocks) {
         double squared = (double) blocks * blocks;
@@ -85,7 +84,7 @@ public record PairedRatio(double ratio, double low, double high, double smallest
         return (int) Math.max(0, Math.floor(squared / 2 - TAIL * deviation - 0.5));
     }
 
-    /** Returns whether the interval has 1 in it. */
+    /** Returns whether the interval contains 1. */
     public boolean isEven() {
         return low <= 1 && high >= 1;
     }

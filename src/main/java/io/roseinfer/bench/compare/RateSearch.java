@@ -6,11 +6,11 @@ import java.math.MathContext;
 import java.util.OptionalDouble;
 
 /**
- * Looks for the highest rate that meets an objective: doubles, or halves, until it knows one that does and one that does not, and then
- * takes the geometric middle of the two until they are close.
+ * Search for the highest rate that meets an objective: doubling or halving until one rate passes and one fails, then bisection by the
+ * geometric mean until they are close.
  */
 public final class RateSearch {
-    /** Most doublings or halvings; an objective that is met, or missed, this far from where it began does not depend on the rate. */
+    /** Maximum doublings or halvings; beyond that, the objective does not depend on the rate. */
     private static final int MAX_DOUBLINGS = 12;
 
     private final double start;
@@ -20,10 +20,10 @@ public final class RateSearch {
     private int tries;
 
     /**
-     * A search that has tried nothing.
+     * Creates a search.
      *
-     * @param start where to begin, requests per second
-     * @param resolution how far apart the two rates may be in the end, 0.05 for 5 %
+     * @param start the first rate in requests per second
+     * @param resolution relative distance of the two rates at which to stop, 0.05 for 5 %
      */
     public RateSearch(double start, double resolution) {
         Check.that(start > 0 && resolution > 0, "a search without a beginning or an end");
@@ -31,7 +31,7 @@ public final class RateSearch {
         this.resolution = resolution;
     }
 
-    /** The rate to try next; empty once the search is over. */
+    /** Returns the next rate to try; empty if the search is complete. */
     public OptionalDouble next() {
         boolean bracketed = met > 0 && Double.isFinite(missed);
         if (bracketed) {
@@ -48,13 +48,13 @@ public final class RateSearch {
         return OptionalDouble.of(met > 0 ? 2 * met : missed / 2);
     }
 
-    /** Four digits say more than any run can, and can be read; never one of the two ends. */
+    /** Rounds a rate to four digits for readability, unless that would reach one of the ends. */
     private double rounded(double rate) {
         double shown = new BigDecimal(rate).round(new MathContext(4)).doubleValue();
         return shown > met && shown < missed ? shown : rate;
     }
 
-    /** Takes in what came of a rate. */
+    /** Adds the result of a rate. */
     public void tried(double rate, boolean meets) {
         tries++;
         if (meets) {
@@ -64,7 +64,7 @@ public final class RateSearch {
         }
     }
 
-    /** The highest rate that met the objective below all that did not; empty if none did. */
+    /** Returns the highest rate that met the objective; empty if none did. */
     public OptionalDouble highest() {
         return met > 0 ? OptionalDouble.of(met) : OptionalDouble.empty();
     }

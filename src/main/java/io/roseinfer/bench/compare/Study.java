@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the results of a sweep and of a comparison say of their runs.
+ * Description of the runs of a sweep or comparison.
  *
- * @param command the arguments of the command, its name included
- * @param shared those of them that all runs share, as arguments of bench serve
- * @param goodput maximum milliseconds by metric that make a request good; empty without
- * @param environments what the runs were measured on, without the warm-up; several if a sweep was resumed on another machine
+ * @param command the arguments of the command, including its name
+ * @param shared the arguments of bench serve shared by all runs
+ * @param goodput bounds of goodput in milliseconds, by metric; empty without bounds
+ * @param environments environments of the runs, without the warm-up; several if a sweep was resumed on another machine
  */
 public record Study(
         List<String> command, List<String> shared, Map<String, Double> goodput, List<Environment> environments) {

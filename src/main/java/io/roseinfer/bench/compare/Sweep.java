@@ -10,30 +10,30 @@ import java.util.OptionalDouble;
 import java.util.function.Predicate;
 
 /**
- * The points of a sweep, and what they say together.
+ * The points of a sweep and their evaluation.
  *
- * @param points in the order they were measured
- * @param attainment the share of requests that must be good, 0 to 1
+ * @param points the points in the order they were measured
+ * @param attainment share of requests that must be good, 0 to 1
  */
 public record Sweep(List<SweepPoint> points, double attainment) {
-    /** The varied flag that has rates. */
+    /** The flag of the request rate. */
     public static final String RATE = "request-rate";
 
-    /** A server keeps up while it completes good requests at this share of the offered rate. */
+    /** A server keeps up if it completes good requests at this share of the offered rate or more. */
     private static final double KEEPS_UP = 0.95;
 
     public Sweep {
         points = List.copyOf(points);
     }
 
-    /** A point for each setting of what was varied beside the rate. */
+    /** The points that share all varied flags except the rate. */
     public record Settings(Map<String, String> flags, List<SweepPoint> points) {
         public Settings {
             points = List.copyOf(points);
         }
     }
 
-    /** Points that differ in nothing but the rate, by it. */
+    /** Groups points that differ only in the rate, sorted by it. */
     public List<Settings> bySettings() {
         Map<Map<String, String>, List<SweepPoint>> groups = new LinkedHashMap<>();
         for (SweepPoint point : points) {
@@ -53,36 +53,36 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         return point.figure(SweepPoint.OFFERED_RATE).orElse(Double.POSITIVE_INFINITY);
     }
 
-    /** A rate that was looked for, as far as the points say. */
+    /** A searched rate, as far as it is known from the points. */
     public sealed interface Answer {
         /**
-         * The rate is between two points that were measured.
+         * The rate is between two points.
          *
-         * @param point the last point, by rate, for which it is true, as for all before it
-         * @param beyond the next point, for which it is not; empty if it is true for all points
+         * @param point the last point by rate that passes, as do all before it
+         * @param beyond the next point, which fails; empty if all points pass
          */
         record Between(SweepPoint point, Optional<SweepPoint> beyond) implements Answer {}
 
-        /** It is not true of the point with the lowest rate. */
+        /** The point with the lowest rate fails. */
         record BelowAll() implements Answer {}
 
         /**
-         * Nobody knows, since a run that does not count stands where it is decided.
+         * The rate is unknown because the deciding run is invalid.
          *
-         * @param undecided the point of that run
-         * @param least the last point before it, if it is true of that one
+         * @param undecided the invalid point
+         * @param least the last point before it, which passes; empty if there is none
          */
         record NotKnown(SweepPoint undecided, Optional<SweepPoint> least) implements Answer {}
     }
 
-    /** The highest rate that meets the objective, as all below it do. */
+    /** Returns the highest rate up to which all points meet the objective. */
     public Answer highest(Settings settings) {
         return last(settings, point -> point.meets(attainment));
     }
 
     /**
-     * The knee: the highest rate up to which good requests are completed at 95 % or more of the rate at which requests come. Beyond it
-     * more load brings less than it asks.
+     * Returns the knee: the highest rate up to which good requests complete at 95 % or more of the request rate. Beyond it, throughput no
+     * longer follows the load.
      */
     public Answer knee(Settings settings) {
         return last(settings, point -> {
@@ -92,7 +92,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         });
     }
 
-    /** The last point, by rate, before the first one that counts and fails a test; points that do not count pass and fail nothing. */
+    /** Returns the last point by rate before the first one that fails a test; an invalid point before that leaves the answer unknown. */
     private static Answer last(Settings settings, Predicate<SweepPoint> passes) {
         Optional<SweepPoint> last = Optional.empty();
         for (SweepPoint point : settings.points()) {
@@ -109,17 +109,17 @@ public record Sweep(List<SweepPoint> points, double attainment) {
                 .orElseGet(Answer.BelowAll::new);
     }
 
-    /** Returns whether a rate was looked for: whether points differ in it by a flag of the sweep. */
+    /** Returns whether the sweep varies the request rate. */
     public boolean variesRate() {
         return points.stream().anyMatch(point -> point.flags().containsKey(RATE));
     }
 
-    /** The points whose runs do not count. */
+    /** Returns the invalid points. */
     public List<SweepPoint> invalid() {
         return points.stream().filter(point -> !point.counts()).toList();
     }
 
-    /** Tokens per second that one user sees: what the median time per output token comes to. */
+    /** Returns the tokens per second of one user, from the median time per output token. */
     public static OptionalDouble tokensPerUser(SweepPoint point) {
         OptionalDouble millis = point.figure("median_tpot_ms");
         return millis.isPresent() && millis.getAsDouble() > 0
@@ -128,8 +128,8 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     }
 
     /**
-     * Returns the points that no other one beats in both, tokens per second of one user and of all (Pareto), by the former. Points that are
-     * invalid or have failed requests are left out: a server that serves a part of its load looks fast to that part.
+     * Returns the Pareto front of tokens per second per user and in total, sorted by the former. Points that are invalid or have failed
+     * requests are excluded, because a server that rejects part of its load is fast for the rest.
      */
     public List<SweepPoint> pareto() {
         List<SweepPoint> valid = points.stream()

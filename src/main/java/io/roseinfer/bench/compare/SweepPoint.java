@@ -13,14 +13,14 @@ import java.util.OptionalDouble;
 /**
  * One run of a sweep.
  *
- * @param flags what was varied, by flag, with the value it had
- * @param figures what came of it, by the names of {@link Figures}, {@code offered_rate}, requests per second, of a load that has times, and
- *     {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} of an engine whose steps are known
- * @param failed requests that were not answered to their end
- * @param reasons why the run does not count; empty if it does
+ * @param flags values of the varied flags
+ * @param figures metrics by the names of {@link Figures}; {@code offered_rate} in requests per second for loads with times; and
+ *     {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} for engines with known steps
+ * @param failed number of failed requests
+ * @param reasons reasons why the run is invalid; empty if it is valid
  */
 public record SweepPoint(Map<String, String> flags, Map<String, Double> figures, int failed, List<String> reasons) {
-    /** The figure with the rate at which requests were to be sent. */
+    /** The metric with the scheduled request rate. */
     public static final String OFFERED_RATE = "offered_rate";
 
     public SweepPoint {
@@ -29,7 +29,7 @@ public record SweepPoint(Map<String, String> flags, Map<String, Double> figures,
         reasons = List.copyOf(reasons);
     }
 
-    /** The point of a run. */
+    /** Returns the point of a run. */
     public static SweepPoint of(
             Map<String, String> flags, LoadResult run, Verdict verdict, Map<String, Double> bounds) {
         Map<String, Double> figures = new LinkedHashMap<>();
@@ -47,21 +47,21 @@ public record SweepPoint(Map<String, String> flags, Map<String, Double> figures,
         return new SweepPoint(flags, figures, failed, verdict.reasons());
     }
 
-    /** A figure; empty where there was no sample. */
+    /** Returns a metric; empty without samples. */
     public OptionalDouble figure(String name) {
         Double value = figures.get(name);
         return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
-    /** Whether its run is valid. */
+    /** Returns whether the run is valid. */
     public boolean counts() {
         return reasons.isEmpty();
     }
 
     /**
-     * Whether so large a share of its requests was good, and the run counts.
+     * Returns whether the run is valid and has at least a share of good requests.
      *
-     * @param attainment 0 to 1, of all requests, failed ones included
+     * @param attainment share of all requests, including failed ones, 0 to 1
      */
     public boolean meets(double attainment) {
         return counts() && figure("good_share").orElse(0) >= attainment;

@@ -8,15 +8,15 @@ import java.util.function.DoubleFunction;
 import java.util.stream.Collectors;
 
 /**
- * The text of {@code bench sweep}: a line for each point, with a bar of its goodput, and for each setting the highest rate that meets the
- * objective and the knee ({@link Sweep} defines both).
+ * Formats the results of {@code bench sweep}: a line per point with a bar of its goodput, and for each setting the knee and the highest rate
+ * that meets the objective ({@link Sweep} defines both).
  */
 public final class SweepReport {
     private static final int BAR = 24;
 
     private SweepReport() {}
 
-    /** One point, on a line of its own without an end. */
+    /** Returns a line for one point, without a newline. */
     public static String line(SweepPoint point) {
         return flags(point.flags())
                 + String.format(
@@ -46,7 +46,7 @@ public final class SweepReport {
         return known(point, figure, "%.2f", 1);
     }
 
-    /** The whole table, every line ended by a newline. */
+    /** Returns the table and the searched rates. Every line ends with a newline. */
     public static String text(Sweep sweep, Map<String, Double> bounds) {
         Formatter out = new Formatter(Locale.ROOT);
         out.format("=== sweep: %d points%s ===\n", sweep.points().size(), objective(sweep, bounds));
@@ -93,7 +93,7 @@ public final class SweepReport {
                 ? ""
                 : String.format(
                         Locale.ROOT,
-                        ", good is %s, asked of %.4g %%",
+                        ", good: %s, required for %.4g %%",
                         bounds.entrySet().stream()
                                 .map(bound -> bound.getKey() + " <= " + bound.getValue() + " ms")
                                 .sorted()
@@ -140,9 +140,9 @@ public final class SweepReport {
     }
 
     /**
-     * A rate that was looked for, in words, without why a point does not count.
+     * Describes a searched rate, without the reasons why a point is invalid.
      *
-     * @param number how a rate is written
+     * @param number formatter of rates
      */
     public static String answer(Sweep.Answer answer, DoubleFunction<String> number) {
         return switch (answer) {
@@ -151,13 +151,13 @@ public final class SweepReport {
                         .map(beyond ->
                                 "between " + number.apply(offered(found.point())) + " and " + rate(beyond, number))
                         .orElseGet(() -> rate(found.point(), number) + " or more");
-            case Sweep.Answer.BelowAll none -> "below all that were tried";
+            case Sweep.Answer.BelowAll none -> "below all measured rates";
             case Sweep.Answer.NotKnown open ->
-                "not known"
+                "unknown"
                         + open.least()
                                 .map(point -> ", at least " + rate(point, number))
                                 .orElse("")
-                        + ": the point at " + rate(open.undecided(), number) + " does not count";
+                        + ": the point at " + rate(open.undecided(), number) + " is invalid";
         };
     }
 
@@ -167,6 +167,6 @@ public final class SweepReport {
 
     private static String rate(SweepPoint point, DoubleFunction<String> number) {
         OptionalDouble rate = point.figure(SweepPoint.OFFERED_RATE);
-        return rate.isPresent() ? number.apply(rate.getAsDouble()) + " requests/s" : "no rate, all at once";
+        return rate.isPresent() ? number.apply(rate.getAsDouble()) + " requests/s" : "an unlimited rate";
     }
 }

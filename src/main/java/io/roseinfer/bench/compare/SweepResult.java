@@ -13,7 +13,7 @@ import java.util.OptionalInt;
 /**
  * The results of {@code bench sweep}.
  *
- * @param roseinfer all of them
+ * @param roseinfer all results
  */
 public record SweepResult(Own roseinfer) implements BenchResult {
     /**
@@ -21,11 +21,11 @@ public record SweepResult(Own roseinfer) implements BenchResult {
      *
      * @param schema 2; a change that breaks readers raises it
      * @param kind "sweep"
-     * @param study its members: what the runs were
-     * @param attainment the share of requests that must be good, 0 to 1
-     * @param points in the order they were measured
-     * @param settings for each setting of what was varied beside the rate
-     * @param pareto indices of the points that no other one beats
+     * @param study description of the runs; its members are inlined
+     * @param attainment share of requests that must be good, 0 to 1
+     * @param points the points in the order they were measured
+     * @param settings the rates of each setting of the other varied flags
+     * @param pareto indices of the points on the Pareto front
      */
     public record Own(
             int schema,
@@ -39,19 +39,19 @@ public record SweepResult(Own roseinfer) implements BenchResult {
     /**
      * A point.
      *
-     * @param point its members
+     * @param point the point; its members are inlined
      * @param meets whether it meets the objective
      */
     public record Point(@JsonUnwrapped SweepPoint point, boolean meets) {}
 
     /**
-     * The rates of a setting, null if there is none or if it is not known.
+     * The rates of a setting, null if they do not exist or are unknown.
      *
-     * @param flags of the setting
+     * @param flags flags of the setting
      * @param highest rate of {@link Sweep#highest}
-     * @param highestBelow the next rate that was measured, for which it is not so; null if it is so for all
-     * @param highestUndecidedBy index of the invalid point that would decide it; null if it is known
-     * @param knee rate of {@link Sweep#knee}; the next two as for the highest
+     * @param highestBelow the next measured rate, which fails; null if all rates pass
+     * @param highestUndecidedBy index of the invalid point that would decide; null if the rate is known
+     * @param knee rate of {@link Sweep#knee}; the next two are as for the highest
      */
     public record Found(
             Map<String, String> flags,
@@ -93,7 +93,7 @@ public record SweepResult(Own roseinfer) implements BenchResult {
         }
     }
 
-    /** The results of a sweep. */
+    /** Returns the results of a sweep. */
     public static SweepResult of(Sweep sweep, Study study) {
         return new SweepResult(new Own(
                 ResultKind.SWEEP.schema(),

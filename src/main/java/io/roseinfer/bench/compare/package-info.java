@@ -1,8 +1,8 @@
 /**
- * Runs held against each other: {@link io.roseinfer.bench.compare.RateSearch} and {@link io.roseinfer.bench.compare.Sweep} over the points
- * of a sweep, {@link io.roseinfer.bench.compare.PairedRatio} and {@link io.roseinfer.bench.compare.Comparison} over pairs of two arms.
+ * Comparisons of runs: {@link io.roseinfer.bench.compare.RateSearch} and {@link io.roseinfer.bench.compare.Sweep} for the points of a
+ * sweep, {@link io.roseinfer.bench.compare.PairedRatio} and {@link io.roseinfer.bench.compare.Comparison} for pairs of two arms.
  *
- * <p>Invariants: everything here is arithmetic on figures that runs have had; whatever is drawn is drawn from a seed.
+ * <p>Invariant: everything here is deterministic arithmetic on metrics of runs.
  */
 @NullMarked
 package io.roseinfer.bench.compare;

@@ -3,9 +3,9 @@ package io.roseinfer.bench.http;
 import io.roseinfer.base.Quoted;
 import java.nio.charset.StandardCharsets;
 
-/** Reads the answer to one call. Knows neither sockets nor clocks. */
+/** Parses the response to one call. Independent of sockets and clocks. */
 final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
-    /** Bytes that are kept of an answer that is no stream. */
+    /** Bytes kept of a response that is not a stream. */
     private static final int KEPT_BYTES = 4096;
 
     private static final byte[] DONE = "[DONE]".getBytes(StandardCharsets.US_ASCII);
@@ -26,17 +26,17 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
         events.reset();
     }
 
-    /** Whether the call's answer is complete, or can no longer become so. */
+    /** Returns whether the response is complete or has failed. */
     boolean hasEnded() {
         return ended;
     }
 
-    /** Whether the connection can carry another call. */
+    /** Returns whether the connection can carry another call. */
     boolean isReusable() {
         return ended && !framing.isWithin() && !framing.closes();
     }
 
-    /** Takes bytes that were read at {@code nanos}. */
+    /** Parses bytes that were read at {@code nanos}. */
     void feed(byte[] bytes, int from, int to, long nanos) {
         try {
             framing.feed(bytes, from, to, nanos);
@@ -45,7 +45,7 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
         }
     }
 
-    /** The connection has ended. */
+    /** Handles the end of the connection. */
     void endOfInput(long nanos) {
         if (!framing.endOfInput(nanos)) {
             call.unanswered = status == 0 && !framing.isWithin();
@@ -57,7 +57,7 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
         }
     }
 
-    /** Gives the call up. */
+    /** Fails the call, unless it has ended. */
     void broken(String why, long nanos) {
         if (!ended) {
             call.fail(why);

@@ -6,19 +6,19 @@ import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
 /**
- * One request on its way, and what has come back of it. The thread that sends writes the times before, the thread that reads writes the
- * rest; nobody else looks at it before it has ended.
+ * A request in flight and its response so far. The sending thread writes the send times, the reading thread everything else; other
+ * threads do not access a call before it has ended.
  */
 final class Call {
     final int id;
     final OfferedRequest request;
 
-    /** When it was to be sent; when nothing of the load's own held it back any more; just before its first byte was written. */
+    /** The time when the request was due, when it was no longer held back by a concurrency limit, and just before its first byte was written. */
     long dueNanos;
 
     long readyNanos;
     long sentNanos;
-    /** When the last event with a choice came, and the last byte of the answer. */
+    /** The time of the last event with a choice, and of the last byte of the response. */
     long lastChoiceNanos;
 
     long endNanos;
@@ -29,7 +29,7 @@ final class Call {
     int cachedTokens = CompletionEvent.UNKNOWN;
     String error = "";
 
-    /** Whether any event had a choice, and any of these a reason for the end. */
+    /** Whether any event had a choice, and any choice a finish reason. */
     boolean hasChoice;
 
     boolean hasFinish;
@@ -37,32 +37,32 @@ final class Call {
     /** Whether the stream ended without {@code [DONE]}. */
     boolean withoutDone;
 
-    /** Whether the connection ended before the first byte of a response; whether the request was sent again for that. */
+    /** Whether the connection ended before the first byte of a response, and whether the request was therefore sent again. */
     boolean unanswered;
 
     boolean resent;
 
-    /** What the other side says of its own times, and the same as it came over the wire. */
+    /** The server's timestamps, and the same as received. */
     Optional<ServerStamps> server = Optional.empty();
 
     Optional<JsonNode> rawStamps = Optional.empty();
 
-    /** The whole answer, if an engine in this process gave it. */
+    /** The response of an in-process engine. */
     Optional<EngineAnswer> engine = Optional.empty();
 
-    /** What an event with a choice says of tokens that are neither listed nor counted in it. */
+    /** The content of an event with a choice that has neither token ids nor usage. */
     enum Content {
-        /** It has text, so at least one token. */
+        /** Text, so at least one token. */
         TEXT,
-        /** It has none: a token whose text comes with the next, or a server that only shows that it is alive. */
+        /** No text: a token whose text follows with the next one, or a keep-alive. */
         EMPTY,
-        /** It has none and names the role, as chat does before the first token. */
+        /** No text but the role, as before the first token of a chat. */
         ROLE,
-        /** It ends the stream. */
+        /** The end of the stream. */
         END
     }
 
-    /** For each event with a choice: its time, its ids, the usage so far, and what else it says. */
+    /** For each event with a choice: its time, number of token ids, completion tokens so far by usage, and content. */
     long[] eventNanos;
 
     int[] eventIds;
@@ -80,7 +80,7 @@ final class Call {
         eventContent = new Content[room];
     }
 
-    /** Takes in an event of the answer. */
+    /** Adds an event of the response. */
     void add(CompletionEvent event, long nanos) {
         if (event.completionTokens >= 0) {
             completionTokens = event.completionTokens;
@@ -112,7 +112,7 @@ final class Call {
         return event.hasRole ? Content.ROLE : Content.EMPTY;
     }
 
-    /** Takes in tokens whose number is known. */
+    /** Adds an event with a known number of tokens. */
     void addTokens(long nanos, int count) {
         lastChoiceNanos = nanos;
         add(nanos, count, CompletionEvent.UNKNOWN, Content.TEXT);
@@ -133,7 +133,7 @@ final class Call {
         events++;
     }
 
-    /** Keeps the first thing that went wrong. */
+    /** Sets the error, unless there is one. */
     void fail(String why) {
         if (error.isEmpty()) {
             error = why;

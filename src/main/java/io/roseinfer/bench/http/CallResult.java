@@ -10,17 +10,17 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * What became of one request. Times are nanoseconds of the run's clock.
+ * The result of one request. Times are nanoseconds of the run's clock.
  *
  * @param id its index in the load
- * @param promptTokens token ids that were sent, or -1 for text
- * @param askedTokens most tokens that were asked for
- * @param times when it was sent and answered
- * @param arrivals when tokens came, and how many
- * @param usage what the server says it counted
- * @param server what the other side stamped, where it does
- * @param error why it failed; empty if it did not
- * @param engine the whole answer of an engine in this process; empty otherwise
+ * @param promptTokens number of token ids sent, or -1 for text
+ * @param askedTokens requested maximum of tokens
+ * @param times times of sending and of the response
+ * @param arrivals times and counts of received tokens
+ * @param usage counts reported by the server
+ * @param server timestamps reported by the server, if any
+ * @param error reason for the failure; empty if complete
+ * @param engine response of an in-process engine; empty otherwise
  */
 public record CallResult(
         int id,
@@ -33,7 +33,7 @@ public record CallResult(
         Optional<String> error,
         Optional<EngineAnswer> engine) {
 
-    /** The result of a request that no engine in this process answered. */
+    /** Creates the result of a request to a server. */
     public CallResult(
             int id,
             int promptTokens,
@@ -49,38 +49,38 @@ public record CallResult(
     /**
      * The times of a request.
      *
-     * @param dueNanos when it was to be sent
-     * @param readyNanos when nothing held it back but the client itself: later than due if a bound on concurrency made it wait
+     * @param dueNanos when the request was due
+     * @param readyNanos when the client could send it: later than due if it waited for a concurrency limit
      * @param sentNanos just before its first byte was written
-     * @param lastChoiceNanos when the last event with a choice came
-     * @param endNanos when the last byte came
+     * @param lastChoiceNanos when the last event with a choice arrived
+     * @param endNanos when the last byte arrived
      */
     public record Times(long dueNanos, long readyNanos, long sentNanos, long lastChoiceNanos, long endNanos) {}
 
-    /** Which events may be those with a token, the likeliest first; the final usage says which are. */
+    /** Sets of events that may have one token each, the most likely set first; the final usage decides. */
     private static final List<Set<Call.Content>> ONE_TOKEN_EACH = List.of(
             Set.of(Call.Content.TEXT),
             Set.of(Call.Content.TEXT, Call.Content.EMPTY),
             Set.of(Call.Content.TEXT, Call.Content.EMPTY, Call.Content.ROLE));
 
-    /** How it is known which event brought how many tokens. */
+    /** The source of the token count of each event. */
     public enum Counted {
         /** Events list the token ids. */
         IDS,
-        /** Events say how many tokens there have been so far. */
+        /** Events contain the number of tokens so far. */
         RUNNING_USAGE,
-        /** There are as many events with text, or with and without, as tokens by the final usage, so each has one. */
+        /** The number of events equals the number of tokens in the final usage, so each has one. */
         TOTAL,
-        /** Nobody knows; the total alone may be known. */
+        /** Unknown; at most the total is known. */
         NOT
     }
 
     /**
-     * The events that brought tokens.
+     * The events with tokens.
      *
-     * @param counted how the counts are known
-     * @param nanos when each event came
-     * @param tokens how many each had; empty if not counted
+     * @param counted source of the counts
+     * @param nanos arrival time of each event
+     * @param tokens tokens of each event; empty if unknown
      */
     public record Arrived(Counted counted, List<Long> nanos, List<Integer> tokens) {
         public Arrived {
@@ -95,18 +95,18 @@ public record CallResult(
     }
 
     /**
-     * The server's counts of a request, each -1 if it does not send it.
+     * The server's counts for a request, -1 where missing.
      *
-     * @param cachedTokens prompt tokens that its prefix cache had
+     * @param cachedTokens prompt tokens found in the prefix cache
      */
     public record Usage(int promptTokens, int completionTokens, int totalTokens, int cachedTokens) {
-        /** Counts of a server that does not send those of its prefix cache. */
+        /** Creates counts without cached tokens. */
         public Usage(int promptTokens, int completionTokens, int totalTokens) {
             this(promptTokens, completionTokens, totalTokens, -1);
         }
     }
 
-    /** Sums up a call that has ended. */
+    /** Returns the result of a call that has ended. */
     static CallResult of(Call call) {
         return new CallResult(
                 call.id,
@@ -154,22 +154,22 @@ public record CallResult(
                 with.stream().map(tokens::applyAsInt).toList());
     }
 
-    /** Whether it was answered to its end. */
+    /** Returns whether the request completed. */
     public boolean isComplete() {
         return error.isEmpty();
     }
 
-    /** Tokens that were generated: by ids if there are any, by usage otherwise; 0 if nobody has counted. */
+    /** Returns the generated tokens, by ids if there are any, otherwise by usage; 0 if unknown. */
     public int tokens() {
         return arrivals.counted() == Counted.IDS ? arrivals.sum() : Math.max(0, usage.completionTokens());
     }
 
-    /** Tokens of the prompt: those sent, or what the server counted of a text. */
+    /** Returns the prompt tokens: the ids sent, or the server's count for text. */
     public int inputTokens() {
         return promptTokens >= 0 ? promptTokens : Math.max(0, usage.promptTokens());
     }
 
-    /** Returns when its tokens came. */
+    /** Returns the arrival times of tokens. */
     public TokenTimes tokenTimes() {
         return new TokenTimes(
                 arrivals.nanos().stream().mapToLong(Long::longValue).toArray(),
@@ -177,39 +177,39 @@ public record CallResult(
                 tokens());
     }
 
-    /** Returns the time to first token, from when the request was sent. */
+    /** Returns the time to first token since the request was sent. */
     public OptionalDouble ttftNanos() {
         return tokenTimes().ttftNanos(times.sentNanos());
     }
 
-    /** Returns the time to first token, from when the request was to be sent. */
+    /** Returns the time to first token since the request was due. */
     public OptionalDouble ttftFromDueNanos() {
         return tokenTimes().ttftNanos(times.dueNanos());
     }
 
-    /** From when it was sent until the last event with a choice. */
+    /** Returns the latency since the request was sent, until the last event with a choice. */
     public double latencyNanos() {
         return (double) times.lastChoiceNanos() - times.sentNanos();
     }
 
-    /** The same from when it was to be sent. */
+    /** Returns the latency since the request was due, until the last event with a choice. */
     public double latencyFromDueNanos() {
         return (double) times.lastChoiceNanos() - times.dueNanos();
     }
 
-    /** Returns the prompt tokens that the server's prefix cache had, as its timestamps or its usage say; -1 if neither does. */
+    /** Returns the prompt tokens found in the server's prefix cache, by its timestamps or usage; -1 if unknown. */
     public int cachedTokens() {
         return Math.max(
                 usage.cachedTokens(),
                 server.map(stamps -> stamps.served().cachedTokens()).orElse(-1));
     }
 
-    /** How much later it was sent than it could have been. */
+    /** Returns the dispatch lag: how late the client sent a request that it could send. */
     public long lagNanos() {
         return times.sentNanos() - times.readyNanos();
     }
 
-    /** How long a bound on concurrency held it back. */
+    /** Returns the time that the request waited for a concurrency limit. */
     public long heldNanos() {
         return times.readyNanos() - times.dueNanos();
     }

@@ -4,19 +4,19 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * What this process has used: the client, and the server where that is in the same process.
+ * Resource usage of this process: the client, and an in-process server or engine.
  *
- * @param cpuNanos processor time of all threads; 0 where the platform does not say
+ * @param cpuNanos processor time of all threads; 0 if the platform does not report it
  * @param collections garbage collections
- * @param collectionMillis how long they took in all
- * @param compileMillis what the JVM's compilers took, on threads of their own that compete for the processors
- * @param pauseNanos the longest time for which the whole process stood still
+ * @param collectionMillis total time of garbage collections
+ * @param compileMillis time of the JIT compilers, whose threads compete for processors
+ * @param pauseNanos longest pause of the whole process
  */
 public record ClientCost(long cpuNanos, long collections, long collectionMillis, long compileMillis, long pauseNanos) {
-    /** Nothing, as of a run on simulated time. */
+    /** No usage, for runs in simulated time. */
     public static final ClientCost NONE = new ClientCost(0, 0, 0, 0, 0);
 
-    /** Since the process began. */
+    /** Returns the usage since the process started. */
     static ClientCost now() {
         long cpu = ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean os
                 ? Math.max(0, os.getProcessCpuTime())
@@ -30,7 +30,7 @@ public record ClientCost(long cpuNanos, long collections, long collectionMillis,
         return new ClientCost(cpu, count, millis, Compilers.millis(), 0);
     }
 
-    /** Returns the cost since an earlier time, with the longest pause since then. */
+    /** Returns the usage since an earlier time, with the longest pause since then. */
     ClientCost since(ClientCost before, long longestPauseNanos) {
         return new ClientCost(
                 cpuNanos - before.cpuNanos,

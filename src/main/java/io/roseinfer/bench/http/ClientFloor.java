@@ -11,11 +11,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What the client measures where there is nothing to measure: against {@link NullServer}, which shares its processors. Nothing below
- * these figures can be seen in a result.
+ * The client baseline: the client's own limits, measured against {@link NullServer} on the same machine. Results below these values
+ * cannot be resolved.
  *
- * @param tokenEventsPerSecond events with a token, read, stamped and counted, of 32 streams at a time
- * @param lagMillis how late requests were sent at 1,000 a second
+ * @param tokenEventsPerSecond token events per second that the client processes, with 32 concurrent streams
+ * @param lagMillis dispatch lag at 1,000 requests per second
  * @param ttftMillis time to first token at that rate
  */
 public record ClientFloor(
@@ -27,15 +27,15 @@ public record ClientFloor(
     private static final double RATE = 1000;
     private static final int PACED = 300;
     private static final int MAX_ROUNDS = 10;
-    /** Two for each connection, and what the JVM has open. */
+    /** Open files: two per connection, and those of the JVM. */
     private static final int MIN_FILES = 1024;
-    /** A twentieth of a processor over a round. */
+    /** Compile time per round below which the JVM counts as warm: a twentieth of a processor. */
     private static final long LITTLE_MILLIS = 30;
 
     /**
-     * Measures for some seconds, which warms the client up as well.
+     * Measures for a few seconds, which also warms up the client.
      *
-     * @throws BadInput if requests fail: nothing on this machine answers them but this process, so it lacks file descriptors
+     * @throws BadInput if requests fail; the server is this process, so file descriptors have run out
      */
     public static ClientFloor measure(int readers, Clock clock) {
         Endpoint.Ask ask = new Endpoint.Ask(0, true, true, true, false);
@@ -63,7 +63,7 @@ public record ClientFloor(
         }
     }
 
-    /** Refuses a run with failures. */
+    /** Fails if a request of the run failed. */
     private static LoadResult whole(LoadResult run) {
         run.calls().stream().flatMap(call -> call.error().stream()).findFirst().ifPresent(why -> {
             throw new BadInput(why);
@@ -71,7 +71,7 @@ public record ClientFloor(
         return run;
     }
 
-    /** Rounds, until one leaves the compilers little to do: otherwise they take the processor that a due request is waiting for. */
+    /** Runs rounds until the compilers have little left to do; otherwise they would delay due requests. */
     private static void warmUp(LoadRun bounded, LoadRun unbounded) {
         long compileMillis = Long.MAX_VALUE;
         for (int round = 0; round < MAX_ROUNDS && compileMillis > LITTLE_MILLIS; round++) {

@@ -6,19 +6,19 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The JVM's compilers: threads that nobody has asked for and that take processors from the client. What a warm-up has made hot is
- * compiled behind it, so a measurement waits until they stand still.
+ * The JIT compilers of the JVM, whose threads take processors from the client. They compile the hot code of a warm-up in the background,
+ * so a measurement waits until they are idle.
  */
 final class Compilers {
     private static final long LOOK_NANOS = 10_000_000;
-    /** A method that takes longer than these to compile is taken for none. */
+    /** Number of checks without progress after which the compilers count as idle, although a long compilation may be running. */
     private static final int STILL_LOOKS = 8;
 
     private static final long MAX_NANOS = 2_000_000_000;
 
     private Compilers() {}
 
-    /** What they have taken since the process began, for methods that are done; 0 where there are none, as with -Xint. */
+    /** Returns the compile time since the process started, for finished methods; 0 without compilers, as with -Xint. */
     static long millis() {
         CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
         return compilers != null && compilers.isCompilationTimeMonitoringSupported()
@@ -26,7 +26,7 @@ final class Compilers {
                 : 0;
     }
 
-    /** Returns when no method has been finished for a while, after two seconds at most. An interrupt ends the wait; the flag stays set. */
+    /** Waits until no method was finished for a while, at most two seconds. An interrupt ends the wait and leaves the flag set. */
     static void awaitStill(Clock clock) {
         long untilNanos = clock.nanos() + MAX_NANOS;
         long last = millis();

@@ -10,36 +10,36 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What counts in the data of one event of {@code /v1/completions} or {@code /v1/chat/completions}. One object is filled again and again.
+ * The relevant data of an event of {@code /v1/completions} or {@code /v1/chat/completions}. The object is reused for all events.
  */
 final class CompletionEvent {
-    /** Nothing was said. */
+    /** A missing count. */
     static final int UNKNOWN = -1;
 
     private static final JsonMapper MAPPER = new JsonMapper();
 
-    /** Whether the event has a choice, and whether that has text, a role and a reason for the end. */
+    /** Whether the event has a choice, and whether the choice has text, a role and a finish reason. */
     boolean hasChoice;
 
     boolean hasText;
     boolean hasRole;
     boolean hasFinish;
-    /** Token ids of the choices, or {@link #UNKNOWN}. */
+    /** Number of token ids of the choices, or {@link #UNKNOWN}. */
     int ids;
-    /** Tokens by {@code usage}, so far or in all, or {@link #UNKNOWN}. */
+    /** Tokens by {@code usage}, so far or in total, or {@link #UNKNOWN}. */
     int promptTokens;
 
     int completionTokens;
     int totalTokens;
-    /** Prompt tokens that the server's prefix cache had, or {@link #UNKNOWN}. */
+    /** Prompt tokens found in the server's prefix cache, or {@link #UNKNOWN}. */
     int cachedTokens;
-    /** The server's own times of the request, if this event has them. */
+    /** The server's timestamps of the request, if this event has them. */
     Optional<JsonNode> stamps = Optional.empty();
 
-    /** What the server says has failed; empty if nothing. */
+    /** The error reported by the server; empty if none. */
     String error = "";
 
-    /** Reads the data of an event. What is not JSON, or no object, is an error as well. */
+    /** Parses the data of an event. Data that is not a JSON object is an error. */
     void read(byte[] json, int length) {
         hasChoice = false;
         hasText = false;
@@ -82,7 +82,7 @@ final class CompletionEvent {
         }
     }
 
-    /** The value if it is text; empty otherwise. */
+    /** Returns the value if it is text, otherwise an empty string. */
     private static String text(JsonParser in, JsonToken value) {
         if (value == JsonToken.VALUE_STRING) {
             return in.getString();
@@ -180,7 +180,7 @@ final class CompletionEvent {
         }
     }
 
-    /** A whole number, also one written as {@code 12.0}; {@link #UNKNOWN} for anything else. */
+    /** Returns a whole number, possibly written as {@code 12.0}; {@link #UNKNOWN} for anything else. */
     private static int count(JsonParser in, JsonToken token) {
         if (!token.isNumeric()) {
             skip(in);
@@ -190,11 +190,11 @@ final class CompletionEvent {
         return number == Math.rint(number) && number >= 0 && number <= Integer.MAX_VALUE ? (int) number : UNKNOWN;
     }
 
-    /** Whatever it is but null, false or nothing: OpenAI's own clients throw on it. */
+    /** Parses an error: any value but null or false, on which OpenAI's clients also throw. */
     private void error(JsonParser in, JsonToken value) {
         switch (value) {
             case VALUE_NULL, VALUE_FALSE -> {
-                // No error.
+                // Not an error.
             }
             case START_OBJECT -> {
                 error = "the server reports an error";

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One connection, which carries one call at a time. The sender's thread begins a call, the reader's ends it. */
+/** A connection for one call at a time. The sending thread starts a call, the reader's thread ends it. */
 final class Connection {
-    /** A call on this connection, and who is told of its end. */
+    /** The current call, and the callback for its end. */
     private record Ongoing(AnswerReader reader, Call call, Consumer<Call> ended) {}
 
     private final SocketChannel channel;
@@ -29,12 +29,12 @@ final class Connection {
         return channel;
     }
 
-    /** Says that a call is about to begin, so that nobody else may use the connection. */
+    /** Reserves the connection for a call. */
     void reserve() {
         reserved = true;
     }
 
-    /** Takes the key of its reader; true if it is free to carry a call. */
+    /** Sets the key of the reader; returns whether the connection is not reserved. */
     boolean registered(SelectionKey value) {
         key = value;
         if (unwritten != null) {
@@ -43,7 +43,7 @@ final class Connection {
         return !reserved;
     }
 
-    /** Returns whether it has carried a call to its end. */
+    /** Returns whether a call has ended on this connection. */
     boolean isUsed() {
         return used;
     }
@@ -52,7 +52,7 @@ final class Connection {
         return channel.isOpen();
     }
 
-    /** Writes a request; what the socket does not take at once is written by the reader's thread. */
+    /** Writes a request; the reader's thread writes what the socket does not accept immediately. */
     void send(ByteBuffer request, Call call, Consumer<Call> ended) throws IOException {
         ongoing.set(new Ongoing(new AnswerReader(call), call, ended));
         int unused = channel.write(request);
@@ -66,7 +66,7 @@ final class Connection {
         }
     }
 
-    /** Writes on, by the reader's thread. */
+    /** Continues writing on the reader's thread. */
     void writable() throws IOException {
         ByteBuffer rest = unwritten;
         SelectionKey registration = key;
@@ -79,7 +79,7 @@ final class Connection {
         }
     }
 
-    /** Takes bytes that were read at {@code nanos}. Bytes that nobody has asked for make the connection unfit. */
+    /** Handles bytes that were read at {@code nanos}. Bytes without a call close the connection. */
     void received(byte[] bytes, int count, long nanos, Consumer<Connection> fit) {
         Ongoing now = ongoing.get();
         if (now == null) {
@@ -98,7 +98,7 @@ final class Connection {
         }
     }
 
-    /** The other side has closed, or reading has failed. */
+    /** Handles the end of the connection. */
     void ended(long nanos) {
         close();
         Ongoing last = ongoing.getAndSet(null);
@@ -108,7 +108,7 @@ final class Connection {
         }
     }
 
-    /** Gives its call up, if it has one. */
+    /** Closes the connection and fails its call, if any. */
     void abort(String why, long nanos) {
         close();
         Ongoing last = ongoing.getAndSet(null);
@@ -122,7 +122,7 @@ final class Connection {
         try {
             channel.close();
         } catch (IOException alreadyGone) {
-            // There is nothing left to close.
+            // Already closed.
         }
     }
 }

@@ -26,18 +26,18 @@ import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * An endpoint of OpenAI's API, and how it is asked.
+ * An endpoint of an OpenAI-compatible server, with request options.
  *
- * @param base {@code http://HOST:PORT}, perhaps with a path before {@code /v1}
- * @param kind which of the two
- * @param model what the server calls its model; empty names none
- * @param apiKey sent as a bearer token
- * @param ask what every request asks for
+ * @param base {@code http://HOST:PORT}, optionally with a path before {@code /v1}
+ * @param kind completions or chat
+ * @param model name of the model; if empty, requests name none
+ * @param apiKey bearer token
+ * @param ask options of all requests
  */
 public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKey, Ask ask) {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** Tells the prompt of the request that is not measured from the load's. */
+    /** Key that makes the prompt of the unmeasured probe differ from those of the load. */
     private static final long PROBE = 0x50524f4245L;
 
     /** The two endpoints that stream tokens. */
@@ -53,13 +53,13 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
     }
 
     /**
-     * What every request asks for beside its prompt and length.
+     * The options of all requests.
      *
-     * @param temperature 0 is greedy
-     * @param ignoreEos whether to generate on after the end of text
-     * @param runningUsage whether each event is to have the usage so far
-     * @param tokenIds whether each event is to list its token ids
-     * @param stamps whether the answer is to end with the server's own times; a server that does not know of them ignores that
+     * @param temperature sampling temperature; 0 is greedy
+     * @param ignoreEos whether to continue after end-of-text
+     * @param runningUsage whether to request the usage so far in each event
+     * @param tokenIds whether to request token ids in each event
+     * @param stamps whether to request the server's timestamps; servers without them ignore this
      */
     public record Ask(double temperature, boolean ignoreEos, boolean runningUsage, boolean tokenIds, boolean stamps) {
         private Ask withCounts(boolean usage, boolean ids) {
@@ -67,7 +67,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         }
     }
 
-    /** Reads {@code --base-url}. */
+    /** Parses {@code --base-url}. */
     public static URI uri(String text) {
         try {
             URI uri = new URI(text);
@@ -75,21 +75,21 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
                 return uri;
             }
         } catch (URISyntaxException e) {
-            // Said below, in the same words.
+            // Reported below.
         }
         throw new BadInput("--base-url is '" + text + "'; it must be http://HOST:PORT, as in http://127.0.0.1:8000"
                 + " (https is not supported: TLS would be part of the measurement)");
     }
 
     /**
-     * A model as a server speaks of it.
+     * A model of a server.
      *
-     * @param name what it is called; empty if nobody says
-     * @param contextLength tokens of a prompt and its completion together; empty if the server does not say
+     * @param name its name; empty if unknown
+     * @param contextLength its context length; empty if unknown
      */
     public record ServedModel(String name, OptionalInt contextLength) {}
 
-    /** The first model that a server says it has. Asked before anything is measured, on a connection of its own. */
+    /** Requests the first model of a server, on a separate connection before any measurement. */
     public static ServedModel firstModel(URI base, Optional<String> apiKey) {
         JsonNode model = get(base, apiKey, "/v1/models")
                 .map(models -> models.path("data").path(0))
@@ -100,7 +100,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
                 model.path("id").asString(""), says ? OptionalInt.of(length.intValue()) : OptionalInt.empty());
     }
 
-    /** What the server answers to a question about itself, asked on a connection of its own; empty if it does not know it. */
+    /** Requests JSON from a path of the server, on a separate connection; empty if it is not available. */
     Optional<JsonNode> get(String path) {
         return get(base, apiKey, path);
     }
@@ -137,10 +137,10 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
     }
 
     /**
-     * Returns this endpoint, asked for the counts of tokens that the server accepts: some refuse fields that they do not know. A request of
-     * one token finds out, before anything is measured.
+     * Returns this endpoint with only those token count options that the server accepts, because some servers reject unknown fields. Sends
+     * requests of one token to find out, before any measurement.
      *
-     * @param like a request of the load, whose prompt is not used
+     * @param like a request of the load; its prompt is not sent
      */
     public Endpoint accepted(OfferedRequest like) {
         boolean usage = ask.runningUsage();
@@ -157,7 +157,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
                 .orElse(this);
     }
 
-    /** Returns the names of the fields that this endpoint is asked for and another is not. */
+    /** Returns the names of the fields in requests to this endpoint but not to another. */
     public List<String> countsBeyond(Endpoint other) {
         List<String> fields = new ArrayList<>();
         if (ask.tokenIds() && !other.ask.tokenIds()) {
@@ -178,7 +178,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
                 .orElse(false);
     }
 
-    /** Where to connect to. */
+    /** Returns the address of the server. */
     InetSocketAddress address() {
         return new InetSocketAddress(base.getHost(), base.getPort() < 0 ? 80 : base.getPort());
     }
@@ -188,7 +188,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         return path.endsWith("/v1") ? path.substring(0, path.length() - "/v1".length()) : path;
     }
 
-    /** A request as it goes over the wire. */
+    /** Returns the bytes of an HTTP request. */
     byte[] bytes(OfferedRequest request, String id) {
         return post(prefix(base) + kind.path, body(request), id);
     }

@@ -4,10 +4,10 @@ import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.scheduler.FinishReason;
 
 /**
- * An answer of an engine in this process.
+ * The response of an in-process engine.
  *
- * @param stamps the timestamps of the request: those around the submit call, and the engine's own
- * @param finishReason why it ended
+ * @param stamps the timestamps around the submit call and those of the engine
+ * @param finishReason the finish reason
  * @param ids the generated tokens
  */
 public record EngineAnswer(RequestStamps stamps, FinishReason finishReason, int[] ids) {}

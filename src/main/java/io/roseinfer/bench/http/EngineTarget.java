@@ -22,7 +22,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-/** An engine in this process. Tokens are stamped by the thread that reads their stream, where a client would have them. */
+/** An engine in this process. The threads that read streams timestamp tokens, as a client would. */
 public final class EngineTarget implements Target {
     private static final long SETTLE_NANOS = 2_000_000_000;
     private static final long SETTLE_STEP_NANOS = 1_000_000;
@@ -40,9 +40,9 @@ public final class EngineTarget implements Target {
     private volatile String aborted = "";
 
     /**
-     * The target does not close the engine.
+     * Creates a target, which does not close the engine.
      *
-     * @param template what every request is like but for its prompt and length
+     * @param template template of all requests; prompt and length are replaced
      * @param strict whether a request that fails for any reason but overload fails the run
      */
     public EngineTarget(Engine engine, GenerationRequest template, boolean strict, Clock clock) {
@@ -55,7 +55,7 @@ public final class EngineTarget implements Target {
     }
 
     /**
-     * @param readers runs what reads a stream, each on a thread of its own
+     * @param readers runs the reader of each stream on a separate thread
      */
     EngineTarget(Engine engine, GenerationRequest template, boolean strict, Clock clock, Executor readers) {
         this.engine = engine;
@@ -80,7 +80,7 @@ public final class EngineTarget implements Target {
             TokenStream stream = engine.submit(requests.get(call.id));
             long submitted = clock.nanos();
             submittedNanos = submitted;
-            // Before its reader starts: a stream is given up whether or not a thread reads it.
+            // Before its reader starts, so that abort() also closes streams without a reader.
             streams.add(stream);
             readers.execute(() -> read(stream, call, submitted, ended));
         } catch (RoseException refused) {
@@ -150,12 +150,12 @@ public final class EngineTarget implements Target {
                 new ServerStamps.Served(timeline.engine(), completion.cachedTokens()));
     }
 
-    /** Returns when the last submit call returned, whether or not the engine accepted the request. */
+    /** Returns the time when the last submit call returned, accepted or not. */
     public long submittedNanos() {
         return submittedNanos;
     }
 
-    /** Waits until the engine's last request has released its blocks, which may be a moment after its stream ended. */
+    /** Waits until all requests have released their KV blocks, which may be after the end of their streams. */
     @Override
     public void join(List<Call> calls) {
         long deadlineNanos = clock.nanos() + SETTLE_NANOS;

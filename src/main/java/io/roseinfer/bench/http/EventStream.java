@@ -3,11 +3,11 @@ package io.roseinfer.bench.http;
 import java.util.Arrays;
 
 /**
- * Server-sent events out of bytes that may be cut anywhere. An event's time is that of its last byte. Comments, and fields other than
- * {@code data}, are skipped.
+ * Incremental parser of server-sent events. The time of an event is that of its last byte. Comments and fields other than {@code data}
+ * are ignored.
  */
 final class EventStream {
-    /** Takes the data of an event, which is valid during the call. */
+    /** Receiver of event data, which is valid only during the call. */
     interface Sink {
         void event(byte[] data, int length, long nanos);
     }
@@ -18,7 +18,7 @@ final class EventStream {
     private byte[] data = new byte[1024];
     private int length;
     private boolean hasData;
-    /** Bytes of the line so far; those of a field other than data are counted and not kept. */
+    /** Length of the line so far; bytes of other fields are counted but not kept. */
     private int lineLength;
 
     private int lineStart;
@@ -29,7 +29,7 @@ final class EventStream {
         this.sink = sink;
     }
 
-    /** Forgets what was before, for the next stream. */
+    /** Resets the parser for the next stream. */
     void reset() {
         length = 0;
         hasData = false;

@@ -5,8 +5,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A thread that sleeps a millisecond at a time and keeps the longest time between two wake-ups. A pause of the whole process, such as a
- * garbage collection or a stopped machine, delays timestamps of responses, which nothing else would show.
+ * Detector of process pauses: a thread that sleeps for a millisecond at a time and keeps the longest delay of a wake-up. Pauses, such as
+ * garbage collection or a suspended machine, delay the timestamps of responses without any other trace.
  */
 final class Heartbeat {
     private static final long BEAT_NANOS = 1_000_000;
@@ -22,7 +22,7 @@ final class Heartbeat {
         this.beforeNanos = clock.nanos();
     }
 
-    /** Starts to beat. */
+    /** Starts the thread. */
     static Heartbeat start(Clock clock) {
         Heartbeat heartbeat = new Heartbeat(clock);
         Thread unused =
@@ -44,7 +44,7 @@ final class Heartbeat {
         beforeNanos = nanos;
     }
 
-    /** Stops, and returns how late the latest of all wake-ups was, in nanoseconds. */
+    /** Stops the thread and returns the longest delay of a wake-up in nanoseconds. */
     long stop() {
         stopped = true;
         try {

@@ -5,26 +5,26 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The frame of HTTP/1.1 answers (RFC 9112): the head, and the body by its length, in chunks, or up to the connection's end. Bytes may
- * come cut anywhere; each piece has the time at which it came.
+ * Incremental parser of HTTP/1.1 responses (RFC 9112): the head, and a body with a length, in chunks, or until the end of the connection.
+ * Body parts are passed on with their arrival time.
  */
 final class HttpFraming {
-    /** Longest line of a head or of a chunk's size. */
+    /** Maximum length of a header or chunk size line. */
     private static final int LINE_BYTES = 64 << 10;
 
-    /** Takes an answer apart. */
+    /** Receiver of a response's parts. */
     interface Sink {
-        /** A head has come. */
+        /** Receives the head. */
         void head(int status, String contentType, String contentEncoding);
 
-        /** A piece of the body has come, which is valid during the call. */
+        /** Receives a part of the body, which is valid only during the call. */
         void body(byte[] bytes, int from, int to, long nanos);
 
-        /** The body is complete. */
+        /** Receives the end of the body. */
         void end(long nanos);
     }
 
-    /** An answer that is not HTTP as this client understands it. */
+    /** Thrown for a response that this client cannot parse. */
     static final class Malformed extends RuntimeException {
         Malformed(String message) {
             super(message);
@@ -58,17 +58,17 @@ final class HttpFraming {
         this.sink = sink;
     }
 
-    /** Whether an answer has begun and not ended. */
+    /** Returns whether a response has started and not ended. */
     boolean isWithin() {
         return state != State.STATUS || lineLength > 0;
     }
 
-    /** Whether the server closes the connection behind the last answer. */
+    /** Returns whether the server closes the connection after the response. */
     boolean closes() {
         return closes;
     }
 
-    /** Takes the next bytes of the connection, which came at {@code nanos}. */
+    /** Parses the next bytes of the connection, which arrived at {@code nanos}. */
     void feed(byte[] bytes, int from, int to, long nanos) {
         int at = from;
         while (at < to) {
@@ -80,7 +80,7 @@ final class HttpFraming {
         }
     }
 
-    /** The connection has ended; true if that ends an answer in due form. */
+    /** Handles the end of the connection; returns whether it properly ends a response. */
     boolean endOfInput(long nanos) {
         if (state != State.BODY_TO_END) {
             return false;
@@ -207,7 +207,7 @@ final class HttpFraming {
             case "content-type" -> contentType = value.toLowerCase(Locale.ROOT);
             case "content-encoding" -> contentEncoding = value.equalsIgnoreCase("identity") ? "" : value;
             default -> {
-                // Says nothing about the frame.
+                // Not relevant for framing.
             }
         }
     }

@@ -19,12 +19,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A server, over connections that are opened beforehand: each carries one request at a time. */
+/** A server over HTTP. Connections are opened in advance; each carries one request at a time. */
 public final class HttpTarget implements Target {
-    /** Most connections that are opened beforehand; where more are in flight, the rest are opened as they are needed, and counted. */
+    /** Maximum connections opened in advance; further ones are opened on demand and counted. */
     private static final int MAX_PREOPENED = 1024;
 
-    /** Requests that are due within it may be in flight together. */
+    /** Requests due within this time are assumed to be in flight concurrently. */
     private static final long WINDOW_NANOS = 2_000_000_000;
 
     private final Endpoint endpoint;
@@ -37,14 +37,14 @@ public final class HttpTarget implements Target {
     private final AtomicInteger openedLate = new AtomicInteger();
     private volatile CountDownLatch joining = new CountDownLatch(0);
     private byte[][] wire = {};
-    /** The steps that the requests of the last run took part in. */
+    /** The engine steps of the last run. */
     private List<StepRecord> steps = List.of();
 
     /**
-     * A target without connections yet.
+     * Creates a target without connections.
      *
-     * @param readers threads that read, at least one
-     * @param runId begins every {@code X-Request-Id}
+     * @param readers number of reader threads, at least one
+     * @param runId prefix of every {@code X-Request-Id}
      */
     public HttpTarget(Endpoint endpoint, int readers, Clock clock, String runId) {
         this.endpoint = endpoint;
@@ -74,7 +74,7 @@ public final class HttpTarget implements Target {
         }
     }
 
-    /** The most requests that are due within some time, whenever that is. */
+    /** Returns the maximum number of requests due within any interval of a length. */
     static int maxDueWithin(List<OfferedRequest> requests, long nanos) {
         int most = 0;
         int first = 0;
@@ -95,7 +95,7 @@ public final class HttpTarget implements Target {
         }
     }
 
-    /** A connection can carry a call. The one used last is used next: its buffers are warm. */
+    /** Adds an idle connection. The last one used is reused first: its buffers are warm. */
     private void fit(Connection connection) {
         idle.push(connection);
         joining.countDown();
@@ -150,7 +150,7 @@ public final class HttpTarget implements Target {
         }
     }
 
-    /** Sends a request again, once, that met an idle connection just as the server closed it. */
+    /** Resends a request once if the server closed the idle connection just as it was used. */
     private Consumer<Call> resending(Consumer<Call> ended) {
         return call -> {
             if (!call.unanswered) {
@@ -171,7 +171,7 @@ public final class HttpTarget implements Target {
         };
     }
 
-    /** Reads what the server said of its times. A server that said nothing is asked nothing. */
+    /** Converts the server's timestamps and requests its steps, if it sent timestamps. */
     @Override
     public void join(List<Call> calls) {
         List<Call> stamped =

@@ -8,13 +8,13 @@ import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
 
-/** The samples of a run's latencies, in milliseconds, by the names that vLLM's results have for them, over the completed requests. */
+/** Latency samples of a run's completed requests in milliseconds, by vLLM's names. */
 public final class LatencyTable {
     private static final double NANOS_PER_MILLI = 1e6;
 
     private LatencyTable() {}
 
-    /** From when requests were sent: {@code ttft}, {@code tpot}, {@code itl} and {@code e2el}. */
+    /** Returns latencies since requests were sent: {@code ttft}, {@code tpot}, {@code itl} and {@code e2el}. */
     public static Map<String, double[]> fromSent(LoadResult run) {
         List<CallResult> calls = run.completed();
         Map<String, double[]> table = new LinkedHashMap<>();
@@ -28,7 +28,7 @@ public final class LatencyTable {
         return table;
     }
 
-    /** From when requests were to be sent: {@code ttft_intended} and {@code e2el_intended}. */
+    /** Returns latencies since requests were due: {@code ttft_intended} and {@code e2el_intended}. */
     public static Map<String, double[]> fromDue(LoadResult run) {
         List<CallResult> calls = run.completed();
         Map<String, double[]> table = new LinkedHashMap<>();
@@ -37,12 +37,12 @@ public final class LatencyTable {
         return table;
     }
 
-    /** How late the client sent, all requests. */
+    /** Returns the dispatch lag of all requests. */
     public static double[] lag(LoadResult run) {
         return millis(run.calls().stream().mapToDouble(CallResult::lagNanos));
     }
 
-    /** How long a bound on concurrency held requests back, all requests. */
+    /** Returns the time that each request waited for a concurrency limit. */
     public static double[] held(LoadResult run) {
         return millis(run.calls().stream().mapToDouble(CallResult::heldNanos));
     }

@@ -7,24 +7,24 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Whether the client sent a run's requests when they were due, and what helps where it did not.
+ * The dispatch lag of a run, and remedies if it is too large.
  *
- * @param lag how late requests were sent, ms
- * @param allowedMillis how late the 99th percentile may be
+ * @param lag dispatch lag in milliseconds
+ * @param allowedMillis maximum of the 99th percentile
  */
 record Lateness(Summary lag, double allowedMillis) {
-    /** A stall is a single request that was this many times later than the 99th percentile may be. */
+    /** A single request is a stall if its lag exceeds the allowed 99th percentile by this factor. */
     private static final double STALL = 10;
 
     private static final double SHARE_OF_TTFT = 0.01;
 
-    /** The compilers of a warm JVM take less of a run's time on one core; those of a cold one a quarter and more. */
+    /** Share of a run's time that the compilers of a warm JVM do not exceed; those of a cold JVM take a quarter or more. */
     private static final double SHARE_OF_COMPILERS = 0.1;
 
     /**
-     * The lateness of a run whose requests had times.
+     * Returns the dispatch lag of a run.
      *
-     * @param maxLagMillis what is allowed in any case; a hundredth of the median time to first token is, too
+     * @param maxLagMillis lag that is always allowed, as is 1 % of the median time to first token
      */
     static Lateness of(LoadResult run, double maxLagMillis) {
         double[] ttft = LatencyTable.fromSent(run).getOrDefault("ttft", new double[0]);
@@ -33,7 +33,7 @@ record Lateness(Summary lag, double allowedMillis) {
     }
 
     /**
-     * Returns why the run is invalid; empty if the client was in time. An engine in the client's process stops with it, so a pause is part
+     * Returns why the run is invalid; empty if the client was on time. An in-process engine pauses with the client, so a pause is then part
      * of its latencies.
      */
     Optional<String> reason(LoadResult run, boolean hasEngine) {
@@ -65,10 +65,10 @@ record Lateness(Summary lag, double allowedMillis) {
     }
 
     /**
-     * What to do about a client that was late, what is most likely to help first.
+     * Returns remedies for a late client, the most promising first.
      *
-     * @param hasEngine whether the engine is in the client's process
-     * @param floor what the client alone came to
+     * @param hasEngine whether the engine runs in the client's process
+     * @param floor the client baseline
      */
     List<String> remedies(LoadResult run, boolean hasEngine, Optional<ClientFloor> floor) {
         List<String> remedies = new ArrayList<>();

@@ -5,15 +5,15 @@ import io.roseinfer.metrics.StepRecord;
 import java.util.List;
 
 /**
- * One run of a load: raw stamps, from which every number is computed.
+ * The raw result of a load run, from which all metrics are computed. All timestamps are of the same clock.
  *
- * @param startNanos when the first request could be due; all stamps are of the same clock
- * @param endNanos when every request had ended
- * @param isScheduled whether requests had times to be sent at
- * @param calls every request, in the order of the load
- * @param cost what the process used from start to end
- * @param oddities what was unusual about it
- * @param steps the steps that the engine took meanwhile, oldest first; empty where they are not known
+ * @param startNanos time zero of the load's request times
+ * @param endNanos time when all requests had ended
+ * @param isScheduled whether requests had due times
+ * @param calls all requests in the order of the load
+ * @param cost resource usage of the process during the run
+ * @param oddities unusual events
+ * @param steps engine steps during the run, oldest first; empty if unknown
  */
 public record LoadResult(
         long startNanos,
@@ -30,7 +30,7 @@ public record LoadResult(
         steps = List.copyOf(steps);
     }
 
-    /** Those that were answered to their end. */
+    /** Returns the completed requests. */
     public List<CallResult> completed() {
         return calls.stream().filter(CallResult::isComplete).toList();
     }
@@ -39,12 +39,12 @@ public record LoadResult(
         return (endNanos - startNanos) / NANOS_PER_SECOND;
     }
 
-    /** Requests per second as they were to be sent. */
+    /** Returns the requests per second by due time. */
     public double scheduledRate() {
         return rate(calls.stream().mapToLong(call -> call.times().dueNanos()).toArray());
     }
 
-    /** Requests per second as they were sent. */
+    /** Returns the requests per second by send time. */
     public double achievedRate() {
         return rate(calls.stream().mapToLong(call -> call.times().sentNanos()).toArray());
     }

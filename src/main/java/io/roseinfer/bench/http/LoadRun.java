@@ -16,14 +16,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * A measured run of a load, against a server or an engine in this process. The caller's thread sends each request as the load's pacing
- * says; the target's threads read the answers.
+ * A measured run of a load against a server or an in-process engine. The caller's thread sends requests according to the load's pacing;
+ * the target's threads read responses.
  */
 public final class LoadRun {
-    /** No bound on requests in flight. */
+    /** No limit on requests in flight. */
     public static final int UNBOUNDED = Integer.MAX_VALUE;
 
-    /** How long nothing happens, although no answer is owed any more, before the threads that read are given up. */
+    /** Time without any event after the last response arrived, after which reader threads count as dead. */
     private static final long LOST_NANOS = 10_000_000_000L;
 
     private static final long LOOK_MILLIS = 100;
@@ -38,10 +38,10 @@ public final class LoadRun {
     private volatile long lastEndNanos;
 
     /**
-     * A run that can be made once or more often, one after the other.
+     * Creates a run, which can be repeated.
      *
-     * @param maxConcurrency most requests in flight; those that are due wait for a place
-     * @param silence how long nothing may come from the other side while it owes answers
+     * @param maxConcurrency maximum requests in flight; further ones wait
+     * @param silence maximum time without data from the target while responses are incomplete
      */
     public LoadRun(Target target, int maxConcurrency, Duration silence, Clock clock) {
         this(target, maxConcurrency, silence, clock, Pacer.precise(clock));
@@ -57,20 +57,20 @@ public final class LoadRun {
     }
 
     /**
-     * Offers the load and returns when every request has ended. An interrupt ends the run: requests in flight fail, and the result has those
-     * that were sent; the thread stays interrupted.
+     * Runs the load and returns when all requests have ended. An interrupt ends the run: requests in flight fail, the result contains only
+     * the sent requests, and the thread stays interrupted.
      *
-     * @throws InsufficientMemory if answers are complete and the threads that read them do not run any more
-     * @throws RuntimeException what {@link Target#failure} has
+     * @throws InsufficientMemory if responses are complete but the threads that read them no longer run
+     * @throws RuntimeException if the target has a {@link Target#failure failure}
      */
     public LoadResult run(OfferedLoad load) {
         return run(load, () -> {});
     }
 
     /**
-     * As {@link #run(OfferedLoad)}, and tells of every request that has ended.
+     * Runs the load as {@link #run(OfferedLoad)} does, with a callback after every request.
      *
-     * @param afterEach is called by the thread that saw the end, whose other requests wait meanwhile
+     * @param afterEach called after each request on its reader thread, which it blocks
      */
     public LoadResult run(OfferedLoad load, Runnable afterEach) {
         List<OfferedRequest> requests = load.requests();
@@ -79,8 +79,8 @@ public final class LoadRun {
         for (int id = 0; id < requests.size(); id++) {
             calls.add(new Call(id, requests.get(id)));
         }
-        // What a warm-up and preparing have left, garbage and hot code: otherwise it is copied and compiled in the run,
-        // and requests that are due wait for that.
+        // Collect garbage and await compilation of the warm-up and the preparation; during the run they would delay
+        // due requests.
         System.gc();
         Compilers.awaitStill(clock);
         Heartbeat heartbeat = Heartbeat.start(clock);
@@ -135,10 +135,10 @@ public final class LoadRun {
                         .toList());
     }
 
-    /** Returns how many it has sent: all, unless the thread was interrupted. */
+    /** Sends the calls and returns their number, which is smaller than the list only after an interrupt. */
     private int sendAll(List<Call> calls, Pacing pacing, long startNanos, Consumer<Call> ended) {
         long heldUntilNanos = startNanos;
-        // The load's times count from it.
+        // Time zero of the load's times.
         long originNanos = startNanos;
         for (Call call : calls) {
             long dueNanos = originNanos + call.request.dueNanos();
@@ -163,7 +163,7 @@ public final class LoadRun {
         return calls.size();
     }
 
-    /** Waits in short pieces, since an interrupt does not shorten a pacer's wait. */
+    /** Waits in short intervals, because a pacer ignores interrupts. */
     private void awaitDue(long dueNanos) {
         long until = clock.nanos();
         while (until < dueNanos && !Thread.currentThread().isInterrupted()) {
@@ -173,7 +173,7 @@ public final class LoadRun {
         }
     }
 
-    /** Returns how many requests were not sent or still running when the thread was interrupted. */
+    /** Waits for all requests, and returns the number of requests unsent or running when the thread was interrupted. */
     private long awaitAll(CountDownLatch running, int unsent, AtomicLong open) {
         for (int i = 0; i < unsent; i++) {
             running.countDown();
@@ -189,16 +189,16 @@ public final class LoadRun {
         return unanswered;
     }
 
-    /** Waits a while for something; true when it has come. */
+    /** A bounded wait for a condition; returns whether it holds. */
     @FunctionalInterface
     private interface Look {
         boolean look() throws InterruptedException;
     }
 
     /**
-     * Waits for something that ends of requests bring about.
+     * Waits for a condition that the ends of requests establish.
      *
-     * @param givenUp whether the requests in flight have been given up
+     * @param givenUp whether the requests in flight have been aborted
      */
     private void await(Look look, boolean givenUp) {
         boolean owed = !givenUp;

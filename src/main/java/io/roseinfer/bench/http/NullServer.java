@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A server without a model, on loopback and in this process: it answers with as many tokens as are asked for, as fast as it can write
- * them, one event and one write for each. What a client measures against it is what the client itself costs.
+ * A server without a model, on the loopback interface of this process. It sends the requested number of tokens as fast as possible, with
+ * one event and one write per token, so a client measures only its own overhead.
  */
 public final class NullServer implements AutoCloseable {
     private static final String HEAD =
@@ -69,7 +69,7 @@ public final class NullServer implements AutoCloseable {
         }
     }
 
-    /** Where it listens. */
+    /** Returns the server's URI. */
     public URI uri() {
         return URI.create("http://127.0.0.1:" + listening.getLocalPort());
     }
@@ -84,7 +84,7 @@ public final class NullServer implements AutoCloseable {
                         Thread.ofVirtual().name("roseinfer-null-connection").start(() -> serve(socket));
             }
         } catch (IOException failed) {
-            // A server that can accept no more must not look like one that is slow.
+            // Fail clearly instead of looking like a slow server.
             close();
         }
     }
@@ -97,7 +97,7 @@ public final class NullServer implements AutoCloseable {
                 answer(StrictJson.parse(body(in)), out);
             }
         } catch (IOException gone) {
-            // The client has left.
+            // The client disconnected.
         } finally {
             open.remove(socket);
         }
@@ -144,7 +144,7 @@ public final class NullServer implements AutoCloseable {
         out.write(ascii(chunk(usage(prompt, tokens)) + "0\r\n\r\n"));
     }
 
-    /** Cuts every connection. */
+    /** Closes all connections. */
     @Override
     public void close() {
         try {

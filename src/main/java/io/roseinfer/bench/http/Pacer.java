@@ -3,18 +3,18 @@ package io.roseinfer.bench.http;
 import io.roseinfer.base.Clock;
 import java.util.concurrent.locks.LockSupport;
 
-/** Waits for a moment of a clock. */
+/** A precise wait for a time of a clock. */
 @FunctionalInterface
 interface Pacer {
-    /** How much earlier than asked the thread wakes up: more than timer slack and wake-up cost on a quiet machine. */
+    /** Time to spin before the deadline: more than timer slack and wake-up latency on an idle machine. */
     long SPIN_NANOS = 150_000;
 
     /** Returns at {@code deadlineNanos}, or at once if it has passed. */
     void awaitUntil(long deadlineNanos);
 
     /**
-     * Sleeps until shortly before the deadline and spins the rest, because a sleep alone ends some 60 µs late. An interrupt
-     * does not shorten it; the flag stays set.
+     * Returns a pacer that sleeps until shortly before the deadline and then spins, because a sleep ends about 60 µs late. An interrupt
+     * does not shorten the wait; the flag stays set.
      */
     static Pacer precise(Clock clock) {
         return deadlineNanos -> {

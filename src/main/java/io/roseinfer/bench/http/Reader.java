@@ -12,9 +12,9 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
-/** A thread that reads many connections, and stamps what it has read before it looks at it. */
+/** A thread that reads many connections and timestamps data before parsing it. */
 final class Reader implements AutoCloseable {
-    /** As much as a socket buffers, so that a burst is one read. */
+    /** Size of a socket buffer, so that one read suffices for a burst. */
     private static final int BUFFER_BYTES = 256 << 10;
 
     private final Selector selector;
@@ -30,7 +30,7 @@ final class Reader implements AutoCloseable {
     /**
      * Starts the thread.
      *
-     * @param fit takes connections whose call is over and that can carry another
+     * @param fit receives connections that can carry another call
      */
     Reader(int number, Clock clock, Consumer<Connection> fit) {
         this.clock = clock;
@@ -47,23 +47,23 @@ final class Reader implements AutoCloseable {
                 .start(this::run);
     }
 
-    /** When it last read something. */
+    /** Returns the time of the last read. */
     long lastNanos() {
         return lastNanos;
     }
 
-    /** Returns why the thread has ended before it was closed; empty while it reads. */
+    /** Returns the failure that ended the thread; empty while it runs. */
     Optional<Throwable> failure() {
         return failure;
     }
 
-    /** Reads another connection from now on. */
+    /** Adds a connection. */
     void add(Connection connection) {
         joining.add(connection);
         selector.wakeup();
     }
 
-    /** Ends all its calls with this reason. */
+    /** Fails all calls with a reason. */
     void abort(String why) {
         abort = why;
         selector.wakeup();

@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Counts of the scheduler's work in a run, summed over the steps that are known.
+ * Scheduler counters of a run, summed over the known steps.
  *
- * @param preemptions requests that lost their KV blocks and were computed again
- * @param recomputedTokens tokens that were computed again after a preemption
- * @param forcedAdmissions requests admitted because they had been skipped {@value AdmissionPolicy#MAX_SKIPS} times, not by the policy's
+ * @param preemptions number of preemptions
+ * @param recomputedTokens tokens recomputed after a preemption
+ * @param forcedAdmissions requests admitted because they had been skipped {@value AdmissionPolicy#MAX_PASSES} times, not by the policy's
  *     rank
- * @param cachedTokens prompt tokens of completed requests that were in the prefix cache
- * @param cacheHitRate their share of all prompt tokens of the completed requests whose cached tokens are known, 0 to 1
+ * @param cachedTokens prompt tokens of completed requests found in the prefix cache
+ * @param cacheHitRate share of cached tokens in the prompt tokens of completed requests with known cached tokens, 0 to 1
  */
 public record SchedulerCounts(
         long preemptions, long recomputedTokens, long forcedAdmissions, long cachedTokens, double cacheHitRate) {
 
-    /** The counts of a run; empty if its steps are not known. */
+    /** Returns the counts of a run; empty if its steps are unknown. */
     public static Optional<SchedulerCounts> of(LoadResult run) {
         if (run.steps().isEmpty()) {
             return Optional.empty();

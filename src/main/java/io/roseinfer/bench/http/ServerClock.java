@@ -12,22 +12,22 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
 /**
- * How a server's monotonic clock stands to ours. Within one boot of one machine it is the same clock; elsewhere the offset is that of the
- * quickest of several questions, and half their round trip bounds its error (Cristian, 1989).
+ * The offset of a server's monotonic clock to the local one. Both are the same clock within one boot of one machine. Otherwise the offset
+ * is estimated by the fastest of several requests; half its round trip bounds the error (Cristian, 1989).
  *
- * @param bootId the machine's boot; empty where there is none
- * @param offsetNanos theirs minus ours, where the boot is another one
- * @param boundNanos how far off that may be; negative if nobody knows the offset
+ * @param bootId boot id of this machine; empty if unknown
+ * @param offsetNanos server clock minus local clock, for another boot
+ * @param boundNanos maximum error of the offset; negative if the offset is unknown
  */
 record ServerClock(String bootId, long offsetNanos, long boundNanos) {
     private static final int QUESTIONS = 16;
 
-    /** The clock of servers on this machine alone. */
+    /** Returns a clock for servers on this machine only. */
     static ServerClock ofThisMachine() {
         return new ServerClock(MachineClock.bootId().orElse(""), 0, -1);
     }
 
-    /** The clock of a server of some boot, which is asked for it unless the boot is ours; unknown if it does not answer. */
+    /** Returns the clock of a server. Unless it has the local boot id, it is requested; the offset is unknown if it does not respond. */
     static ServerClock of(String theirBoot, Endpoint endpoint, Clock clock) {
         ServerClock ours = ofThisMachine();
         if (ours.shift(theirBoot).isPresent()) {
@@ -52,7 +52,7 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
         return new ServerClock(ours.bootId, offset, best / 2);
     }
 
-    /** What is to be taken from the server's times to have ours; empty if nobody knows. */
+    /** Returns the offset to subtract from the server's times; empty if unknown. */
     private OptionalLong shift(String theirBoot) {
         if (!bootId.isEmpty() && theirBoot.equals(bootId)) {
             return OptionalLong.of(0);
@@ -60,7 +60,7 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
         return boundNanos < 0 ? OptionalLong.empty() : OptionalLong.of(offsetNanos);
     }
 
-    /** The object {@code stamps} of an answer with one choice, on our clock; empty if it cannot be known. */
+    /** Converts the object {@code stamps} of a response with one choice to the local clock; empty if the offset is unknown. */
     Optional<ServerStamps> stamps(JsonNode stamps) {
         OptionalLong shift = shift(stamps.path("boot_id").asString(""));
         JsonNode choice = stamps.path("choices").path(0);
@@ -80,7 +80,7 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
                         engine(stamps), choice.path("cached_tokens").asInt(-1))));
     }
 
-    /** Which engine served a request. */
+    /** Returns the engine that served a request. */
     static int engine(JsonNode stamps) {
         return stamps.path("choices").path(0).path("engine").asInt(0);
     }
@@ -94,7 +94,7 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
         return node.path(name).valueStream().map(value -> value.asLong() - by).toList();
     }
 
-    /** An engine's steps that the server still has, on our clock, oldest first; none if it does not tell. */
+    /** Requests the steps that the server still has of an engine, on the local clock, oldest first; empty if it has no such endpoint. */
     List<StepRecord> steps(Endpoint endpoint, int engine, String theirBoot) {
         OptionalLong shift = shift(theirBoot);
         List<StepRecord> steps = new ArrayList<>();

@@ -3,16 +3,16 @@ package io.roseinfer.bench.http;
 import java.util.List;
 
 /**
- * When the things happened that the other side did for a request, on the client's clock. A time that is not known is {@link #UNKNOWN}.
+ * The server's timestamps of a request, on the client's clock. Unknown times are {@link #UNKNOWN}.
  *
- * @param receivedNanos the request was there: its last byte, or the submit call
- * @param parsedNanos it was understood
- * @param tokenizedNanos its prompt was token ids, and it waited to be admitted
- * @param admittedNanos its batch was handed to the scheduler for prefill
- * @param tokenNanos when the engine had each token; tokens of one step share theirs
- * @param readNanos when the thread that answers had taken each token from the engine; empty where nobody says
- * @param writtenNanos when the socket had been given each token's event; empty where nobody says
- * @param served by which engine
+ * @param receivedNanos when the last byte of the request was received, or the submit call began
+ * @param parsedNanos when the request was parsed
+ * @param tokenizedNanos when the prompt was tokenized and the request queued
+ * @param admittedNanos when its batch was passed to the scheduler for prefill
+ * @param tokenNanos when the engine had each token; tokens of one step share a time
+ * @param readNanos when the responding thread received each token from the engine; empty if unknown
+ * @param writtenNanos when each token's event was written to the socket; empty if unknown
+ * @param served the engine that served the request
  */
 public record ServerStamps(
         long receivedNanos,
@@ -24,17 +24,17 @@ public record ServerStamps(
         List<Long> writtenNanos,
         Served served) {
     /**
-     * Who served a request.
+     * The engine that served a request.
      *
-     * @param engine its number among those that serve together
-     * @param cachedTokens tokens of the prompt that its prefix cache had, or -1
+     * @param engine index of the engine
+     * @param cachedTokens prompt tokens found in its prefix cache, or -1
      */
     public record Served(int engine, int cachedTokens) {
-        /** The only engine, which does not tell what its prefix cache had. */
+        /** The first engine, with unknown cached tokens. */
         public static final Served UNTOLD = new Served(0, -1);
     }
 
-    /** A time that nobody has told. */
+    /** An unknown time. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 
     public ServerStamps {

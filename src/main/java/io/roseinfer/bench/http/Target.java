@@ -6,42 +6,42 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Somewhere requests are answered. */
+/** The target of a load: a server or an engine. */
 public sealed interface Target extends AutoCloseable permits HttpTarget, EngineTarget {
-    /** Makes ready what can be made ready before anything is measured: bytes, connections. */
+    /** Prepares requests and connections before the measurement. */
     void prepare(List<OfferedRequest> requests, int maxAtOnce);
 
     /**
-     * Sends the prepared request of a call and returns without waiting for an answer. Never throws for what the other side does: the
-     * call ends with an error then.
+     * Sends the prepared request of a call without waiting for the response. Failures of the target end the call with an error and are never
+     * thrown.
      *
-     * @param ended is told once, by any thread, that the call has ended
+     * @param ended called once, on any thread, when the call has ended
      */
     void send(Call call, Consumer<Call> ended);
 
-    /** When something last came from the other side, by the clock of the run; only looked at by who waits for long. */
+    /** Returns the time of the last data from the target, by the run's clock. */
     long lastArrivalNanos();
 
-    /** Returns whether every answer is complete, so that calls that have not ended wait for the threads that read them; false if unknown. */
+    /** Returns whether all responses are complete, so that remaining calls only wait for reader threads; false if unknown. */
     default boolean isAnswered() {
         return false;
     }
 
-    /** Returns what no run can go on after, such as the death of a thread that reads answers; empty while there is none. */
+    /** Returns a fatal failure, such as the death of a reader thread; empty if there is none. */
     Optional<Throwable> failure();
 
-    /** Gives up every call that has not ended: it ends with an error. Does not wait for that. */
+    /** Ends all remaining calls with an error, without waiting for them. */
     void abort(String why);
 
-    /** Completes calls that have ended by what the other side tells afterwards. */
+    /** Adds data to ended calls that the target provides only afterwards. */
     default void join(List<Call> calls) {}
 
-    /** The newest steps of the engine behind it, oldest first; none where that cannot be known. */
+    /** Returns the newest steps of the target's engines, oldest first; empty if unknown. */
     default List<StepRecord> steps() {
         return List.of();
     }
 
-    /** Connections that had to be opened while requests were due. */
+    /** Returns the number of connections opened while requests were due. */
     int openedLate();
 
     @Override

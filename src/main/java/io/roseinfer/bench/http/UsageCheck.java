@@ -4,14 +4,14 @@ import io.roseinfer.bench.http.CallResult.Counted;
 import io.roseinfer.bench.http.CallResult.Usage;
 import java.util.Optional;
 
-/** Holds a server's {@code usage} against what was sent, what was asked for and what came. */
+/** Verifies a server's {@code usage} against the request and the received tokens. */
 final class UsageCheck {
     private UsageCheck() {}
 
     /**
-     * The first contradiction of a request that was answered to its end.
+     * Returns the first contradiction in a completed request.
      *
-     * @param ignoresEos whether it must have as many tokens as were asked for
+     * @param ignoresEos whether it must have exactly the requested number of tokens
      */
     static Optional<String> contradiction(CallResult call, boolean ignoresEos) {
         Usage usage = call.usage();

@@ -12,11 +12,11 @@ import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /**
- * Whether a run's numbers count.
+ * The validity of a run.
  *
- * @param reasons why they do not; empty if they do
- * @param remedies what to do so that the next run's do; empty if these do, or nobody knows
- * @param notes what a reader should know although they do
+ * @param reasons reasons why the run is invalid; empty if it is valid
+ * @param remedies remedies for the next run; empty if the run is valid or none are known
+ * @param notes further information about the results
  */
 @JsonPropertyOrder("valid")
 public record Verdict(List<String> reasons, List<String> remedies, List<String> notes) {
@@ -27,16 +27,14 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
     }
 
     /**
-     * What a run is judged by.
+     * The criteria of validity.
      *
-     * @param maxLagMillis how late the 99th percentile of the requests may have been sent; a hundredth of the median time to first
-     *     token is allowed in any case
-     * @param maxFailed share of the requests that may fail, 0 to 1; figures of the few that an ailing server answered say nothing of
-     *     the load
-     * @param ignoresEos whether every completion must be as long as was asked for
-     * @param hasEngine whether the engine is in the client's process
-     * @param floor what the client alone came to, if that was measured
-     * @param contextLength tokens at which every completion ends, if that is known
+     * @param maxLagMillis maximum p99 dispatch lag; 1 % of the median time to first token is always allowed
+     * @param maxFailed maximum share of failed requests, 0 to 1; if most requests fail, the metrics of the others do not represent the load
+     * @param ignoresEos whether every completion must have the requested length
+     * @param hasEngine whether the engine runs in the client's process
+     * @param floor the client baseline, if it was measured
+     * @param contextLength the model's context length, if known
      */
     public record Rules(
             double maxLagMillis,
@@ -45,7 +43,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
             boolean hasEngine,
             Optional<ClientFloor> floor,
             OptionalInt contextLength) {
-        /** Rules for a context that is not known. */
+        /** Creates rules for an unknown context length. */
         public Rules(
                 double maxLagMillis,
                 double maxFailed,
@@ -61,7 +59,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         return reasons.isEmpty();
     }
 
-    /** The same with more notes, which come first. */
+    /** Returns the verdict with additional notes, which come first. */
     public Verdict with(List<String> more) {
         List<String> all = new ArrayList<>(more);
         all.addAll(notes);
@@ -69,8 +67,8 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
     }
 
     /**
-     * Judges a run. It is invalid if the client was late, if the server's counts contradict what came, or if nothing completed or too much failed. A rate
-     * that was not reached needs no rule of its own: on an absolute schedule it is a lag that grows.
+     * Judges a run. It is invalid if the client was late, the server's counts contradict the response, or too few requests completed. A
+     * missed request rate needs no separate rule: on an absolute schedule it shows as growing lag.
      */
     public static Verdict of(LoadResult run, Rules rules) {
         List<String> reasons = new ArrayList<>();
@@ -82,9 +80,12 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         }
         if (completed.isEmpty()) {
             reasons.add("no request completed" + firstError(run.calls()));
-        } else if (failed(run).size() > rules.mostFailed() * run.calls().size()) {
+        } else if (failed(run).size() > rules.maxFailed() * run.calls().size()) {
             reasons.add(String.format(
-                    Locale.ROOT, "%s; at most %.1f %% may fail (--max-failed)", failures(run), 100 * rules.mostFailed()));
+                    Locale.ROOT,
+                    "%s; at most %.1f %% may fail (--max-failed)",
+                    failures(run),
+                    100 * rules.maxFailed()));
         }
         Lateness lateness = Lateness.of(run, rules.maxLagMillis());
         lateness.reason(run, rules.hasEngine()).ifPresent(reason -> {
@@ -172,7 +173,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         return failed.size() + " of " + run.calls().size() + " requests failed" + firstError(failed);
     }
 
-    /** Why the first of them failed, to follow upon what came of it. */
+    /** Returns the first error as the end of a message; empty if there is none. */
     private static String firstError(List<CallResult> calls) {
         return calls.stream()
                 .flatMap(call -> call.error().stream())

@@ -1,15 +1,14 @@
 /**
- * The measured run of every benchmark that offers a load: {@link io.roseinfer.bench.http.LoadRun} sends an {@code OfferedLoad} to a
- * {@link io.roseinfer.bench.http.Target}, which is a server ({@link io.roseinfer.bench.http.HttpTarget}) or an engine in this process
- * ({@link io.roseinfer.bench.http.EngineTarget}), and keeps what came back. {@link io.roseinfer.bench.http.LatencyTable} sums it up,
- * {@link io.roseinfer.bench.http.Verdict} says whether it counts, and {@link io.roseinfer.bench.http.NullServer} shows what the client
- * itself costs.
+ * The load generator: {@link io.roseinfer.bench.http.LoadRun} sends an {@code OfferedLoad} to a
+ * {@link io.roseinfer.bench.http.Target}, which is a server ({@link io.roseinfer.bench.http.HttpTarget}) or an in-process engine
+ * ({@link io.roseinfer.bench.http.EngineTarget}), and records the responses. {@link io.roseinfer.bench.http.LatencyTable} computes
+ * latencies, {@link io.roseinfer.bench.http.Verdict} the validity of a run, and {@link io.roseinfer.bench.http.NullServer} is used to
+ * measure the client's own overhead.
  *
- * <p>Invariants: requests are sent at times fixed beforehand, whatever becomes of those before; bytes are stamped by the thread that
- * reads them, before it looks at them; tokens are counted by ids or usage and never by event; nothing is allocated per token but
- * what the JSON parser takes.
+ * <p>Invariants: scheduled requests are sent at fixed times, regardless of earlier ones; the thread that reads data timestamps it before
+ * parsing; tokens are counted by ids or usage, never assumed per event; per token, only the JSON parser allocates.
  *
- * <p>Why not an HTTP library: its pool would hide a wait for a connection, and its threads would stamp late.
+ * <p>Why not an HTTP library: its connection pool would hide waiting times, and its threads would take timestamps late.
  */
 @NullMarked
 package io.roseinfer.bench.http;

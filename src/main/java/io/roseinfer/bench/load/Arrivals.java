@@ -4,15 +4,15 @@ import io.roseinfer.base.RoseException.BadInput;
 import java.util.Optional;
 
 /**
- * When requests arrive: independent gaps of a gamma distribution, whose mean is {@code 1 / rate} and whose shape is the burstiness.
+ * An arrival process: independent intervals from a gamma distribution with mean {@code 1 / rate} and the burstiness as shape.
  *
- * <p>Times are absolute and not scaled to the rate: over n requests the rate of a Poisson process is off by about 1/√n, and a
- * result says what it came to.
+ * <p>Times are not rescaled to the exact rate: over n requests the rate of a Poisson process is off by about 1/√n, and results contain
+ * the actual rate.
  *
- * @param ratePerSecond mean rate; infinite has all requests arrive at once
- * @param burstiness 1 is a Poisson process, less has more bursts and more is more even; infinite is one request every 1/rate
+ * @param ratePerSecond mean rate; if infinite, all requests arrive at once
+ * @param burstiness 1 is a Poisson process, lower is burstier, higher is more even; infinite is one request every 1/rate
  * @param seed the same seed gives the same times
- * @param ramp a rate that changes, in place of the mean rate
+ * @param ramp a changing rate, used instead of the mean rate
  */
 public record Arrivals(double ratePerSecond, double burstiness, long seed, Optional<Ramp> ramp) {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -28,17 +28,17 @@ public record Arrivals(double ratePerSecond, double burstiness, long seed, Optio
         }
     }
 
-    /** Arrivals at a constant mean rate. */
+    /** Creates arrivals with a constant mean rate. */
     public Arrivals(double ratePerSecond, double burstiness, long seed) {
         this(ratePerSecond, burstiness, seed, Optional.empty());
     }
 
-    /** Whether all arrive at once. */
+    /** Returns whether all requests arrive at once. */
     public boolean isBurst() {
         return Double.isInfinite(ratePerSecond) && ramp.isEmpty();
     }
 
-    /** Nanoseconds after the start at which each of some requests arrives; the first one's are 0. */
+    /** Returns the arrival time of each request in nanoseconds after the start; the first is 0. */
     public long[] dueNanos(int requests) {
         long[] due = new long[requests];
         if (isBurst()) {
@@ -60,7 +60,7 @@ public record Arrivals(double ratePerSecond, double burstiness, long seed, Optio
         return due;
     }
 
-    /** A gap of mean 1. */
+    /** Returns a random interval with mean 1. */
     private double gap(Draws draws) {
         return burstiness == 1 ? draws.exponential() : draws.gamma(burstiness) / burstiness;
     }

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 
-/** Traces with a request in each line of a CSV file, and the columns' names in the first. */
+/** Parser of CSV traces: column names in the first line, then a request per line. */
 final class CsvTraces {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
-    /** Where a time of day ends and an offset from UTC may begin: {@code 2024-05-10 00:00:00.0+00:00}. */
+    /** Length of date and time without fraction; an offset from UTC may follow, as in {@code 2024-05-10 00:00:00.0+00:00}. */
     private static final int DATE_AND_TIME_CHARS = 19;
 
     static final Columns AZURE = new Columns("TIMESTAMP", "ContextTokens", "GeneratedTokens", CsvTraces::dateNanos);
@@ -24,9 +24,9 @@ final class CsvTraces {
 
     private CsvTraces() {}
 
-    /** The names of the columns, and how a time is written. */
+    /** The column names, and the parser of times. */
     record Columns(String time, String input, String output, ToLongFunction<String> nanos) {
-        /** A reader of lines below this header. */
+        /** Returns a reader of the lines below a header. */
         TraceFormat.LineReader reader(String header) {
             List<String> names = cells(header.replace("\uFEFF", ""));
             int timeAt = at(names, time);
@@ -54,7 +54,7 @@ final class CsvTraces {
         }
     }
 
-    /** None of these files has a quoted comma. */
+    /** Splits a line into cells; quoted commas do not occur in these traces. */
     private static List<String> cells(String line) {
         return Arrays.stream(line.split(",", -1)).map(CsvTraces::unquoted).toList();
     }
@@ -66,7 +66,7 @@ final class CsvTraces {
                 : text;
     }
 
-    /** A number of tokens; one written with decimals, as some tools do, is still whole. */
+    /** Parses a number of tokens; some tools write whole numbers with decimals. */
     private static int count(String text, String column) {
         try {
             int value = new BigDecimal(text).intValueExact();
@@ -74,12 +74,12 @@ final class CsvTraces {
                 return value;
             }
         } catch (ArithmeticException | NumberFormatException e) {
-            // Said below, in the same words.
+            // Reported below.
         }
         throw new BadInput(column + " is " + Quoted.name(text) + "; it must be a whole number, 0 or more");
     }
 
-    /** A time in some unit as nanoseconds. */
+    /** Converts a time to nanoseconds. */
     static long nanos(String text, long nanosPerUnit) {
         try {
             return new BigDecimal(text)

@@ -2,42 +2,42 @@ package io.roseinfer.bench.load;
 
 import io.roseinfer.base.SplitMix64;
 
-/** A stream of random numbers that depends on its key alone. With {@code StrictMath} it is the same on every machine. */
+/** A reproducible stream of random numbers, identical on every machine by use of {@code StrictMath}. */
 final class Draws {
     private final long key;
     private long next;
 
     /**
-     * A stream of its own for each purpose.
+     * Creates a stream.
      *
-     * @param seed what the user gave
-     * @param purpose tells streams of one seed apart
+     * @param seed the user's seed
+     * @param purpose distinguishes streams with the same seed
      */
     Draws(long seed, long purpose) {
         this.key = SplitMix64.mix(SplitMix64.at(seed, purpose));
     }
 
-    /** Uniform in [0, 1). */
+    /** Returns a uniform number in [0, 1). */
     double uniform() {
         return SplitMix64.uniform(key, next++);
     }
 
-    /** Uniform in least, …, most. */
-    int between(int least, int most) {
-        return least + (int) (uniform() * ((long) most - least + 1));
+    /** Returns a uniform whole number in [min, max]. */
+    int between(int min, int max) {
+        return min + (int) (uniform() * ((long) max - min + 1));
     }
 
-    /** Exponential of mean 1, by inversion. */
+    /** Returns an exponential number with mean 1, by inversion. */
     double exponential() {
         return -StrictMath.log1p(-uniform());
     }
 
-    /** Standard normal (Box and Muller, 1958). */
+    /** Returns a standard normal number (Box and Muller, 1958). */
     private double normal() {
         return Math.sqrt(2 * exponential()) * StrictMath.cos(2 * Math.PI * uniform());
     }
 
-    /** Gamma of a shape and mean {@code shape} (Marsaglia and Tsang, 2000; below shape 1 by their boost). */
+    /** Returns a gamma number with shape and mean {@code shape} (Marsaglia and Tsang, 2000; with their boost below shape 1). */
     double gamma(double shape) {
         if (shape < 1) {
             return gamma(shape + 1) * StrictMath.pow(1 - uniform(), 1 / shape);

@@ -14,15 +14,15 @@ import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/** Traces written in JSON: a request in each line, or a list of conversations. */
+/** Parser of JSON traces: a request per line, or a list of conversations. */
 final class JsonTraces {
     private JsonTraces() {}
 
     /**
-     * A line's request.
+     * Parses the request of a line.
      *
-     * @param nanosPerUnit what its timestamp counts
-     * @param blockSize tokens of a block that has a hash
+     * @param nanosPerUnit unit of the timestamp
+     * @param blockSize tokens per hashed block
      */
     static Optional<TraceEntry> entry(String line, long nanosPerUnit, int blockSize) {
         JsonNode node = parse(line.getBytes(StandardCharsets.UTF_8));
@@ -59,7 +59,7 @@ final class JsonTraces {
         }
     }
 
-    /** The first question of each conversation that begins with one. */
+    /** Reads the first question of each conversation that starts with one. */
     static Trace shareGpt(Path file, int most) throws IOException {
         JsonNode all;
         try {

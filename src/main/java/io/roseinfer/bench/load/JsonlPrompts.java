@@ -17,8 +17,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The data set {@code jsonl}: a line for each request with {@code prompt}, text or token ids, and {@code output_tokens} if they differ
- * from the rest.
+ * The dataset {@code jsonl}: a line per request with {@code prompt}, text or token ids, and optionally {@code output_tokens}.
  */
 public final class JsonlPrompts {
     private static final Set<String> FIELDS = Set.of("prompt", "output_tokens");
@@ -26,10 +25,10 @@ public final class JsonlPrompts {
     private JsonlPrompts() {}
 
     /**
-     * The first requests of a file, all due at the start.
+     * Reads the first requests of a file, all due at the start.
      *
-     * @param most how many at most
-     * @param outputTokens of those that do not say
+     * @param most maximum number of requests
+     * @param outputTokens output length of requests that specify none
      */
     public static List<OfferedRequest> read(Path file, int most, int outputTokens) {
         FileFailure.requireRegular(file);

@@ -9,22 +9,22 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Requests, and when they are sent.
+ * Requests and their send times.
  *
- * @param requests in the order they are due
- * @param pacing what their times mean
+ * @param requests the requests in the order they are due
+ * @param pacing the meaning of their times
  */
 public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** The meaning of the times of a load's requests. */
+    /** The meaning of request times. */
     public enum Pacing {
-        /** Nothing: each is sent as soon as it may be. */
+        /** Times are ignored: each request is sent as soon as possible. */
         BURST,
-        /** Each is due then, regardless of the requests before it: an open loop. */
+        /** Each request is due at its time, regardless of earlier requests: an open loop. */
         SCHEDULED,
-        /** Each is sent as long after the request before it had been sent as the times of the two are apart. */
+        /** Each request is sent after the previous send returned, delayed by the difference of their times. */
         AFTER_SENT
     }
 
@@ -32,13 +32,13 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
         requests = List.copyOf(requests);
     }
 
-    /** The requests at the times of an arrival process, in place of their own. */
+    /** Returns a load with the times of an arrival process. */
     public static OfferedLoad of(List<OfferedRequest> requests, Arrivals arrivals) {
         long[] due = arrivals.dueNanos(requests.size());
         return at(requests, i -> due[i], arrivals.isBurst() ? Pacing.BURST : Pacing.SCHEDULED);
     }
 
-    /** The requests an interval apart, in place of their own times: request i at i intervals, so that fractions do not add up. */
+    /** Returns a load with a fixed interval: request i is due at i intervals, so that rounding errors do not add up. */
     public static OfferedLoad every(double intervalMillis, List<OfferedRequest> requests, Pacing pacing) {
         return at(requests, i -> Math.round(i * intervalMillis * NANOS_PER_MILLI), pacing);
     }
@@ -51,7 +51,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
                 pacing);
     }
 
-    /** The requests at their own times, those of a trace for instance, which go by so many times faster. */
+    /** Returns a load with the requests' own times, such as those of a trace, divided by a speed. */
     public static OfferedLoad ofTrace(List<OfferedRequest> requests, double speed) {
         Check.that(speed > 0, "a trace that stands still");
         return new OfferedLoad(
@@ -61,17 +61,17 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
                 Pacing.SCHEDULED);
     }
 
-    /** Returns whether every request is due at a time. */
+    /** Returns whether requests are due at their times. */
     public boolean isScheduled() {
         return pacing == Pacing.SCHEDULED;
     }
 
-    /** Returns the time from the first request to the last, as they are due. */
+    /** Returns the due time of the last request. */
     public long spanNanos() {
         return requests.isEmpty() ? 0 : requests.getLast().dueNanos();
     }
 
-    /** The same requests with other prompts. */
+    /** Returns the load with other prompts. */
     public OfferedLoad withPrompts(UnaryOperator<Prompt> exchange) {
         return new OfferedLoad(
                 requests.stream()
@@ -82,10 +82,10 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
     }
 
     /**
-     * The same load of other token ids: every id is exchanged for another one, the same everywhere, so that what prompts shared they share
-     * still, and nothing with this load. Prompts of text stay as they are.
+     * Returns the load with permuted token ids, so that prompts still share prefixes with each other, but not with this load. Text prompts
+     * are unchanged.
      *
-     * @param key the same key gives the same load
+     * @param key seed of the permutation
      */
     public OfferedLoad withOtherIds(long key) {
         int most = requests.stream().flatMapToInt(request -> ids(request)).max().orElse(0);
@@ -100,7 +100,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
         return request.prompt() instanceof Prompt.Tokens tokens ? IntStream.of(tokens.ids()) : IntStream.empty();
     }
 
-    /** The numbers below {@code size} in an order that the key decides. */
+    /** Returns a pseudorandom permutation of the numbers below {@code size}. */
     private static int[] permutation(int size, long key) {
         int[] order = IntStream.range(0, size).toArray();
         for (int i = size - 1; i > 0; i--) {
@@ -112,7 +112,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
         return order;
     }
 
-    /** How many per second so many requests are whose first and last are so far apart. */
+    /** Returns the rate per second of a number of requests whose first and last are {@code spanNanos} apart. */
     public static double rate(int requests, long spanNanos) {
         return spanNanos > 0 ? (requests - 1) / (spanNanos / NANOS_PER_SECOND) : Double.POSITIVE_INFINITY;
     }

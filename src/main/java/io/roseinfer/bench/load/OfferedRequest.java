@@ -6,11 +6,11 @@ import io.roseinfer.engine.Prompt;
 import java.util.Objects;
 
 /**
- * One request of a load, and when it is due.
+ * A request of a load.
  *
- * @param dueNanos after the load's start
- * @param prompt what is to be continued
- * @param outputTokens most tokens to generate
+ * @param dueNanos due time after the load's start
+ * @param prompt the prompt
+ * @param outputTokens maximum tokens to generate
  */
 public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
     public OfferedRequest {
@@ -28,10 +28,9 @@ public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
     }
 
     /**
-     * A request of the same size that shares no beginning with this one: other ids, of those that this one has; a text stays, with the
-     * key in front.
+     * Returns a request of the same size without a common prefix: token ids are resampled from this prompt, text is prefixed with the key.
      *
-     * @param key the same key gives the same request
+     * @param key seed of the new prompt
      */
     public OfferedRequest withOtherIds(long key) {
         return switch (prompt) {
@@ -47,7 +46,7 @@ public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
         };
     }
 
-    /** Token ids of the prompt; -1 for text, whose tokens only its reader knows. */
+    /** Returns the number of prompt tokens; -1 for text, which is not tokenized here. */
     public int promptTokens() {
         return switch (prompt) {
             case Prompt.Tokens tokens -> tokens.ids().length;

@@ -13,16 +13,16 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
-/** Makes the prompts of a run's requests, in the order they are submitted; every run of a benchmark submits the same ones. */
+/** Creates the prompts of a run in submit order; all runs of a benchmark have the same prompts. */
 public final class Prompts {
     private Prompts() {}
 
     /**
-     * Prompts of text.
+     * Creates text prompts.
      *
-     * @param prompt the text they are made from
-     * @param repeats request i repeats the prompt {@code repeats[i mod size]} times, joined by a space
-     * @param unique whether request i's prompt ends in {@code " [i]"}, so that no two are equal
+     * @param prompt the repeated text
+     * @param repeats request i repeats the text {@code repeats[i mod size]} times, separated by spaces
+     * @param unique whether to append {@code " [i]"} to the prompt of request i
      */
     public static List<Prompt> texts(String prompt, List<Integer> repeats, boolean unique, int requests) {
         if (prompt.isEmpty()) {
@@ -42,11 +42,11 @@ public final class Prompts {
     }
 
     /**
-     * Prompts of token ids.
+     * Creates prompts of token ids.
      *
-     * @param ids the prompt that is repeated
-     * @param repeats request i has it {@code repeats[i mod size]} times
-     * @throws BadInput if a prompt would be longer than any is read
+     * @param ids the repeated ids
+     * @param repeats request i repeats them {@code repeats[i mod size]} times
+     * @throws BadInput if a prompt would exceed the maximum length
      */
     public static List<Prompt> tokens(int[] ids, List<Integer> repeats, int requests) {
         requireReadable((long) ids.length * Collections.max(repeats), "tokens");
@@ -59,11 +59,10 @@ public final class Prompts {
     }
 
     /**
-     * Prompts of random token ids, the same in every process. They are random from the first token on, so none finds another's blocks in
-     * the prefix cache.
+     * Creates prompts of random token ids, identical in every process. They have no common prefix, so the prefix cache has no hits.
      *
      * @param lengths request i has {@code lengths[i mod size]} ids
-     * @param vocabularySize ids are below it
+     * @param vocabularySize exclusive upper bound of ids
      */
     public static List<Prompt> randomTokens(List<Integer> lengths, int requests, int vocabularySize) {
         return IntStream.range(0, requests)
@@ -86,7 +85,7 @@ public final class Prompts {
         return all;
     }
 
-    /** Returns what turns prompts into token ids, so that submitting them tokenizes nothing; equal texts are tokenized once. */
+    /** Returns a function that tokenizes prompts; equal texts are tokenized once. */
     public static UnaryOperator<Prompt> tokenized(Function<String, int[]> encode) {
         Map<String, Prompt> known = new HashMap<>();
         return prompt -> switch (prompt) {

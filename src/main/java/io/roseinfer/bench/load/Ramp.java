@@ -3,17 +3,17 @@ package io.roseinfer.bench.load;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
- * A rate that changes from the first request to the last, over time and not over the request's number: of n requests the expected number
- * that have come by t is the integral of the rate up to t.
+ * A request rate that changes over time: the expected number of requests until t is the integral of the rate up to t, for n requests in
+ * total.
  *
  * <pre>
  * linear        rate(t) = a + (b − a) t / T            T = 2 n / (a + b)
  * exponential   rate(t) = a (b / a)^(t / T)            T = n ln(b / a) / (b − a)
  * </pre>
  *
- * @param start requests per second at the beginning
- * @param end at the end
- * @param isExponential whether the rate grows by a factor a second and not by a difference
+ * @param start requests per second at the start
+ * @param end requests per second at the end
+ * @param isExponential whether the rate changes exponentially instead of linearly
  */
 public record Ramp(double start, double end, boolean isExponential) {
     public Ramp {
@@ -24,10 +24,10 @@ public record Ramp(double start, double end, boolean isExponential) {
     }
 
     /**
-     * When as many requests are expected to have come as {@code arrived}; behind the last one the rate stays what it is there.
+     * Returns the time at which {@code arrived} requests are expected; after the ramp the rate stays constant.
      *
-     * @param arrived requests, which need not be whole
-     * @param requests of the whole ramp
+     * @param arrived number of requests, possibly fractional
+     * @param requests number of requests of the whole ramp
      */
     double seconds(double arrived, double requests) {
         if (start == end) {

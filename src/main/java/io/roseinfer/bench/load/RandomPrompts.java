@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Prompts of random token ids, the data set {@code random}. Lengths are uniform in {@code [length · (1 − ratio), length · (1 + ratio)]}.
+ * The dataset {@code random}: prompts of random token ids. Lengths are uniform in {@code [length · (1 − ratio), length · (1 + ratio)]}.
  *
- * @param inputTokens mean length of a prompt behind the prefix
- * @param outputTokens mean of the tokens asked for
- * @param rangeRatio how far lengths may be off, 0 up to 1, which is excluded
- * @param prefixTokens ids that all prompts begin with
- * @param vocabularySize ids are below it
+ * @param inputTokens mean prompt length after the prefix
+ * @param outputTokens mean output length
+ * @param rangeRatio relative deviation of lengths, in [0, 1)
+ * @param prefixTokens length of the prefix shared by all prompts
+ * @param vocabularySize exclusive upper bound of ids
  * @param seed the same seed gives the same requests
  */
 public record RandomPrompts(
@@ -33,7 +33,7 @@ public record RandomPrompts(
         }
     }
 
-    /** So many requests, all due at the start. */
+    /** Returns {@code count} requests, all due at the start. */
     public List<OfferedRequest> requests(int count) {
         Draws lengths = new Draws(seed, LENGTHS);
         return IntStream.range(0, count)
@@ -57,7 +57,7 @@ public record RandomPrompts(
         return ids;
     }
 
-    /** An id of a stream of ids. */
+    /** Returns an id of a reproducible sequence. */
     static int id(long key, int index, int vocabularySize) {
         return (int) (SplitMix64.uniform(key, index) * vocabularySize);
     }

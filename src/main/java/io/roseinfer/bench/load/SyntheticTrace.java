@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A trace of conversations for who has no recorded one. Each begins with one of 16 system prompts of 256 tokens, the k-th of which is
- * picked with a probability proportional to 1/k (Zipf); a turn's prompt is all that was said before and a new question. Conversations
- * begin in a gamma process and have 4 turns in the mean, with 8 s between two. There is 1 request a second in the mean.
+ * A generated trace of conversations. Each starts with one of 16 system prompts of 256 tokens; the k-th is chosen with probability
+ * proportional to 1/k (Zipf). The prompt of a turn is the whole conversation so far and a new question. Conversations start by a gamma
+ * process and have 4 turns on average, 8 s apart on average. The mean rate is 1 request per second.
  *
- * @param questionTokens mean tokens of a question, exponentially distributed
- * @param answerTokens mean tokens of an answer
- * @param burstiness of the conversations' beginnings, as in {@link Arrivals}
+ * @param questionTokens mean tokens per question, exponentially distributed
+ * @param answerTokens mean tokens per answer
+ * @param burstiness burstiness of conversation starts, as in {@link Arrivals}
  * @param seed the same seed gives the same trace
  */
 public record SyntheticTrace(int questionTokens, int answerTokens, double burstiness, long seed) {
@@ -24,11 +24,10 @@ public record SyntheticTrace(int questionTokens, int answerTokens, double bursti
     private static final double NANOS_PER_SECOND = 1e9;
     private static final long PURPOSE = 7;
 
-    /** The first so many requests. */
+    /** Returns the first {@code requests} requests. */
     public Trace trace(int requests) {
         List<TraceEntry> entries = new ArrayList<>();
-        // The last conversation begins behind as many first turns as are kept, so none that would come before it is
-        // missing.
+        // Later conversations start after the first turns of these, so none of their requests is among the first.
         long[] begins = new Arrivals(1 / MEAN_TURNS, burstiness, seed).dueNanos(requests + 1);
         for (int session = 0; session < requests + 1; session++) {
             conversation(session, begins[session], requests, entries);

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A recorded load.
+ * A recorded or generated load.
  *
- * @param entries in the order of their times, of which the first is 0
- * @param hasTimes whether the times mean anything
- * @param leftOut requests that were recorded and cannot be repeated: they had failed, or have no prompt
+ * @param entries the requests in order of their times, the first of which is 0
+ * @param hasTimes whether the times are meaningful
+ * @param leftOut recorded requests that cannot be repeated, because they failed or have no prompt
  */
 public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
     private static final long UNIQUE = 5;
@@ -24,7 +24,7 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
         entries = List.copyOf(entries);
     }
 
-    /** Entries in any order and with times from any origin. */
+    /** Creates a trace from entries in any order and with any time origin. */
     static Trace of(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
         List<TraceEntry> sorted = new ArrayList<>(entries);
         sorted.sort(Comparator.comparingLong(TraceEntry::offsetNanos));
@@ -38,12 +38,12 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
     }
 
     /**
-     * What becomes of a trace's requests.
+     * The parameters of a replay.
      *
-     * @param outputTokens of those that do not say how many
-     * @param context most tokens of prompt and completion together; longer ones are clipped, prompts at their end
-     * @param vocabularySize made-up ids are below it
-     * @param seed of made-up ids; equal blocks stay equal under any seed
+     * @param outputTokens output length of requests that specify none
+     * @param context maximum tokens of prompt plus completion; longer requests are clipped, prompts at their end
+     * @param vocabularySize exclusive upper bound of generated ids
+     * @param seed seed of generated ids; equal blocks stay equal under any seed
      */
     public record Terms(int outputTokens, int context, int vocabularySize, long seed) {
         public Terms {
@@ -54,10 +54,10 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
     }
 
     /**
-     * Requests, and what was changed about them.
+     * The requests of a trace, and counts of changes.
      *
-     * @param requests at the trace's times
-     * @param counts by name: {@code requests}, {@code left_out}, {@code clipped_prompts}, {@code clipped_prompt_tokens},
+     * @param requests the requests at the trace's times
+     * @param counts counts by name: {@code requests}, {@code left_out}, {@code clipped_prompts}, {@code clipped_prompt_tokens},
      *     {@code clipped_outputs}, {@code clipped_output_tokens}
      */
     public record Replay(List<OfferedRequest> requests, Map<String, Long> counts) {
@@ -66,7 +66,7 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
             counts = Map.copyOf(counts);
         }
 
-        /** What was clipped and left out, in one line; empty if nothing was. */
+        /** Returns one line about clipped and omitted requests; empty if there are none. */
         public String changes() {
             List<String> parts = new ArrayList<>();
             add(parts, "left_out", " recorded requests are left out: they had failed or were empty");
@@ -92,7 +92,7 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
         }
     }
 
-    /** Requests of the entries: ids made of the blocks' hashes, so that what was shared is shared again. */
+    /** Creates the requests. Token ids are derived from block hashes, so that shared prefixes are preserved. */
     public Replay replay(Terms terms) {
         Map<String, Long> counts = new LinkedHashMap<>();
         counts.put("requests", (long) entries.size());

@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One request of a recorded load, whatever format it was read from.
+ * A request of a trace, independent of the file format.
  *
- * @param offsetNanos after the first one
- * @param inputTokens length of the prompt; 0 where only the text is known
- * @param outputTokens tokens that were generated; 0 where that is not known
- * @param blockHashes what the prompt's blocks contain: equal hashes at equal places are equal beginnings; empty where that is not known
- * @param blockSize tokens of a block
- * @param text the prompt itself, where it is known
+ * @param offsetNanos time after the first request
+ * @param inputTokens length of the prompt; 0 if only the text is known
+ * @param outputTokens generated tokens; 0 if unknown
+ * @param blockHashes hashes of the prompt's blocks: prompts with equal leading hashes share a prefix; empty if unknown
+ * @param blockSize tokens per block
+ * @param text the prompt's text, if known
  */
 record TraceEntry(
         long offsetNanos,
@@ -24,7 +24,7 @@ record TraceEntry(
         blockHashes = List.copyOf(blockHashes);
     }
 
-    /** A request of which only the lengths are known. */
+    /** Creates an entry of which only the lengths are known. */
     static TraceEntry ofLengths(long offsetNanos, int inputTokens, int outputTokens) {
         return new TraceEntry(offsetNanos, inputTokens, outputTokens, List.of(), 1, Optional.empty());
     }

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Formats of published traces. Columns and fields are found by their names, in any order; those not named here are skipped.
+ * Formats of published traces. Columns and fields are found by name, in any order; others are ignored.
  *
  * <pre>
  * mooncake    JSONL  timestamp (ms), input_length, output_length, hash_ids (a block is 512 tokens)
  * bailian     JSONL  timestamp (s), input_length, output_length, hash_ids (a block is 16 tokens)
  * azure       CSV    TIMESTAMP (date and time), ContextTokens, GeneratedTokens
- * burstgpt    CSV    Timestamp (s), Request tokens, Response tokens; a response of 0 tokens had failed
+ * burstgpt    CSV    Timestamp (s), Request tokens, Response tokens; 0 response tokens mean failure
  * sharegpt    JSON   a list of conversations [{from: human|gpt, value}]; the first question of each, without times or lengths
  * </pre>
  */
@@ -34,17 +34,17 @@ public enum TraceFormat {
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
-    /** A line's request; empty for one that cannot be repeated. */
+    /** Parser of a line; the result is empty for a request that cannot be repeated. */
     @FunctionalInterface
     interface LineReader {
         Optional<TraceEntry> read(String line);
     }
 
     /**
-     * The first requests of a file.
+     * Reads the first requests of a file.
      *
-     * @param most how many at most
-     * @throws BadInput if the file is not of this format, with the line that is wrong
+     * @param most maximum number of requests
+     * @throws BadInput if the file does not have this format; the message names the line
      */
     public Trace read(Path file, int most) {
         FileFailure.requireRegular(file);

@@ -1,13 +1,12 @@
 /**
- * The load of a benchmark: an {@link io.roseinfer.bench.load.OfferedLoad} is requests and when they are sent. Their prompts are one
- * repeated prompt ({@link io.roseinfer.bench.load.Prompts}), made up ({@link io.roseinfer.bench.load.RandomPrompts}), listed
- * ({@link io.roseinfer.bench.load.JsonlPrompts}) or recorded ({@link io.roseinfer.bench.load.TraceFormat},
- * {@link io.roseinfer.bench.load.Trace}). Their times are those of {@link io.roseinfer.bench.load.Arrivals}, an interval or their own.
+ * Loads of benchmarks: an {@link io.roseinfer.bench.load.OfferedLoad} is a list of requests with send times. Prompts are a repeated text
+ * ({@link io.roseinfer.bench.load.Prompts}), random ({@link io.roseinfer.bench.load.RandomPrompts}), from a file
+ * ({@link io.roseinfer.bench.load.JsonlPrompts}) or from a trace ({@link io.roseinfer.bench.load.TraceFormat},
+ * {@link io.roseinfer.bench.load.Trace}). Times come from {@link io.roseinfer.bench.load.Arrivals}, a fixed interval or the trace.
  *
- * <p>Invariant: a load is complete before anything is measured, and every run of a benchmark submits the same requests in the
- * same order.
+ * <p>Invariant: a load is complete before measurement starts, and every run of a benchmark submits the same requests in the same order.
  *
- * <p>Why not make requests while running: the making would be measured too.
+ * <p>Why not create requests during the run: their creation would be part of the measurement.
  */
 @NullMarked
 package io.roseinfer.bench.load;

@@ -10,28 +10,28 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * Makes a {@link CostTable} of measured steps. Steps are put into bins of like width (rows, or eight bins of tokens to an octave).
- * What rows and positions add besides is found by least squares of the deviations from the line through the bins' medians, steps far off
- * left out; the curve goes through the medians of what is left of each bin.
+ * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
+ * positions are fitted by least squares to the deviations from the curve through the bins' medians, without outliers. The final curve goes
+ * through the medians of what remains in each bin.
  */
 final class CostFit {
-    /** A step further off than so many median deviations had something else happen to it. */
+    /** Steps beyond this many median deviations are outliers. */
     private static final double FAR = 5;
 
     private static final int BINS_PER_OCTAVE = 8;
 
-    /** The measured length of one step. */
+    /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
 
-    /** A curve and what is added to it for each of two features. */
+    /** A curve, and a slope for each of two features. */
     private record Part(Curve curve, double first, double second) {}
 
     private CostFit() {}
 
     /**
-     * The table of some steps.
+     * Fits a table.
      *
-     * @throws BadInput if none of them decodes, or none has a prompt
+     * @throws BadInput if no step decodes, or none has a prompt
      */
     static CostTable fit(List<Sample> samples) {
         Part decode = part(
@@ -106,7 +106,7 @@ final class CostFit {
         return new Part(Curve.closestTo(x, rest.y(), weights), slopes[0], slopes[1]);
     }
 
-    /** Through the medians of the bins. */
+    /** Returns the curve through the medians of the bins. */
     private static Curve through(List<Double> x, Map<Long, List<Sample>> bins, ToDoubleFunction<Sample> value) {
         List<Double> medians = bins.values().stream()
                 .map(like -> Curve.median(like.stream().mapToDouble(value).toArray()))
@@ -114,7 +114,7 @@ final class CostFit {
         return new Curve(x, medians);
     }
 
-    /** The deviations that slopes explain but for a few median deviations. */
+    /** Returns the deviations without outliers, given slopes. */
     private static List<double[]> near(List<double[]> deviations, double[] slopes) {
         double[] left = deviations.stream()
                 .mapToDouble(row -> Math.abs(row[0] - slopes[0] * row[1] - slopes[1] * row[2]))
@@ -129,7 +129,7 @@ final class CostFit {
         return near;
     }
 
-    /** The two slopes, neither below 0. */
+    /** Returns the two slopes, both at least 0. */
     private static double[] leastSquares(List<double[]> rows) {
         double aa = sum(rows, 1, 1);
         double bb = sum(rows, 2, 2);

@@ -3,20 +3,20 @@ package io.roseinfer.bench.replay;
 import io.roseinfer.base.Check;
 
 /**
- * How long a step takes by what it computes, in nanoseconds: planning, packing, the device and taking in, as one. Steps that only
- * decode and the others have functions of their own:
+ * The duration of a step in nanoseconds by its shape, including planning, packing, device and applying. Steps that only decode and other
+ * steps have separate functions:
  *
  * <pre>
  * decode    decode(rows) + decodePerAttended · attended
  * others    prefill(tokens) + prefillPerRow · rows + prefillPerAttended · attended
  * </pre>
  *
- * @param decode by rows
- * @param decodePerAttended for every position that a token attends to
- * @param prefill by tokens of all rows
- * @param prefillPerRow for every row, of which each has at most one sample
- * @param prefillPerAttended for every position that a token attends to
- * @param range the steps that were measured; costs of others are extrapolated
+ * @param decode cost of a decode step by rows
+ * @param decodePerAttended cost per attended position
+ * @param prefill cost of another step by tokens of all rows
+ * @param prefillPerRow cost per row, which has at most one sample
+ * @param prefillPerAttended cost per attended position
+ * @param range the measured steps; costs of others are extrapolated
  */
 public record CostTable(
         Curve decode,
@@ -31,20 +31,20 @@ public record CostTable(
                 "work that takes less than no time");
     }
 
-    /** A table of straight lines: so much for a step, for a token and for a position that one attends to. */
+    /** Creates a linear table, with costs per step, token and attended position. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
         Curve line = Curve.line(stepNanos, tokenNanos);
         return new CostTable(line, attendedNanos, line, 0, attendedNanos, StepRange.ALL);
     }
 
-    /** The length of a step. */
+    /** Returns the duration of a step. */
     public double nanos(StepShape shape) {
         return shape.isDecode()
                 ? decode.at(shape.rows()) + decodePerAttended * shape.attended()
                 : prefill.at(shape.tokens()) + prefillPerRow * shape.rows() + prefillPerAttended * shape.attended();
     }
 
-    /** Steps that all take so many times as long. */
+    /** Returns the table with all costs multiplied by a factor. */
     public CostTable times(double factor) {
         return new CostTable(
                 decode.times(factor),

@@ -7,11 +7,11 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A function through points and straight between them. Left of the first point it is as high as there; right of the last it rises as it
- * does from the first to the last.
+ * A piecewise linear function. It is constant before the first point; after the last, its slope is that of the line from the first point
+ * to the last.
  *
- * @param x ascending, at least one
- * @param y as many
+ * @param x ascending coordinates, at least one
+ * @param y values, as many as x
  */
 record Curve(List<Double> x, List<Double> y) {
     Curve {
@@ -20,16 +20,16 @@ record Curve(List<Double> x, List<Double> y) {
         Check.that(!x.isEmpty() && x.size() == y.size(), "a curve without points");
     }
 
-    /** A straight line from 0 on. */
+    /** Creates a line that starts at 0. */
     static Curve line(double atZero, double slope) {
         return new Curve(List.of(0.0, 1.0), List.of(atZero, atZero + slope));
     }
 
     /**
-     * The curve that never falls and is closest to points, by weighted squares: where they fall, neighbours are pooled (Ayer et al., 1955).
+     * Returns the weighted isotonic regression of points: adjacent violators are pooled (Ayer et al., 1955).
      *
-     * @param x ascending
-     * @param weights positive
+     * @param x ascending coordinates
+     * @param weights positive weights
      */
     static Curve closestTo(List<Double> x, List<Double> y, List<Double> weights) {
         double[] level = new double[x.size()];
@@ -57,7 +57,7 @@ record Curve(List<Double> x, List<Double> y) {
         return new Curve(x, levels);
     }
 
-    /** The value at a place. */
+    /** Returns the value at a coordinate. */
     double at(double place) {
         int last = x.size() - 1;
         if (place <= x.getFirst()) {
@@ -76,12 +76,12 @@ record Curve(List<Double> x, List<Double> y) {
         return y.get(above - 1) + share * (y.get(above) - y.get(above - 1));
     }
 
-    /** The same, so many times as high. */
+    /** Returns the curve multiplied by a factor. */
     Curve times(double factor) {
         return new Curve(x, y.stream().map(value -> value * factor).toList());
     }
 
-    /** The middle of some values, at least one. */
+    /** Returns the median of at least one value. */
     static double median(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);

@@ -2,7 +2,7 @@ package io.roseinfer.bench.replay;
 
 import java.util.Arrays;
 
-/** Pieces of time of constant pace, and an even one between them. */
+/** A recorded pace: intervals of constant pace, with normal pace in between. */
 final class HeldPace implements Pace {
     private final long[] begin;
     private final long[] end;
@@ -23,7 +23,7 @@ final class HeldPace implements Pace {
         double left = costNanos;
         double at = (double) within;
         while (piece < begin.length) {
-            // The piece itself from where we are in it, then the time up to the next one.
+            // First the time up to this interval, then the rest of the interval.
             double inside = Math.max(0, (double) end[piece] - Math.max(at, (double) begin[piece]));
             double before = Math.max(0, (double) begin[piece] - at);
             double pace = cost[piece] / (double) Math.max(1, end[piece] - begin[piece]);

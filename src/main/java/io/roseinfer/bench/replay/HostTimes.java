@@ -4,16 +4,16 @@ import io.roseinfer.base.SplitMix64;
 import java.util.List;
 
 /**
- * What happens to requests outside of steps, in nanoseconds. Lists are samples that are drawn from; an empty one is no time at all.
+ * Durations outside of steps in nanoseconds. Lists are samples to draw from; an empty list means no time.
  *
- * @param turnNanos from the end of a step until the next one begins, where the engine has something to do
- * @param wakeNanos from a request's arrival in the queue of an idle engine until its step begins
- * @param arriving from when the client sends until the request is in the queue
- * @param first from when the engine has a request's first token until the client has it
- * @param later the same of the other tokens
+ * @param turnNanos time between two steps while the engine has work
+ * @param wakeNanos time from a request's arrival at an idle engine until its step starts
+ * @param arriving time from sending a request until it is queued
+ * @param first time from the engine's first token of a request until the client has it
+ * @param later the same for later tokens
  */
 public record HostTimes(long turnNanos, long wakeNanos, List<Long> arriving, List<Long> first, List<Long> later) {
-    /** None. */
+    /** No time outside of steps. */
     public static final HostTimes NONE = new HostTimes(0, 0, List.of(), List.of(), List.of());
 
     public HostTimes {
@@ -22,7 +22,7 @@ public record HostTimes(long turnNanos, long wakeNanos, List<Long> arriving, Lis
         later = List.copyOf(later);
     }
 
-    /** One of some samples; the same key draws the same one. */
+    /** Returns a random sample, determined by the key. */
     static long draw(List<Long> samples, long key) {
         return samples.isEmpty() ? 0 : samples.get((int) (SplitMix64.uniform(key, 0) * samples.size()));
     }

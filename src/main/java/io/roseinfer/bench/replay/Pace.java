@@ -2,22 +2,22 @@ package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.SplitMix64;
 
-/** How fast the machine is while it works: its own doing, not the policy's. */
+/** Variations of the machine's speed, independent of the scheduler. */
 @FunctionalInterface
 public interface Pace {
-    /** Every piece of work takes what it costs. */
+    /** The pace at which all work takes exactly its cost. */
     Pace EVEN = (startNanos, costNanos, step) -> startNanos + Math.max(1, Math.round(costNanos));
 
     /**
-     * When a piece of work ends.
+     * Returns the end time of a piece of work.
      *
-     * @param startNanos when it begins, after the run's start
-     * @param costNanos how long it takes at an even pace
-     * @param step its number
+     * @param startNanos start time since the run's start
+     * @param costNanos duration at normal pace
+     * @param step number of the step
      */
     long endNanos(long startNanos, double costNanos, long step);
 
-    /** Each step slower or faster by a factor of its own, of the log-normal distribution with median 1. */
+    /** Returns a pace that multiplies each step by a random log-normal factor with median 1. */
     static Pace logNormal(double sigma, long seed) {
         return (startNanos, costNanos, step) -> {
             double uniform = SplitMix64.uniform(seed, 2 * step);
@@ -27,8 +27,8 @@ public interface Pace {
         };
     }
 
-    /** Each step longer or shorter by a recorded difference, drawn by chance. */
-    static Pace drawn(double[] differencesNanos, long seed) {
+    /** Returns a pace that adds a randomly chosen recorded deviation to each step. */
+    static Pace resampled(double[] differencesNanos, long seed) {
         double[] own = differencesNanos.clone();
         return (startNanos, costNanos, step) -> {
             double difference = own[(int) (SplitMix64.uniform(seed, step) * own.length)];
@@ -37,14 +37,14 @@ public interface Pace {
     }
 
     /**
-     * The pace of a recorded run, moment by moment, so that two policies meet the same machine: while a recorded piece of work was under
-     * way, work goes on at its cost by the time it took; between them at an even pace. After the last one it begins anew.
+     * Returns the pace of a recorded run over time, so that different policies run on an equally fast machine. During a recorded piece of
+     * work the speed is its cost divided by its duration; between them it is normal. After the last one the recording repeats.
      *
-     * @param begin when each began, ascending
-     * @param end when each ended, not before it began nor after the next began
-     * @param costNanos what each would have taken at an even pace
+     * @param begin start of each piece of work, ascending
+     * @param end end of each, not before its start or after the next start
+     * @param costNanos duration of each at normal pace
      */
-    static Pace held(long[] begin, long[] end, double[] costNanos) {
+    static Pace recorded(long[] begin, long[] end, double[] costNanos) {
         return new HeldPace(begin, end, costNanos);
     }
 }

@@ -15,11 +15,11 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * A recorded run beside its replays: for TTFT, TPOT, ITL and latency the 50th, 90th and 99th percentile of the recording, of the replay
- * with the recorded settings, and of the replay with changed ones. The first two differ by the replay's error; the last two are both
- * replayed, so they differ by the change alone.
+ * Comparison of a recorded run with its replays: percentiles 50, 90 and 99 of TTFT, TPOT, ITL and latency in the recording, in the replay
+ * with recorded settings, and in the replay with changed settings. The first two differ by the replay's error; the last two are both
+ * replayed, so they differ only by the change.
  *
- * @param rows a line for each percentile that all of the runs have
+ * @param rows a row for each percentile that all runs have
  */
 public record Prediction(List<Row> rows) {
     private static final List<Double> PERCENTILES = List.of(50.0, 90.0, 99.0);
@@ -29,10 +29,10 @@ public record Prediction(List<Row> rows) {
     }
 
     /**
-     * Compares runs of the same requests, each by those it answered.
+     * Compares runs of the same requests by their completed requests.
      *
-     * @param replayed with the recorded settings
-     * @param changed with changed ones, if there are any
+     * @param replayed the replay with recorded settings
+     * @param changed the replay with changed settings, if any
      */
     public static Prediction of(LoadResult recorded, LoadResult replayed, Optional<LoadResult> changed) {
         Map<String, double[]> before = LatencyTable.fromSent(recorded);
@@ -57,7 +57,7 @@ public record Prediction(List<Row> rows) {
     }
 
     /**
-     * Returns what the results of the last run say of the recorded one.
+     * Returns the comparison for the results of the last run.
      *
      * @param changes arguments that replaced recorded ones
      * @param settingsKnown whether the replay has the recorded engine's settings
@@ -84,7 +84,7 @@ public record Prediction(List<Row> rows) {
     }
 
     /**
-     * The table, every line ended by a newline; the last two columns only if settings were changed.
+     * Returns the table, with the last two columns only if settings were changed. Every line ends with a newline.
      *
      * @param settingsKnown whether the replay has the recorded engine's settings
      */
@@ -117,7 +117,7 @@ public record Prediction(List<Row> rows) {
         return out.toString();
     }
 
-    /** A share as a percentage with its sign; a dash where there was nothing to compare with. */
+    /** Formats a share as a signed percentage; a dash if it is undefined. */
     private static String percent(double share) {
         return Double.isFinite(share) ? String.format(Locale.ROOT, "%+.1f%%", 100 * share) : "-";
     }

@@ -29,18 +29,18 @@ import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A run that {@code bench serve --json} has written, as far as it can be run again.
+ * A run recorded by {@code bench serve --json}.
  *
- * @param name of its file
- * @param command the arguments of its command, {@code bench serve} included
- * @param result what came of it; the run starts at 0
- * @param kvBlocks blocks of its engine's KV pool, or 0 if nobody knows
- * @param verdict whether it counted when it was recorded
+ * @param name name of its file
+ * @param command the arguments of its command, including {@code bench serve}
+ * @param result its result; the run starts at 0
+ * @param kvBlocks blocks of its engine's KV pool, or 0 if unknown
+ * @param verdict its validity
  */
 public record RecordedRun(String name, List<String> command, LoadResult result, int kvBlocks, Verdict verdict) {
     private static final int MAX_SAMPLES = 1 << 16;
 
-    /** Every model of byte-level BPE has as many tokens. */
+    /** Every byte-level BPE model has at least this many tokens. */
     private static final int MIN_VOCABULARY = 256;
 
     public RecordedRun {
@@ -48,9 +48,9 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     }
 
     /**
-     * Reads a results file.
+     * Reads a result file.
      *
-     * @throws BadInput if it is not one of {@code bench serve}
+     * @throws BadInput if it was not written by {@code bench serve}, or is inconsistent
      */
     public static RecordedRun read(Path file) {
         JsonNode root = ResultFile.read(file);
@@ -74,7 +74,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
                 result.roseinfer().validity());
     }
 
-    /** Refuses values that do not fit each other. */
+    /** Rejects inconsistent values. */
     private static void requireWhole(String name, JsonNode document, ServeResult result) {
         if (!(document.path("duration").asDouble(0) > 0)) {
             throw ResultJson.wrong(name, document, "/duration", "a positive number");
@@ -109,11 +109,11 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     }
 
     /**
-     * The load of this run, held against what was sent.
+     * Returns the load of this run after verifying it against the recorded requests.
      *
-     * @param load what its flags make
-     * @param exactly whether completions are to be as long as they were, and prompts that were text are replaced by as many token ids
-     * @throws BadInput if the requests differ: the data set has changed, or the code that makes it
+     * @param load the load created by the run's flags
+     * @param exactly whether to use the recorded completion lengths, and to replace text prompts by as many token ids
+     * @throws BadInput if the requests differ, because the dataset or its generator has changed
      */
     public OfferedLoad again(OfferedLoad load, boolean exactly) {
         if (load.requests().size() != result.calls().size()) {
@@ -142,7 +142,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         return new OfferedRequest(ids.dueNanos(), ids.prompt(), tokens);
     }
 
-    /** As many token ids as a text had, and no others' beginning. */
+    /** Returns unique token ids, as many as a text prompt had. */
     private static Prompt ids(CallResult call) {
         int[] ids = new int[Math.max(1, call.inputTokens())];
         for (int i = 0; i < ids.length; i++) {
@@ -152,7 +152,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     }
 
     /**
-     * How long things took in this run, with the machine's pace moment by moment.
+     * Returns the durations in this run, with the machine's pace over time.
      *
      * @throws BadInput if its steps were not recorded
      */
@@ -171,9 +171,9 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     }
 
     /**
-     * Refuses a run of several engines: simulated time has one.
+     * Rejects a run of several engines, because a simulation has one.
      *
-     * @throws BadInput if its requests or steps were those of more than one
+     * @throws BadInput if requests or steps are of several engines
      */
     public void requireOneEngine() {
         Stream<Long> ofSteps = result.steps().stream().map(step -> step.get(Fact.ENGINE));
@@ -188,7 +188,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         }
     }
 
-    /** Refuses a run whose steps are not all known: its pace would be that of another part of the run. */
+    /** Rejects a run with missing steps: its pace would be that of only a part of the run. */
     private void requireAllSteps() {
         List<StepRecord> steps = result.steps();
         boolean hasGap = IntStream.range(1, steps.size())
@@ -199,7 +199,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         }
     }
 
-    /** The pace of every step, and of the turns between those that followed one another. */
+    /** Returns the pace of every step, and of the host between consecutive steps. */
     private Pace pace(List<CostFit.Sample> samples, CostTable costs, long turnNanos) {
         List<Long> begin = new ArrayList<>();
         List<Long> end = new ArrayList<>();
@@ -217,24 +217,24 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
             end.add(ends);
             cost.add(costs.nanos(samples.get(i).shape()));
         }
-        return Pace.held(
+        return Pace.recorded(
                 begin.stream().mapToLong(Long::longValue).toArray(),
                 end.stream().mapToLong(Long::longValue).toArray(),
                 cost.stream().mapToDouble(Double::doubleValue).toArray());
     }
 
-    /** This run's deviations from its costs, drawn by chance. */
-    public Pace drawnPace(long seed) {
+    /** Returns a pace that resamples this run's deviations from its costs. */
+    public Pace resampledPace(long seed) {
         List<CostFit.Sample> samples = samples();
         CostTable costs = CostFit.fit(samples);
-        return Pace.drawn(
+        return Pace.resampled(
                 samples.stream()
                         .mapToDouble(sample -> sample.nanos() - costs.nanos(sample.shape()))
                         .toArray(),
                 seed);
     }
 
-    /** Steps in flight at a time: two if most steps were launched before the one before them had ended. */
+    /** Returns the steps in flight at a time: two if most steps were launched before the previous one ended. */
     public int inFlight() {
         List<StepRecord> steps = result.steps();
         long overlapped = IntStream.range(1, steps.size())
@@ -244,7 +244,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         return 2 * overlapped > steps.size() ? 2 : 1;
     }
 
-    /** The steps with their lengths: to the end of each, from its beginning or from the end of the one before where they overlap. */
+    /** Returns the steps with their durations, from the start of a step or the end of the previous one if they overlap. */
     List<CostFit.Sample> samples() {
         List<CostFit.Sample> samples = new ArrayList<>();
         long before = Long.MIN_VALUE;
@@ -286,7 +286,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         }
     }
 
-    /** From the arrival at an idle engine until the step begins: requests that came when no step ran and were admitted at once. */
+    /** Returns the median time from a request's arrival at an idle engine until its step starts. */
     private long wake() {
         NavigableMap<Long, Long> ends = new TreeMap<>();
         result.steps().forEach(step -> ends.put(step.get(Fact.START_NANOS), step.endNanos()));

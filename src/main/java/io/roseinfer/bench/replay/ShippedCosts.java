@@ -11,20 +11,20 @@ import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The step costs that are in the jar: fitted to the steps of recorded runs of one model on one GPU. The resource {@code costs.json}:
+ * The built-in step costs, fitted to recorded runs of one model on one GPU. The resource {@code costs.json}:
  *
  * <pre>
- * gpu, driver, jdk, commit     what it was recorded on
- * model, dtype                 of what
- * commands[]                   by which commands
+ * gpu, driver, jdk, commit     the environment of the recording
+ * model, dtype                 the recorded model
+ * commands[]                   the commands of the recorded runs
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
- * decode_per_attended          nanoseconds for every position that a token attends to
+ * decode_per_attended          nanoseconds per attended position
  * other                        {tokens[], nanos[]}: the curve of all other steps
  * other_per_row, other_per_attended
  * range                        {min_decode_rows, max_decode_rows, min_tokens, max_tokens}: the smallest and largest steps
  * turn, wake, arriving, first, later
- *                              nanoseconds outside of steps, medians, as in {@link HostTimes}
+ *                              median nanoseconds outside of steps, as in {@link HostTimes}
  * </pre>
  */
 public final class ShippedCosts {
@@ -40,12 +40,12 @@ public final class ShippedCosts {
         }
     }
 
-    /** The model they are costs of, as {@code --model} names it. */
+    /** Returns the model of the costs as a value of {@code --model}. */
     public static String model() {
         return read().path("model").asString("");
     }
 
-    /** Whether a model, by the name that {@code --model} has for it, has these costs. */
+    /** Returns whether the costs apply to a value of {@code --model}. */
     public static boolean isOf(String model) {
         return shape(model).equals(shape(model()));
     }
@@ -54,7 +54,7 @@ public final class ShippedCosts {
         return model.replaceFirst(".*[:/]", "").toLowerCase(Locale.ROOT);
     }
 
-    /** The costs. */
+    /** Loads the costs. */
     public static StepCosts load() {
         return of(read());
     }

@@ -32,11 +32,11 @@ import java.util.PriorityQueue;
 import java.util.function.Supplier;
 
 /**
- * An engine on simulated time: the real scheduler, KV pool and prefix cache over a runner whose tokens mean nothing, with steps that take
- * what {@link StepTimes} says. As many steps are in flight as the runner takes: the device begins one as the one before ends, and what
- * arrives meanwhile has to wait for the step that is launched already. A run takes no longer than scheduling it does.
+ * An engine in simulated time: the real scheduler, KV pool and prefix cache over a simulated runner, with the step durations of
+ * {@link StepTimes}. Up to the runner's limit, steps are launched ahead: the device starts one when the previous ends, and requests that
+ * arrive meanwhile wait for the steps already launched. A run takes only as long as its scheduling.
  *
- * <p>Completions have exactly the tokens that are asked for.
+ * <p>Completions have exactly the requested length.
  */
 public final class SimulatedServer {
     private static final long ARRIVING = 1;
@@ -49,11 +49,11 @@ public final class SimulatedServer {
     private final long seed;
 
     /**
-     * A server for runs one after the other, each of which begins with an empty cache.
+     * Creates a server. Every run starts with an empty cache.
      *
      * @param runners opens a simulated runner
-     * @param maxConcurrency most requests that the client has in flight
-     * @param seed of what is drawn
+     * @param maxConcurrency maximum requests in flight
+     * @param seed seed of random samples
      */
     public SimulatedServer(
             Supplier<ModelRunner> runners, SchedulerOptions options, StepTimes times, int maxConcurrency, long seed) {
@@ -65,7 +65,7 @@ public final class SimulatedServer {
     }
 
     /**
-     * Serves a load whose prompts are token ids; the run starts at 0.
+     * Runs a load whose prompts are token ids; the run starts at 0.
      *
      * @throws BadInput if a prompt is text
      */
@@ -75,7 +75,7 @@ public final class SimulatedServer {
         }
     }
 
-    /** A request and its stamps so far. */
+    /** A request with its timestamps so far. */
     private static final class Request {
         private final int id;
         private final OfferedRequest offered;
@@ -101,7 +101,7 @@ public final class SimulatedServer {
             };
         }
 
-        /** Notes that a step with a row of this request was launched; the first such step admits it. */
+        /** Records the launch of a step with a row of this request; the first such step admits it. */
         private void isIn(long launchNanos, int fromCache) {
             if (admittedNanos == ServerStamps.UNKNOWN) {
                 admittedNanos = launchNanos;
@@ -135,28 +135,28 @@ public final class SimulatedServer {
         }
     }
 
-    /** One run. */
+    /** The state of one run. */
     private final class Run {
         private final OnlineScheduler scheduler;
         private final OfferedLoad load;
         private final List<Request> requests = new ArrayList<>();
         private final Map<Long, Request> running = new HashMap<>();
-        /** Requests that were sent and that the engine has not taken in, by when it can. */
+        /** Requests sent but not yet queued in the scheduler, by arrival time. */
         private final PriorityQueue<Request> arriving =
                 new PriorityQueue<>(Comparator.comparingLong((Request request) -> request.queuedNanos)
                         .thenComparingInt(request -> request.id));
 
-        /** When places under the bound on concurrency become free. */
+        /** The times at which concurrency slots become free. */
         private final PriorityQueue<Long> places = new PriorityQueue<>();
 
-        /** When the steps in flight were launched, oldest first. */
+        /** The launch times of the steps in flight, oldest first. */
         private final ArrayDeque<Long> launchedNanos = new ArrayDeque<>();
 
         private final List<StepRecord> steps = new ArrayList<>();
         private boolean stepped;
         private int sent;
         private long nowNanos;
-        /** When the device is done with the steps that are completed. */
+        /** The time when the device has finished all completed steps. */
         private long deviceFreeNanos;
 
         private Run(ModelRunner runner, OfferedLoad load) {
@@ -202,7 +202,7 @@ public final class SimulatedServer {
                     steps);
         }
 
-        /** Sends every request that has a place, whenever that is: those that are due later arrive later. */
+        /** Sends every request that has a concurrency slot, even in the future: it then arrives later. */
         private void send() {
             while (sent < requests.size() && !places.isEmpty()) {
                 Request request = requests.get(sent++);
@@ -266,9 +266,8 @@ public final class SimulatedServer {
         private void deliver(Request request) {
             HostTimes host = times.host();
             boolean first = request.tokens.isEmpty();
-            // One delay for all later tokens of a request: recorded ones come in lumps, and a token that had one of its
-            // own would be
-            // late as often as any of those before it was.
+            // One delay for all later tokens of a request. Recorded delays are correlated; with independent delays a token
+            // would also wait for every late token before it.
             long delay = HostTimes.draw(first ? host.first() : host.later(), key(DELIVERY, request.id, first ? 0 : 1));
             request.tokens.add(nowNanos);
             request.seen.add(Math.max(nowNanos + delay, first ? 0 : request.seen.getLast()));

@@ -7,37 +7,37 @@ import java.util.Optional;
 import java.util.function.LongFunction;
 
 /**
- * The source of step times on simulated time.
+ * Step costs for simulated time.
  *
- * @param source in words, for results
- * @param times of an even pace, or of the recorded one
- * @param drawn the recorded pace drawn by chance, by seed; empty of costs without a recorded run
+ * @param source description of their source, for results
+ * @param times durations with normal or recorded pace
+ * @param resampled pace with resampled deviations, by seed; empty without a recorded run
  * @param inFlight steps in flight at a time
- * @param kvBlocks blocks of the recorded pool, or 0 if that is not known
+ * @param kvBlocks blocks of the recorded pool, or 0 if unknown
  */
 public record StepCosts(
-        String source, StepTimes times, Optional<LongFunction<Pace>> drawn, int inFlight, int kvBlocks) {
-    /** Costs of a straight line. */
+        String source, StepTimes times, Optional<LongFunction<Pace>> resampled, int inFlight, int kvBlocks) {
+    /** Creates linear costs. */
     public static StepCosts linear(String text, CostTable costs) {
         return new StepCosts(
                 "step costs " + text, new StepTimes(costs, Pace.EVEN, HostTimes.NONE), Optional.empty(), 1, 0);
     }
 
     /**
-     * Costs of a recorded run's steps.
+     * Creates costs from a recorded run.
      *
-     * @throws io.roseinfer.base.RoseException.BadInput if it has none that can be used
+     * @throws io.roseinfer.base.RoseException.BadInput if its steps cannot be used
      */
     public static StepCosts of(RecordedRun run) {
         return new StepCosts(
                 "step costs of " + run.name(),
                 run.times(),
-                Optional.of(run::drawnPace),
+                Optional.of(run::resampledPace),
                 run.inFlight(),
                 run.kvBlocks());
     }
 
-    /** A note if steps of a simulated run were larger or smaller than any that was measured. */
+    /** Returns a note if steps of a simulated run were outside of the measured range. */
     public Optional<String> extrapolation(LoadResult run) {
         StepRange range = times.costs().range();
         double all = 0;

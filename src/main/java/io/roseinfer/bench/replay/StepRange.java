@@ -4,13 +4,15 @@ import java.util.IntSummaryStatistics;
 import java.util.List;
 
 /**
- * The steps that were measured, from the smallest to the largest.
+ * The range of measured steps.
  *
- * @param minDecodeRows rows of steps that only decode
- * @param minTokens tokens of other steps
+ * @param minDecodeRows minimum rows of steps that only decode
+ * @param maxDecodeRows maximum rows of steps that only decode
+ * @param minTokens minimum tokens of other steps
+ * @param maxTokens maximum tokens of other steps
  */
 record StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTokens) {
-    /** Every step, for costs that are defined and not measured. */
+    /** All steps, for costs that were not measured. */
     static final StepRange ALL = new StepRange(0, Integer.MAX_VALUE, 0, Integer.MAX_VALUE);
 
     static StepRange of(List<StepShape> steps) {
@@ -25,7 +27,7 @@ record StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTok
         return new StepRange(rows.getMin(), rows.getMax(), tokens.getMin(), tokens.getMax());
     }
 
-    /** Whether a step of as many rows, or tokens, was measured, or a smaller and a larger one. */
+    /** Returns whether a step is within the range. */
     boolean contains(StepShape step) {
         return step.isDecode()
                 ? step.rows() >= minDecodeRows && step.rows() <= maxDecodeRows

@@ -4,12 +4,12 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 
 /**
- * What a step computes, as far as its length depends on it.
+ * The shape of a step, on which its duration depends.
  *
- * @param rows sequences
- * @param tokens of all rows
- * @param prefillTokens those of them that belong to prompts
- * @param attended positions that the tokens attend to, together
+ * @param rows number of sequences
+ * @param tokens tokens of all rows
+ * @param prefillTokens prompt tokens of all rows
+ * @param attended positions attended to, summed over tokens
  */
 record StepShape(int rows, int tokens, int prefillTokens, long attended) {
     static StepShape of(StepRecord step) {
@@ -20,7 +20,7 @@ record StepShape(int rows, int tokens, int prefillTokens, long attended) {
                 step.get(Fact.ATTENDED));
     }
 
-    /** Whether every row computes one generated token and nothing else. */
+    /** Returns whether every row only decodes one token. */
     boolean isDecode() {
         return prefillTokens == 0 && tokens == rows;
     }

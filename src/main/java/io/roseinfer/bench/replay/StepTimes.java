@@ -1,14 +1,14 @@
 package io.roseinfer.bench.replay;
 
 /**
- * Everything that takes time on a simulated server.
+ * All durations of a simulated server.
  *
- * @param costs of steps
- * @param pace of the machine
- * @param host outside of steps
+ * @param costs costs of steps
+ * @param pace pace of the machine
+ * @param host durations outside of steps
  */
 public record StepTimes(CostTable costs, Pace pace, HostTimes host) {
-    /** When a step ends. */
+    /** Returns the end time of a step. */
     long endNanos(StepShape shape, long startNanos, long step) {
         return pace.endNanos(startNanos, costs.nanos(shape), step);
     }

@@ -13,8 +13,8 @@ import java.util.List;
  * @param gaps time between tokens, by the parts of {@link Gap}
  * @param slowest the first tokens of all requests, the slowest first
  * @param longest the longest gaps by the client's timestamps, longest first
- * @param gapsWithoutSteps gaps that {@code gaps} leaves out because their steps are not known; 0 if no step is
- * @param hasAllSteps whether the run's steps go back to every request's first token; an engine remembers only its newest steps
+ * @param gapsWithoutSteps gaps excluded from {@code gaps} because their steps are unknown; 0 if no step is known
+ * @param hasAllSteps whether the steps include those of every request's first token; an engine keeps only its newest steps
  */
 public record Attribution(
         PartTable firstToken,
@@ -30,7 +30,7 @@ public record Attribution(
         longest = List.copyOf(longest);
     }
 
-    /** Joins the timestamps of a run's completed requests. */
+    /** Computes the breakdown from the timestamps of a run's completed requests. */
     public static Attribution of(LoadResult run) {
         Steps steps = new Steps(run.steps());
         List<FirstToken> first = new ArrayList<>();

@@ -3,8 +3,8 @@ package io.roseinfer.bench.report;
 import java.util.List;
 import java.util.Map;
 
-/** Results of a benchmark: the content of its file, from which its table and its page are made. */
+/** The results of a benchmark: the content of its JSON file, and the source of its CSV file and HTML report. */
 public interface BenchResult {
-    /** Returns the lines of the table, each by the names of its columns. */
+    /** Returns the rows of the CSV file, by column name. */
     List<Map<String, String>> table();
 }

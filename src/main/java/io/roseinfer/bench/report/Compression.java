@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/** How a file's content is compressed, which the suffix of its name says. */
+/** The compression of a file, by the suffix of its name. */
 enum Compression {
     NONE,
     GZIP,
@@ -21,7 +21,7 @@ enum Compression {
 
     private static final int BUFFER_BYTES = 1 << 16;
 
-    /** The compression of a name; empty if its suffix is none of {@code .json}, {@code .gz} and {@code .zst}. */
+    /** Returns the compression of a name; empty if it has a suffix other than {@code .json}, {@code .gz} and {@code .zst}. */
     static Optional<Compression> of(Path path) {
         Path name = path.getFileName();
         String text = name == null ? "" : name.toString().toLowerCase(Locale.ROOT);
@@ -35,7 +35,7 @@ enum Compression {
     }
 
     /**
-     * Loads the native library that {@link #ZSTD} needs, so that it is not found missing after a long run.
+     * Loads the native library of {@link #ZSTD}, so that a missing library is detected before a long run.
      *
      * @throws BadInput if it cannot be loaded
      */

@@ -10,16 +10,16 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Results as a table of comma-separated values (RFC 4180), the names in the first line.
+ * Formats results as comma-separated values (RFC 4180) with a header line.
  *
  * <pre>
- * bench serve, replay    a line for each request: id, prompt_tokens, tokens, due_ms, sent_ms, end_ms since the start, ttft_ms, tpot_ms,
+ * bench serve, replay    a row per request: id, prompt_tokens, tokens, due_ms, sent_ms, end_ms since the start, ttft_ms, tpot_ms,
  *                        e2el_ms, error
- * bench streaming        the same, of every run; run is its number
- * bench sweep            a line for each point: the varied flags, the figures, failed, invalid (why, or empty)
- * bench ab               a line for each arm of each pair: pair, seed, arm, and the figures
- * bench model            a line for each point; of an object with parts a column for each, as in step_ms_median
- * bench scheduler        the same of the cost of a step; with a mode a line for each request of each run
+ * bench streaming        the same for every run; run is its number
+ * bench sweep            a row per point: the varied flags, the metrics, failed, invalid (the reason, or empty)
+ * bench ab               a row per arm and pair: pair, seed, arm, and the metrics
+ * bench model            a row per point; objects have a column for each member, as in step_ms_median
+ * bench scheduler        the same for the time per step; with a mode, a row per request and run
  * </pre>
  */
 public final class CsvReport {
@@ -27,7 +27,7 @@ public final class CsvReport {
 
     private CsvReport() {}
 
-    /** The table of some results. */
+    /** Formats results. */
     public static String of(BenchResult result) {
         List<Map<String, String>> table = result.table();
         Set<String> names = new LinkedHashSet<>();
@@ -39,7 +39,7 @@ public final class CsvReport {
         return out.toString();
     }
 
-    /** Adds the columns of a request's times, in nanoseconds since the start. */
+    /** Adds the columns for a request's times, given in nanoseconds since the start. */
     static void times(Map<String, String> row, long sentNanos, long endNanos, TokenTimes tokens) {
         row.put("sent_ms", millis((double) sentNanos));
         row.put("end_ms", millis((double) endNanos));

@@ -9,16 +9,16 @@ import java.util.OptionalLong;
 import java.util.stream.Collectors;
 
 /**
- * What a result was measured on. What is not known is empty and {@code null} in JSON.
+ * The environment of a result. Unknown values are empty, and {@code null} in JSON.
  *
  * @param jdk version and virtual machine
- * @param cpu the processor's own name
- * @param vectorBits width of the vectors the CPU kernels use; empty for scalar kernels
- * @param gpu the name of the GPU it ran on
+ * @param cpu name of the processor
+ * @param vectorBits vector width of the CPU kernels; empty for scalar kernels
+ * @param gpu name of the GPU
  * @param driver version of the NVIDIA driver
- * @param commit the commit of the running checkout
- * @param warmUpNanos how long the model was warmed up when it was loaded
- * @param simulated where the times come from if nothing was measured; empty of a measurement
+ * @param commit commit of the running checkout
+ * @param warmUpNanos duration of the warm-up at load
+ * @param simulated source of the times if they are simulated; empty for a measurement
  */
 public record Environment(
         String jdk,
@@ -29,7 +29,7 @@ public record Environment(
         Optional<String> commit,
         @JsonInclude(Include.NON_ABSENT) OptionalLong warmUpNanos,
         @JsonInclude(Include.NON_ABSENT) Optional<String> simulated) {
-    /** The environment of a measurement. */
+    /** Creates the environment of a measurement. */
     public Environment(
             String jdk,
             Optional<String> cpu,
@@ -41,7 +41,7 @@ public record Environment(
         this(jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.of(warmUpNanos), Optional.empty());
     }
 
-    /** The environment of a simulation, for which this machine means nothing. */
+    /** Returns the environment of a simulation, which does not depend on this machine. */
     public static Environment simulated(String jdk, Optional<String> commit, String costs) {
         return new Environment(
                 jdk,
@@ -54,12 +54,12 @@ public record Environment(
                 Optional.of(costs));
     }
 
-    /** Returns what many runs were measured on: all but the warm-up, of which each has its own. */
+    /** Returns the environment of several runs, without the warm-up, which differs between runs. */
     public Environment ofMany() {
         return new Environment(jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.empty(), simulated);
     }
 
-    /** Returns the lines above a text's table that say where simulated times come from; empty of measurements. */
+    /** Returns the lines of a text report with the sources of simulated times; empty for measurements. */
     public static String simulatedLines(Collection<Environment> environments) {
         return environments.stream()
                 .flatMap(machine -> machine.simulated().stream())

@@ -16,14 +16,13 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A run in numbers by the names that vLLM's results have for them: {@code mean_}, {@code median_}, {@code p90_} and {@code p99_} with
- * {@code ttft_ms}, {@code tpot_ms}, {@code itl_ms} and {@code e2el_ms}, and per second {@code request_throughput},
- * {@code request_goodput} and {@code output_throughput}. Two are ours: {@code completion_rate}, requests per second from the first to the
- * last ending, which has no idle tail in it, and {@code good_share}, good requests by all that were sent. Where there is no sample there is
- * no number.
+ * The metrics of a run, by vLLM's names: {@code mean_}, {@code median_}, {@code p90_} and {@code p99_} with {@code ttft_ms},
+ * {@code tpot_ms}, {@code itl_ms} and {@code e2el_ms}, and per second {@code request_throughput}, {@code request_goodput} and
+ * {@code output_throughput}. Additional metrics are {@code completion_rate}, requests per second from the first completion to the last
+ * (without an idle tail), and {@code good_share}, good requests divided by all requests. Metrics without samples are absent.
  */
 public final class Figures {
-    /** Numbers of which more is better; of the others it is less. */
+    /** Metrics of which higher is better; of the others, lower is better. */
     private static final Set<String> HIGHER =
             Set.of("request_throughput", "request_goodput", "output_throughput", "completion_rate", "good_share");
 
@@ -32,7 +31,7 @@ public final class Figures {
 
     private Figures() {}
 
-    /** The names of all numbers that a run may have. */
+    /** Returns the names of all metrics. */
     public static List<String> names() {
         List<String> names = new ArrayList<>();
         for (String latency : LATENCIES) {
@@ -43,9 +42,9 @@ public final class Figures {
     }
 
     /**
-     * The numbers of a run.
+     * Returns the metrics of a run.
      *
-     * @param bounds of a good request, most milliseconds by metric; without one every completed request is good
+     * @param bounds maximum milliseconds of a good request, by metric; if empty, every completed request is good
      */
     public static Map<String, Double> of(LoadResult run, Map<String, Double> bounds) {
         Map<String, Double> figures = new LinkedHashMap<>();
@@ -75,14 +74,14 @@ public final class Figures {
     }
 
     /**
-     * Returns how many completed requests are within every bound, from when they were to be sent: a wait under a bound on concurrency
-     * counts. One of a single token is within every TPOT, and one without a token within no TTFT.
+     * Returns the number of completed requests within all bounds since they were due, including waits for a concurrency limit. A request
+     * with a single token meets every TPOT bound, and one without a token no TTFT bound.
      */
     static long goodRequests(LoadResult run, Map<String, Double> bounds) {
         return good(run, bounds, CallResult::ttftFromDueNanos, CallResult::latencyFromDueNanos);
     }
 
-    /** Returns how many are within every bound from when they were sent. */
+    /** Returns the number of completed requests within all bounds since they were sent. */
     static long goodRequestsFromSent(LoadResult run, Map<String, Double> bounds) {
         return good(run, bounds, CallResult::ttftNanos, CallResult::latencyNanos);
     }
@@ -103,7 +102,7 @@ public final class Figures {
         return nanos <= bounds.getOrDefault(metric, Double.POSITIVE_INFINITY) * 1e6;
     }
 
-    /** Whether more of a number is better. */
+    /** Returns whether higher is better for a metric. */
     public static boolean isHigherBetter(String name) {
         return HIGHER.contains(name);
     }

@@ -10,29 +10,29 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The time to a request's first token, and what it was spent on, from when it was to be sent. A part lasts from the stamp before it to its own; where a
- * stamp is not known, its part is in the next one.
+ * The breakdown of the time to a request's first token since it was due. A part lasts from the previous timestamp to its own; if a
+ * timestamp is unknown, its part is included in the next one.
  *
  * <pre>
- * dispatch        due to sent: the client was late, or held it back under a bound on concurrency
- * send            sent to received: the connection, up to the last byte of the body
- * parse           received to understood
- * tokenize        until the prompt was token ids and the request in the engine's queue
- * queue           until it was admitted
- * prefill         until the step that ends the prompt had come back from the device
+ * dispatch        from due to sent: the client was late, or waited for a concurrency limit
+ * send            until the server received the last byte of the body
+ * parse           until the request was parsed
+ * tokenize        until the prompt was tokenized and the request queued
+ * queue           until the request was admitted
+ * prefill         until the device finished the step that ends the prompt
  * sample          until the engine had the token
- * hand_over       until the thread that answers had it
- * write           until the socket had its event
- * read            until the client had read it: the network, and the client's own turn
- * residual        what is left: stamps that are missing at the end or out of order, and queue and prefill without a time of admission
+ * deliver         until the responding thread had the token
+ * write           until its event was written to the socket
+ * read            until the client read it: network and client
+ * unattributed    the rest: timestamps missing at the end or out of order, or queue and prefill without an admission time
  * </pre>
  *
- * @param request its id
- * @param promptTokens as {@link CallResult#promptTokens} has them
+ * @param request id of the request
+ * @param promptTokens number of prompt tokens, as in {@link CallResult#promptTokens}
  * @param parts nanoseconds by name, in the order of {@link #PARTS}
  */
 record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
-    /** The names of the parts, in their order. */
+    /** The names of the parts in order. */
     static final List<String> PARTS = List.of(
             "dispatch",
             "send",
@@ -41,21 +41,21 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
             "queue",
             "prefill",
             "sample",
-            "hand_over",
+            "deliver",
             "write",
             "read",
-            "residual");
+            "unattributed");
 
     FirstToken {
         parts = Collections.unmodifiableMap(new LinkedHashMap<>(parts));
     }
 
-    /** From when the request was to be sent until the client had the token. */
+    /** Returns the time since the request was due until the client had the token. */
     double nanos() {
         return parts.values().stream().mapToDouble(Double::doubleValue).sum();
     }
 
-    /** A request's; empty if the server did not say, or there is no token. */
+    /** Returns the breakdown of a request; empty without server timestamps or tokens. */
     static Optional<FirstToken> of(CallResult call, Steps steps) {
         if (call.server().isEmpty() || call.arrivals().nanos().isEmpty()) {
             return Optional.empty();
@@ -79,7 +79,7 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
                 first.until("prefill", computed);
             }
             first.until("sample", had);
-            first.until("hand_over", firstOf(stamps.readNanos()));
+            first.until("deliver", firstOf(stamps.readNanos()));
             first.until("write", firstOf(stamps.writtenNanos()));
             first.until("read", seenNanos);
         }
@@ -90,7 +90,7 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
         return nanos.isEmpty() ? ServerStamps.UNKNOWN : nanos.getFirst();
     }
 
-    /** The parts so far, and when the last of them ended. */
+    /** The parts so far, and the end of the last one. */
     private static final class Parts {
         private final Map<String, Double> nanos = new LinkedHashMap<>();
         private long before;
@@ -100,7 +100,7 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
             before = startNanos;
         }
 
-        /** A part ends at a stamp, if that is known and not before what came before it. */
+        /** Ends a part at a timestamp, if that is known and not before the previous one. */
         private void until(String part, long at) {
             if (at != ServerStamps.UNKNOWN && at >= before) {
                 nanos.merge(part, (double) (at - before), Double::sum);
@@ -108,7 +108,7 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
             }
         }
 
-        /** The time until a stamp belongs to no part that has a name. */
+        /** Leaves the time until a timestamp unattributed. */
         private void skip(long at) {
             before = Math.max(before, at);
         }
@@ -116,7 +116,7 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
         private Map<String, Double> endingAt(long startNanos, long endNanos) {
             double known =
                     nanos.values().stream().mapToDouble(Double::doubleValue).sum();
-            nanos.put("residual", endNanos - startNanos - known);
+            nanos.put("unattributed", endNanos - startNanos - known);
             return nanos;
         }
     }

@@ -10,17 +10,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The time between two events of a request that brought tokens, by the client's timestamps, and its breakdown if the engine's steps are known.
+ * The time between two token events of a request by the client's timestamps, with a breakdown if the engine's steps are known.
  *
- * @param request its id
- * @param token index of the first token of the event that ended it; the request's first token has index 0
- * @param nanos how long the client waited
- * @param waitedFor the longest step that ended in it; empty if its steps are not known
- * @param stepNanos the time of that step by itself, without what it waited on the device for the step before it
- * @param parts nanoseconds by name, empty if its steps are not known: {@code decode} and {@code prompts}, the steps that only decoded and
- *     those with prompt tokens; {@code between}, the engine outside of steps; {@code delivery}, how much later than the engine the client
- *     had this token than the one before, which may be negative. A decode step that waited on the device for a step with prompt tokens
- *     has only the time after it
+ * @param request id of the request
+ * @param token index of the first token of the later event; the request's first token has index 0
+ * @param nanos duration of the gap
+ * @param waitedFor the longest step that ended in the gap; empty if the steps are unknown
+ * @param stepNanos duration of that step, without its wait for the previous step on the device
+ * @param parts nanoseconds by name, empty if the steps are unknown: {@code decode} and {@code prompts}, the steps without and with prompt
+ *     tokens; {@code idle}, the engine outside of steps; {@code delivery}, the change of the delay between engine and client from the
+ *     previous token to this one, which may be negative. A decode step that waited on the device for a step with prompt tokens includes
+ *     only the time after that step
  */
 record Gap(
         int request,
@@ -29,8 +29,8 @@ record Gap(
         Optional<StepRecord> waitedFor,
         double stepNanos,
         Map<String, Double> parts) {
-    /** The names of the parts, in their order. */
-    static final List<String> PARTS = List.of("decode", "prompts", "between", "delivery");
+    /** The names of the parts in order. */
+    static final List<String> PARTS = List.of("decode", "prompts", "idle", "delivery");
 
     /** Returns all gaps of a request. */
     static List<Gap> of(CallResult call, Steps steps) {
@@ -75,7 +75,7 @@ record Gap(
                 seenNanos,
                 Optional.of(longest),
                 all.nanos(longest),
-                Map.of("decode", decode, "prompts", prompts, "between", engine - decode - prompts, "delivery", (double)
+                Map.of("decode", decode, "prompts", prompts, "idle", engine - decode - prompts, "delivery", (double)
                         (seenNanos - engine)));
     }
 }

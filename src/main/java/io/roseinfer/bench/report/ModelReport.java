@@ -5,14 +5,14 @@ import io.roseinfer.bench.ModelTiming;
 import java.util.Locale;
 
 /**
- * The results of {@code roseinfer bench model}, as a table.
+ * Formats the results of {@code roseinfer bench model} as a table.
  *
- * <p>A line of the table is a kind of step; a run of a prefill is one step, a run of a decode {@code --decode-steps} steps.
+ * <p>A row is a step shape; a prefill run is one step, a decode run {@code --decode-steps} steps.
  *
  * <pre>
- * ms                   time of a step, the median over the runs
- * min ms, max ms       the fastest and the slowest run's
- * tokens/s             tokens that a step computes by its median time, all rows together
+ * ms                   time per step, median over the runs
+ * min ms, max ms       time per step of the fastest and the slowest run
+ * tokens/s             tokens per step of all rows, divided by the median time
  * </pre>
  */
 public final class ModelReport {
@@ -20,7 +20,7 @@ public final class ModelReport {
 
     private ModelReport() {}
 
-    /** The lines above the table, each ended by a newline. */
+    /** Returns the lines above the table. Every line ends with a newline. */
     public static String header(String model, String dtype, String device, ModelBenchmark.Settings settings) {
         return String.format(
                 Locale.ROOT,
@@ -52,7 +52,7 @@ public final class ModelReport {
                 timing.runMillis().stream().mapToDouble(Double::doubleValue).toArray());
     }
 
-    /** One line. */
+    /** Returns a row of the table. */
     public static String row(ModelTiming timing) {
         OverRuns millis = overRuns(timing);
         return String.format(

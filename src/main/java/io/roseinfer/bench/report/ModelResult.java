@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The results of {@code bench model}.
  *
- * @param schema 1; a change that breaks readers raises it
- * @param settings as {@link StreamingResult} has them
- * @param environment what it was measured on
- * @param points in the order they were measured; those that were over when the file was written
+ * @param schema 1; raised by changes that break readers
+ * @param settings as in {@link StreamingResult}
+ * @param environment the environment of the measurement
+ * @param points the completed points in the order they were measured
  */
 public record ModelResult(
         int schema, Map<String, @Nullable Object> settings, Environment environment, List<Point> points)
         implements BenchResult {
-    /** Results of kinds of steps. */
+    /** Returns the results of step shapes. */
     public static ModelResult of(
             Map<String, @Nullable Object> settings, Environment environment, List<ModelTiming> timings) {
         return new ModelResult(
@@ -28,14 +28,14 @@ public record ModelResult(
     }
 
     /**
-     * A kind of step.
+     * A step shape.
      *
      * @param kind prefill or decode
      * @param rows rows of the step
-     * @param tokens tokens of every row; of a decode 1
-     * @param runMillis each run's time by its steps
-     * @param stepMillis the runs summarized
-     * @param throughputTokS rows * tokens by the median
+     * @param tokens tokens per row; 1 for decode
+     * @param runMillis time per step of each run
+     * @param stepMillis summary of the runs
+     * @param throughputTokS rows * tokens divided by the median
      */
     public record Point(
             String kind, int rows, long tokens, List<Double> runMillis, OverRuns stepMillis, double throughputTokS) {

@@ -8,13 +8,13 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 
 /**
- * The tables of {@code bench --profile-ops}, one per kind of step. Means add up to the step, medians need not; a rate is an
- * operator's work over its own time, waiting left out.
+ * Formats the tables of {@code bench --profile-ops}, one per kind of step. Means add up to the step, medians need not. A rate is an
+ * operator's work divided by its own time, without waiting.
  */
 public final class OperatorReport {
     private OperatorReport() {}
 
-    /** All tables of a run, every line ended by a newline. */
+    /** Returns all tables of a run. Every line ends with a newline. */
     public static String text(RunResult run) {
         Formatter out = new Formatter(Locale.ROOT);
         OperatorSummary.of(run.profile()).forEach(summary -> table(out, summary));
@@ -54,7 +54,7 @@ public final class OperatorReport {
         return rate.isPresent() ? String.format(Locale.ROOT, "%.1f", rate.getAsDouble()) : "-";
     }
 
-    /** A constant as text has it. */
+    /** Returns a constant in lower case. */
     private static String word(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }

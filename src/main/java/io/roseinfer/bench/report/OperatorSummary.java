@@ -13,14 +13,14 @@ import java.util.OptionalDouble;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Where the time of the steps of one kind went, times in microseconds per step.
+ * The operator times of the steps of one kind, in microseconds per step.
  *
- * @param kind of the steps
+ * @param kind kind of the steps
  * @param meanRows rows per step
  * @param meanTokens tokens per step
- * @param stepMicros the steps, timed around them
- * @param sumMicros their operators' sums, step by step; the operators' means add up to its mean
- * @param operators by the order they run in, those alone that ran
+ * @param stepMicros times of whole steps
+ * @param sumMicros sums of the operators of each step; the operators' means add up to its mean
+ * @param operators the operators that ran, in execution order
  */
 record OperatorSummary(
         Kind kind,
@@ -30,13 +30,13 @@ record OperatorSummary(
         Summary sumMicros,
         List<OperatorTime> operators) {
     /**
-     * One operator.
+     * The time of one operator.
      *
-     * @param callsPerStep the mean
-     * @param micros its time per step
-     * @param share its part of all time of all steps, 0 to 1
-     * @param gigabytesPerSecond 10⁹ bytes read per second of its time; empty if that says nothing
-     * @param gigaflops 10⁹ floating point operations per second of its time; empty if that says nothing
+     * @param callsPerStep mean number of calls per step
+     * @param micros time per step
+     * @param share share of the time of all steps, 0 to 1
+     * @param gigabytesPerSecond 10⁹ bytes read per second of its time; empty if unknown
+     * @param gigaflops 10⁹ floating point operations per second of its time; empty if unknown
      */
     public record OperatorTime(
             @JsonProperty("name") Operator operator,
@@ -50,7 +50,7 @@ record OperatorSummary(
         operators = List.copyOf(operators);
     }
 
-    /** One summary for each kind of step there is. */
+    /** Returns a summary for each kind of step that occurs. */
     public static List<OperatorSummary> of(List<StepProfile> steps) {
         List<OperatorSummary> summaries = new ArrayList<>();
         for (Kind kind : Kind.values()) {
@@ -111,7 +111,7 @@ record OperatorSummary(
         return whole > 0 ? part / whole : 0;
     }
 
-    /** How much of the steps' time no operator accounts for, 0 to 1. */
+    /** Returns the share of the steps' time outside of all operators, 0 to 1. */
     public double unaccounted() {
         return ratio(stepMicros.mean() - sumMicros.mean(), stepMicros.mean());
     }

@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Parts of many samples, in milliseconds: means over all, over the fifth of them around the median, over the fiftieth around and above
- * the 99th percentile, and over each of up to fifty slices of equal size. Unlike percentiles of parts, means add up.
+ * Mean parts of many samples in milliseconds: over all samples, over the fifth around the median, over the slowest fiftieth, and over each
+ * of up to fifty slices of equal size. Unlike percentiles of parts, means add up.
  *
- * @param samples how many
- * @param all by part, in the order of the parts
- * @param median the same over the samples from the 40th to the 60th percentile of the whole
- * @param tail the same from the 98th on
- * @param slices by part, the mean over each slice of the samples in the order of their wholes, the shortest first
+ * @param samples number of samples
+ * @param all means over all samples by part, in the order of the parts
+ * @param median means over the samples from the 40th to the 60th percentile of the total
+ * @param tail means over the samples from the 98th percentile on
+ * @param slices by part, the means over slices of the samples sorted by their total, the shortest first
  */
 public record PartTable(
         int samples,
@@ -22,12 +22,12 @@ public record PartTable(
         Map<String, Double> median,
         Map<String, Double> tail,
         Map<String, List<Double>> slices) {
-    /** As fine as the tail: the last slice is the samples from the 98th percentile on. */
+    /** Maximum slices; the last one then equals the tail. */
     private static final int MAX_SLICES = 50;
 
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** The table of some samples' parts in nanoseconds; their sums are the wholes. */
+    /** Creates a table from the parts of samples in nanoseconds. */
     public static PartTable of(List<String> parts, List<Map<String, Double>> samples) {
         List<Map<String, Double>> sorted = samples.stream()
                 .sorted(Comparator.comparingDouble(PartTable::whole))
@@ -77,7 +77,7 @@ public record PartTable(
         return means;
     }
 
-    /** What the parts of a column come to. */
+    /** Returns the sum of the parts of a column. */
     public static double sum(Map<String, Double> column) {
         return column.values().stream().mapToDouble(Double::doubleValue).sum();
     }

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * A recorded run beside its replays, in the results of the last of them.
+ * The comparison of a recorded run with its replays, in the results of the last replay.
  *
- * @param name the recorded run's file
+ * @param name file of the recorded run
  * @param command the arguments of the command that recorded it
  * @param valid whether the recorded run is valid
- * @param reasons why it is not
- * @param settingsKnown false of a run over HTTP: it was replayed with the flags given and defaults
- * @param changes the settings that were changed, as arguments; empty if none was
+ * @param reasons reasons why it is invalid
+ * @param settingsKnown false for a run over HTTP, which is replayed with the given flags and defaults
+ * @param changes the changed settings as arguments; empty if there are none
  * @param rows a row for each percentile
  */
 public record ReplayOf(
@@ -29,9 +29,9 @@ public record ReplayOf(
      *
      * @param metric {@code ttft}, {@code tpot}, {@code itl} or {@code e2el}
      * @param percentile 0 to 100
-     * @param recordedMillis in the run that was recorded
-     * @param replayedMillis in the replay with the recorded settings
-     * @param changedMillis in the replay with changed settings; left out if nothing was changed
+     * @param recordedMillis value in the recorded run
+     * @param replayedMillis value in the replay with the recorded settings
+     * @param changedMillis value in the replay with changed settings; absent if nothing was changed
      */
     public record Row(
             String metric,
@@ -39,12 +39,12 @@ public record ReplayOf(
             double recordedMillis,
             double replayedMillis,
             @JsonInclude(Include.NON_ABSENT) OptionalDouble changedMillis) {
-        /** Returns how far off the replay is from the recording, as a share of the latter. */
+        /** Returns the relative error of the replay against the recording. */
         public double error() {
             return replayedMillis / recordedMillis - 1;
         }
 
-        /** Returns what the change does, as a share of the replay without it; empty if nothing was changed. */
+        /** Returns the relative effect of the change against the replay without it; empty if nothing was changed. */
         public OptionalDouble change() {
             return changedMillis.isPresent()
                     ? OptionalDouble.of(changedMillis.getAsDouble() / replayedMillis - 1)

@@ -23,11 +23,11 @@ import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A file that a flag such as {@code --json} writes; a name that ends in {@code .gz} or {@code .zst} is compressed.
+ * A file named by a flag such as {@code --json}, compressed if its name ends in {@code .gz} or {@code .zst}.
  *
- * <p>A document is written to a file beside it that then takes its name, its rights and its owner, so that whoever reads it finds a
- * whole document, the old or the new one, and a failure leaves the old one. A pipe, a device, a file in a directory without write
- * permission and one whose owner no other file can be given are written in place.
+ * <p>Content is written to a temporary file in the same directory, which then replaces the target with the same owner and permissions.
+ * Readers thus see a complete old or new document, and a failure keeps the old one. Pipes, devices, files in a directory without write
+ * permission and files whose owner cannot be kept are written in place.
  */
 public final class ResultFile {
     private static final Path DEVICES = Path.of("/dev");
@@ -45,10 +45,10 @@ public final class ResultFile {
     }
 
     /**
-     * Checks before a long run what would only fail after it.
+     * Returns a result file, after checking before a long run that it can be written.
      *
-     * @param flag the flag that named it, for messages
-     * @throws BadInput if the file cannot be written there, or its name ends in a suffix that means nothing here
+     * @param flag the flag that names it, for messages
+     * @throws BadInput if the file cannot be written, or its name has an unknown suffix
      */
     public static ResultFile at(String flag, Path path) {
         Compression compression = Compression.of(path)
@@ -58,7 +58,7 @@ public final class ResultFile {
         return at(flag, path, compression);
     }
 
-    /** Returns a file of plain text, whatever its suffix, checked in the same way. */
+    /** Returns a plain text file with any suffix, checked in the same way. */
     public static ResultFile ofText(String flag, Path path) {
         return at(flag, path, Compression.NONE);
     }
@@ -85,15 +85,15 @@ public final class ResultFile {
     }
 
     /**
-     * The file behind links; a device such as {@code /dev/stdout} is itself.
+     * Resolves symbolic links; a device such as {@code /dev/stdout} is returned unchanged.
      *
-     * @throws IOException if there can be no file of that name, as one that is too long
+     * @throws IOException if the name is not possible, such as one that is too long
      */
     private static Path target(Path path, Path folder) throws IOException {
         try {
             Files.getLastModifiedTime(path);
         } catch (NoSuchFileException nothingThereYet) {
-            // A file of that name can be made.
+            // The name is possible.
         }
         boolean device = Files.exists(path) && !Files.isRegularFile(path);
         if (device || folder.startsWith(DEVICES)) {
@@ -103,9 +103,9 @@ public final class ResultFile {
     }
 
     /**
-     * Reads a document that was written so.
+     * Reads a result file.
      *
-     * @throws BadInput if the file is not one JSON document
+     * @throws BadInput if the file is not a JSON document
      */
     public static JsonNode read(Path file) {
         FileFailure.requireRegular(file);
@@ -120,27 +120,27 @@ public final class ResultFile {
         }
     }
 
-    /** The document that stands in it already; empty if there is none. */
+    /** Returns the current document of the file; empty if there is none. */
     public Optional<JsonNode> existing() {
         return Files.isRegularFile(target) ? Optional.of(read(target)) : Optional.empty();
     }
 
-    /** Returns the flag that named it. */
+    /** Returns the flag that names the file. */
     public String flag() {
         return flag;
     }
 
-    /** Its name for people. */
+    /** Returns the name of the file for messages. */
     public String shown() {
         return FileFailure.shown(path);
     }
 
-    /** Whether a document stays behind what was written before, as in a pipe, instead of taking its place. */
+    /** Returns whether documents are appended, as in a pipe, instead of replacing each other. */
     public boolean isStream() {
         return Files.exists(target) && !Files.isRegularFile(target);
     }
 
-    /** Whether both are one file, by whatever names and links. */
+    /** Returns whether both are the same file, possibly by different names or links. */
     public boolean isSameAs(ResultFile other) {
         try {
             return target.equals(other.target)
@@ -155,7 +155,7 @@ public final class ResultFile {
         write(generator -> ResultJson.mapper().writeValue(generator, result));
     }
 
-    /** Writes one document, too large to be held in memory, piece by piece, and a final newline. */
+    /** Writes a document incrementally, for documents too large for memory, and a final newline. */
     public void write(Consumer<JsonGenerator> document) {
         writeContent(out -> {
             try (JsonGenerator generator = StrictJson.mapper()
@@ -173,7 +173,7 @@ public final class ResultFile {
         writeContent(out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** Writes a file's content. */
+    /** A writer of a file's content. */
     @FunctionalInterface
     private interface Content {
         void writeTo(OutputStream out) throws IOException;
@@ -198,7 +198,7 @@ public final class ResultFile {
                 && (Files.notExists(target) || Files.isRegularFile(target));
     }
 
-    /** The name of the file beside says nothing of the target's, which may be as long as a name can be. */
+    /** Writes a temporary file and moves it. Its name is independent of the target's, which may have the maximum length. */
     private void replace(Content content) throws IOException {
         Path beside = target.resolveSibling(".roseinfer." + UUID.randomUUID() + ".part");
         try {
@@ -214,7 +214,7 @@ public final class ResultFile {
         }
     }
 
-    /** Gives an empty file the owner and the rights of the one that it will replace, if there is one; false if it cannot have them. */
+    /** Copies owner and permissions of the file to be replaced, if it exists; returns false if that is not possible. */
     private static boolean takesAfter(Path file, Path replaced) {
         PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
         if (view == null || Files.notExists(replaced)) {

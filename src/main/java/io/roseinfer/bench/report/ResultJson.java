@@ -40,13 +40,13 @@ import tools.jackson.databind.module.SimpleValueInstantiators;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * The binding of result records to JSON, one for writing and reading.
+ * The binding of result records to JSON, for writing and reading.
  *
  * <pre>
- * names      in lower case with underscores, units shortened: stepNanos is step_ns, ttftMillis is ttft_ms, planMicros is plan_us
- * order      that of the record's components
- * absent     null, unless the component says otherwise; what a file lacks is read as empty or 0, a record as one of such components;
- *            a null in place of a whole number or a truth value is refused
+ * names      snake case with abbreviated units: stepNanos is step_ns, ttftMillis is ttft_ms, planMicros is plan_us
+ * order      as the record's components
+ * absent     null, unless the component says otherwise; missing values are read as empty or 0, also within a missing record;
+ *            null for a whole number or boolean is an error
  * Summary    {count, p50, p95, p99, mean, max}, null if count is 0
  * enums      in lower case
  * </pre>
@@ -83,7 +83,7 @@ public final class ResultJson {
         primitive.setNullHandling(JsonSetter.Value.forValueNulls(Nulls.SET));
     }
 
-    /** Returns the mapper of results. */
+    /** Returns the mapper for results. */
     static JsonMapper mapper() {
         return MAPPER;
     }
@@ -94,10 +94,10 @@ public final class ResultJson {
     }
 
     /**
-     * Returns the result of a document.
+     * Reads the result in a document.
      *
-     * @param name of the document, for messages
-     * @throws BadInput if it is of a later version, or at its first value that is not as the benchmark writes it
+     * @param name name of the document, for messages
+     * @throws BadInput if the document has a later schema or an invalid value
      */
     public static <T> T read(String name, JsonNode document, Class<T> type) {
         int highest = ResultKind.of(document).map(ResultKind::schema).orElse(1);
@@ -140,9 +140,9 @@ public final class ResultJson {
     }
 
     /**
-     * Refuses a value that is not as the benchmark writes it.
+     * Returns the exception for an invalid value.
      *
-     * @param pointer where it is, as in {@code /roseinfer/requests/2/id}
+     * @param pointer path of the value, as in {@code /roseinfer/requests/2/id}
      */
     public static BadInput wrong(String name, JsonNode document, String pointer, String wanted) {
         JsonNode value = document.at(pointer);
@@ -156,8 +156,8 @@ public final class ResultJson {
     }
 
     /**
-     * Returns the values of a record or map by name, without those that are absent and without arrays; of an object in it each value by
-     * both names, as in {@code step_ms_median}.
+     * Returns the values of a record or map by name, without absent values and arrays. Values of nested objects have both names, as in
+     * {@code step_ms_median}.
      */
     public static Map<String, String> flat(Object values) {
         Map<String, String> flat = new LinkedHashMap<>();
@@ -205,7 +205,7 @@ public final class ResultJson {
         }
     }
 
-    /** Makes components that a file lacks empty, records among them as if the file had them without a component. */
+    /** Reads missing components as empty, and missing records as records of empty components. */
     private static final class EmptyRecords extends SimpleValueInstantiators {
         @Override
         public ValueInstantiator modifyValueInstantiator(

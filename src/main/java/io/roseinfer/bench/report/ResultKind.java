@@ -3,7 +3,7 @@ package io.roseinfer.bench.report;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
-/** The kinds of documents that benchmarks write. */
+/** The kinds of documents written by benchmarks. */
 public enum ResultKind {
     SERVE("bench serve", 1),
     SWEEP("bench sweep", 2),
@@ -22,7 +22,7 @@ public enum ResultKind {
         this.schema = schema;
     }
 
-    /** Returns the version of its fields; a change that breaks readers raises it. */
+    /** Returns the schema version, which is raised by changes that break readers. */
     public int schema() {
         return schema;
     }
@@ -32,7 +32,7 @@ public enum ResultKind {
         return command;
     }
 
-    /** Returns the kind of a document, by what it has; empty if no benchmark has written it. */
+    /** Returns the kind of a document by its fields; empty if no benchmark has written it. */
     public static Optional<ResultKind> of(JsonNode document) {
         JsonNode point = document.at("/points/0");
         return switch (document.at("/roseinfer/kind").asString("")) {

@@ -12,9 +12,8 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Several runs of the streaming benchmark in one block. Each line is a number that every run has printed, as {@code median (least to
- * most)} of the runs' values; {@link StreamingReport} defines the numbers. A run without a sample of one is left out of its line, and
- * a line that no run has a sample for is left out.
+ * Formats a summary of several runs of the streaming benchmark. Each line is a metric of {@link StreamingReport} as {@code median (least to
+ * most)} of the runs' values. Runs without samples of a metric are excluded from its line, and a line without samples is omitted.
  *
  * <pre>
  * === over 3 runs: median (least to most) ===
@@ -23,7 +22,7 @@ import java.util.function.ToDoubleFunction;
  * </pre>
  */
 public final class RunsReport {
-    /** The metrics with percentiles, by their keys in JSON. */
+    /** The metrics with percentiles, by JSON key. */
     private static final Map<String, Function<RunResult, Summary>> METRICS = metrics();
 
     private RunsReport() {}
@@ -39,7 +38,7 @@ public final class RunsReport {
         return metrics;
     }
 
-    /** Returns the samples of those runs that have any. */
+    /** Returns the summaries of those runs that have samples. */
     private static List<Summary> samples(List<RunResult> runs, Function<RunResult, Summary> metric) {
         return runs.stream().map(metric).filter(sample -> sample.count() > 0).toList();
     }
@@ -48,7 +47,7 @@ public final class RunsReport {
         return OverRuns.of(samples.stream().mapToDouble(percentile).toArray());
     }
 
-    /** The block, every line ended by a newline; nothing for a single run, which says it all itself. */
+    /** Returns the summary; empty for a single run. Every line ends with a newline. */
     public static String text(List<RunResult> runs) {
         if (runs.size() < 2) {
             return "";
@@ -73,7 +72,7 @@ public final class RunsReport {
         return OverRuns.of(runs.stream().mapToDouble(RunResult::tokensPerSecond).toArray());
     }
 
-    /** The same of every metric, of at least one run. */
+    /** Returns the median and range of every metric over at least one run. */
     static OverAllRuns overRuns(List<RunResult> runs) {
         Map<String, Map<String, OverRuns>> metrics = new LinkedHashMap<>();
         METRICS.forEach((key, metric) -> {

@@ -15,26 +15,25 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The text of {@code roseinfer bench scheduler}: a function of its runs. Each run yields one number per line, its median over
- * requests for a latency; p50 and mean are those of the runs. A latency that no request has (time per output token of one-token
- * requests) reads 0.00.
+ * Formats the results of {@code roseinfer bench scheduler}. Each run has one value per line, for a latency the median over its requests;
+ * p50 and mean are over the runs. A latency without samples, such as TPOT of one-token requests, reads 0.00.
  *
  * <pre>
- * Prefill time, Decode time        of the steps of either kind, see {@link SchedulerRun}; together the total
- * Throughput(prompt,prefill)       prompt tokens, cached ones included, by prefill time
- * Throughput(completion,decode)    tokens generated in decode steps, by decode time
- * Throughput(completion,total)     all generated tokens by the total time
- * Throughput(total,total)          prompt and generated tokens by the total time
- * TTFT                             from adding a request until the step with its first token had returned
- * TPOT                             (finished - first token) / (tokens - 1); later requests' prefills are in it
- * Latency                          from adding a request until the step that finished it had returned
+ * Prefill time, Decode time        time of the steps of each kind, see {@link SchedulerRun}; they add up to the total
+ * Throughput(prompt,prefill)       prompt tokens, including cached ones, divided by prefill time
+ * Throughput(completion,decode)    tokens generated in decode steps, divided by decode time
+ * Throughput(completion,total)     all generated tokens divided by total time
+ * Throughput(total,total)          prompt and generated tokens divided by total time
+ * TTFT                             from adding a request until the step with its first token returned
+ * TPOT                             (finished - first token) / (tokens - 1), including prefills of later requests
+ * Latency                          from adding a request until the step that finished it returned
  * </pre>
  */
 public final class SchedulerReport {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** The numbers that a run yields, by their keys in JSON. */
+    /** The metrics of a run, by JSON key. */
     private static final Map<String, ToDoubleFunction<SchedulerRun>> NUMBERS = numbers();
 
     private SchedulerReport() {}
@@ -55,7 +54,7 @@ public final class SchedulerReport {
         return numbers;
     }
 
-    /** Returns the median and the range of each number; at least one run. */
+    /** Returns the median and range of each metric over at least one run. */
     static Map<String, OverRuns> overRuns(List<SchedulerRun> runs) {
         Map<String, OverRuns> overRuns = new LinkedHashMap<>();
         NUMBERS.forEach((key, number) ->
@@ -63,7 +62,7 @@ public final class SchedulerReport {
         return overRuns;
     }
 
-    /** The block of one mode, every line ended by a newline; at least one run. */
+    /** Returns the report of at least one run of a mode. Every line ends with a newline. */
     public static String text(Mode mode, int warmups, List<SchedulerRun> runs) {
         Formatter out = new Formatter(Locale.ROOT);
         SchedulerRun first = runs.getFirst();
@@ -114,7 +113,7 @@ public final class SchedulerReport {
         out.format("%s p50/mean: %.2f/%.2f %s\n", label, medians.p50(), medians.mean(), unit);
     }
 
-    /** Over the requests that have the value; 0 where none has. */
+    /** Returns the median over the requests that have a value; 0 if none has. */
     private static double medianMillis(SchedulerRun run, Function<RequestTimes, OptionalDouble> nanos) {
         double[] all = run.requests().stream()
                 .map(nanos)

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The results of {@code bench scheduler}.
  *
- * @param schema 1; a change that breaks readers raises it
- * @param settings as {@link StreamingResult} has them
- * @param environment what it was measured on
+ * @param schema 1; raised by changes that break readers
+ * @param settings as in {@link StreamingResult}
+ * @param environment the environment of the measurement
  * @param mode online, offline or naive
- * @param overRuns the lines of {@link SchedulerReport} in their order, for every mode all of prefill_s, decode_s, total_s, prefill_tok_s,
+ * @param overRuns the metrics of {@link SchedulerReport} in order; for every mode prefill_s, decode_s, total_s, prefill_tok_s,
  *     decode_tok_s, completion_tok_s, total_tok_s, ttft_ms, tpot_ms and latency_ms; a latency is the median over a run's requests
- * @param runs the measured runs in order; those that were over when the file was written
+ * @param runs the completed measured runs in order
  */
 public record SchedulerResult(
         int schema,
@@ -27,7 +27,7 @@ public record SchedulerResult(
         Map<String, OverRuns> overRuns,
         List<SchedulerRun> runs)
         implements BenchResult {
-    /** Results of at least one run. */
+    /** Returns the results of at least one run. */
     public static SchedulerResult of(
             Map<String, @Nullable Object> settings, Environment environment, Mode mode, List<SchedulerRun> runs) {
         return new SchedulerResult(

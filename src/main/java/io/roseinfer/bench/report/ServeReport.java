@@ -13,11 +13,11 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The text of {@code roseinfer bench serve}, in the words and the order of {@code vllm bench serve}, followed by what only this client
- * has. Every number is one of the results file; the documentation has the definitions, beside those of other tools.
+ * Formats the results of {@code roseinfer bench serve}: the lines of {@code vllm bench serve} in their order, then additional ones. Every
+ * number is also in the result file; the documentation defines them.
  */
 public final class ServeReport {
-    /** A line of which vLLM's keys have the number. */
+    /** A line whose value has a key of vLLM. */
     private record Line(String label, String key, String format) {}
 
     private static final List<Line> TOTALS = List.of(
@@ -41,10 +41,10 @@ public final class ServeReport {
     private final List<Double> percentiles;
 
     /**
-     * A report of some metrics.
+     * Creates a report.
      *
-     * @param metrics of {@code ttft}, {@code tpot}, {@code itl} and {@code e2el}
-     * @param percentiles of those that the results have, 0 to 100
+     * @param metrics the latencies to print, of {@code ttft}, {@code tpot}, {@code itl} and {@code e2el}
+     * @param percentiles the percentiles to print, of those in the results, 0 to 100
      */
     public ServeReport(List<String> metrics, List<Double> percentiles) {
         this.metrics = List.copyOf(metrics);
@@ -52,7 +52,7 @@ public final class ServeReport {
         Check.that(TITLES.keySet().containsAll(metrics), "a metric without a title");
     }
 
-    /** The block of one run, every line ended by a newline. */
+    /** Returns the report of one run. Every line ends with a newline. */
     public String text(ServeResult result) {
         Formatter out = new Formatter(Locale.ROOT);
         out.format("============ Serving Benchmark Result ============\n");
@@ -70,7 +70,7 @@ public final class ServeReport {
         return out.toString();
     }
 
-    /** Prints a number, unless the results have none. */
+    /** Prints a line, if the results have its value. */
     private static void line(Formatter out, ServeResult result, Line line) {
         if (result.vllm().get(line.key()) instanceof Number number) {
             out.format("%-40s " + line.format() + "\n", line.label(), number);
@@ -131,7 +131,7 @@ public final class ServeReport {
         out.format("%-40s %.3f/%.3f/%.3f\n", label + " p50/p99/max (ms):", summary.p50(), summary.p99(), summary.max());
     }
 
-    /** Where the time went, if the server says. */
+    /** Prints the latency breakdown, if the server sent timestamps. */
     private static void attribution(Formatter out, ServeResult.Own own) {
         own.ttftParts().ifPresent(parts -> parts(out, "Where TTFT from intended time went (ms)", parts));
         own.itlParts().ifPresent(parts -> parts(out, "Where ITL went (ms)", parts));
@@ -146,7 +146,7 @@ public final class ServeReport {
                         mostOf(request)));
         if (own.gapsWithoutSteps() > 0) {
             out.format(
-                    "Note: the steps of %d gaps are not known, so the table leaves these out\n",
+                    "Note: the table excludes %d gaps whose steps are unknown\n",
                     own.gapsWithoutSteps());
         }
         own.longestGaps().stream().findFirst().ifPresent(gap -> longest(out, gap));
@@ -167,7 +167,7 @@ public final class ServeReport {
         out.format("\n");
     }
 
-    /** The parts that took at least a tenth, the longest first. */
+    /** Returns the parts with at least a tenth of the time, the longest first. */
     private static String mostOf(ServeResult.Request request) {
         return request.ttftParts().orElse(Map.of()).entrySet().stream()
                 .filter(part -> part.getValue() > 0 && part.getValue() >= request.ttftMillis() / 10)

@@ -32,17 +32,17 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The results of {@code bench serve}: first keys of {@code vllm bench serve --save-result --save-detailed}, with its units, then everything
- * else in {@code roseinfer}. Of vLLM's keys it lacks {@code label}, {@code tokenizer_id}, {@code generated_texts}, {@code latencies},
+ * The results of {@code bench serve}: the keys of {@code vllm bench serve --save-result --save-detailed} with its units, and everything else
+ * in {@code roseinfer}. Missing keys of vLLM are {@code label}, {@code tokenizer_id}, {@code generated_texts}, {@code latencies},
  * {@code queue_times}, {@code max_output_tokens_per_s} and {@code max_concurrent_requests}.
  *
  * <pre>
- * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (left out without one)
+ * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (absent without one)
  * duration (s), completed, failed, total_input_tokens, total_output_tokens
  * request_throughput, request_goodput (only with --goodput, bounds from the intended time), output_throughput, total_token_throughput
  *                              per second of duration
- * mean_, median_, std_, pNN_ with ttft_ms, tpot_ms, itl_ms, e2el_ms      null where there is no sample
- * input_lens[], output_lens[], ttfts[] (s), itls[][] (s), start_times[] (s), errors[]      a value for each request
+ * mean_, median_, std_, pNN_ with ttft_ms, tpot_ms, itl_ms, e2el_ms      null without samples
+ * input_lens[], output_lens[], ttfts[] (s), itls[][] (s), start_times[] (s), errors[]      a value per request
  * </pre>
  *
  * @param vllm the keys of vLLM
@@ -54,16 +54,16 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     private static final double NANOS_PER_MILLI = 1e6;
 
     /**
-     * The description of the run: everything but its measurements.
+     * The description of a run: everything but its measurements.
      *
-     * @param head the first keys, by name
+     * @param head the first keys and their values
      * @param command the arguments of the command
      * @param settings all flags
-     * @param environment what it ran on
-     * @param percentiles which ones, 0 to 100
-     * @param goodput maximum milliseconds by metric; without one goodput is left out
-     * @param data what was left out of the data set
-     * @param replayOf the recorded run that this one is a replay of
+     * @param environment the environment of the run
+     * @param percentiles the percentiles to compute, 0 to 100
+     * @param goodput bounds of goodput in milliseconds, by metric; if empty, goodput is absent
+     * @param data counts of what was clipped or omitted from the dataset
+     * @param replayOf the comparison with the recorded run, for a replay
      */
     public record About(
             Map<String, ?> head,
@@ -76,32 +76,32 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             Optional<ReplayOf> replayOf) {}
 
     /**
-     * What vLLM's results do not have. Latencies in ms are {@link Summary summaries}; lag and queue are of all requests, the others of the
-     * completed.
+     * The results that vLLM does not have. Latencies in ms are {@link Summary summaries}; lag and queue are over all requests, the others
+     * over the completed ones.
      *
-     * @param schema 1; a change that breaks readers raises it
-     * @param settings as {@link StreamingResult} has them
-     * @param environment what it was measured on
+     * @param schema 2; raised by changes that break readers
+     * @param settings as in {@link StreamingResult}
+     * @param environment the environment of the measurement
      * @param kind "serve"
      * @param command the arguments of the command
-     * @param validity whether the run is valid
+     * @param validity the validity of the run
      * @param load the rates of the load
-     * @param dispatchLagMillis how late the client sent
-     * @param clientQueueMillis how long a bound on concurrency held requests back
-     * @param ttftIntendedMillis time to first token from when the request was to be sent
-     * @param e2elIntendedMillis latency from then
-     * @param requestGoodputFromSent request_goodput with bounds on the time since requests were sent, as vLLM has it; only with --goodput
-     * @param client cost of the client's process in the window
-     * @param floor the client's own figures against a server that only writes; null on simulated time
-     * @param data what a reader of traces clipped or left out, by name; empty without a trace
-     * @param requests all of them
-     * @param ttftParts null, or where the time to first token went, from when requests were due, by the parts of {@link FirstToken}
-     * @param itlParts null, or where the time between tokens went, by the parts of {@link Gap}
-     * @param gapsWithoutSteps gaps that itl_parts leaves out because their steps are not known; 0 if no step is
+     * @param dispatchLagMillis dispatch lag of the client
+     * @param clientQueueMillis time that requests waited for a concurrency limit
+     * @param ttftIntendedMillis time to first token since the request was due
+     * @param e2elIntendedMillis latency since the request was due
+     * @param requestGoodputFromSent request_goodput with bounds since requests were sent, as in vLLM; only with --goodput
+     * @param client resource usage of the client's process during the run
+     * @param floor the client baseline; null in simulated time
+     * @param data counts of what was clipped or omitted from a trace, by name; empty without a trace
+     * @param requests all requests
+     * @param ttftParts breakdown of the time to first token since requests were due, by the parts of {@link FirstToken}; null if unknown
+     * @param itlParts breakdown of the time between tokens, by the parts of {@link Gap}; null if unknown
+     * @param gapsWithoutSteps gaps excluded from itl_parts because their steps are unknown; 0 if no step is known
      * @param longestGaps the longest gaps by the client's timestamps, longest first
-     * @param scheduler null without steps, or counts of the scheduler's work
-     * @param steps null, or the engine's steps in the window
-     * @param replayOf only of a replay: the recorded run
+     * @param scheduler counters of the scheduler; null if the steps are unknown
+     * @param steps the engine's steps during the run; null if unknown
+     * @param replayOf the comparison with the recorded run, only for a replay
      */
     public record Own(
             int schema,
@@ -131,17 +131,17 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     /**
      * The rates of a load.
      *
-     * @param scheduled whether requests had times
-     * @param scheduledRate requests/s as they were to be sent, infinite as "inf"
-     * @param achievedRate requests/s as they were sent, infinite as "inf"
+     * @param scheduled whether requests had due times
+     * @param scheduledRate requests/s by due time, infinite as "inf"
+     * @param achievedRate requests/s by send time, infinite as "inf"
      */
     public record Load(boolean scheduled, Object scheduledRate, Object achievedRate) {}
 
     /**
-     * Cost of the client's process, by {@link ClientCost}.
+     * Resource usage of the client's process, see {@link ClientCost}.
      *
      * @param cpuS processor time in seconds
-     * @param connectionsOpenedLate connections that were opened while requests were due
+     * @param connectionsOpenedLate connections opened while requests were due
      */
     public record Client(
             double cpuS,
@@ -166,15 +166,15 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * A request; timestamps are ns since the start.
      *
      * @param promptTokens -1 for text
-     * @param askedTokens maximum tokens that were asked for
-     * @param dueNanos when it was to be sent; the next four as {@link CallResult.Times} has them
-     * @param counted ids, running_usage, total or not: how it is known what an event brought
-     * @param eventNanos the events that brought tokens
-     * @param eventTokens how many each brought; empty if not counted
-     * @param usage [prompt, completion, total, cached] as the server says, -1 where it does not
-     * @param server null, or what the other side stamped
-     * @param ttftParts null, or where its time to first token went from when it was due, in ms, by the same parts as for all requests
-     * @param error null, or why it failed
+     * @param askedTokens requested maximum of tokens
+     * @param dueNanos when the request was due; the next four as in {@link CallResult.Times}
+     * @param counted ids, running_usage, total or not: the source of the counts in event_tokens
+     * @param eventNanos arrival times of events with tokens
+     * @param eventTokens tokens of each event; empty if unknown
+     * @param usage [prompt, completion, total, cached] as reported by the server, -1 if unknown
+     * @param server the server's timestamps; null if unknown
+     * @param ttftParts breakdown of its time to first token since it was due in ms, by the same parts as for all requests; null if unknown
+     * @param error reason for the failure; null if it completed
      */
     public record Request(
             int id,
@@ -219,7 +219,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             return parts;
         }
 
-        /** Returns the request as it was measured, on a clock that starts with the run. */
+        /** Returns the measured request, with times since the start of the run. */
         public CallResult call() {
             return new CallResult(
                     id,
@@ -232,7 +232,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     error);
         }
 
-        /** Returns the time to its first token from when it was due, the sum of its parts; 0 if they are not known. */
+        /** Returns the time to first token since the request was due, the sum of its parts; 0 if they are unknown. */
         public double ttftMillis() {
             return ttftParts.orElse(Map.of()).values().stream()
                     .mapToDouble(Double::doubleValue)
@@ -245,10 +245,10 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     }
 
     /**
-     * The timestamps of the other side, by {@link ServerStamps}; null or empty where it does not say.
+     * The server's timestamps, see {@link ServerStamps}; null or empty if unknown.
      *
-     * @param engine number of the engine that served the request
-     * @param cachedTokens tokens of the prompt that its prefix cache had, or -1
+     * @param engine index of the engine that served the request
+     * @param cachedTokens prompt tokens found in its prefix cache, or -1
      */
     public record Stamps(
             OptionalLong receivedNanos,
@@ -291,9 +291,9 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     }
 
     /**
-     * A long gap with the step that it waited for, if that is known.
+     * A long gap with the step that it waited for, if known.
      *
-     * @param stepMillis the step's time, without what it waited on the device for the step before
+     * @param stepMillis duration of the step, without its wait for the previous step on the device
      */
     @JsonInclude(Include.NON_ABSENT)
     public record LongGap(
@@ -327,8 +327,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     /**
      * The steps of the engine.
      *
-     * @param complete whether they go back to every request's first token; an engine remembers only its newest steps
-     * @param columns names of a row's numbers, as {@link Fact} has them; start_nanos is since the start
+     * @param complete whether the steps include those of every request's first token; an engine keeps only its newest steps
+     * @param columns names of the columns, see {@link Fact}; start_nanos is since the start
      * @param rows a row for each step
      */
     public record EngineSteps(boolean complete, List<String> columns, List<long[]> rows) {
@@ -344,7 +344,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                             .toList());
         }
 
-        /** Returns the steps by the names of their columns; facts that the file does not have are 0. */
+        /** Returns the steps by column name; facts without a column are 0. */
         private List<StepRecord> records() {
             List<StepRecord> records = new ArrayList<>();
             for (long[] row : rows) {
@@ -359,7 +359,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         }
     }
 
-    /** The results of a run. */
+    /** Returns the results of a run. */
     public static ServeResult of(
             LoadResult run, Verdict verdict, Optional<ClientFloor> floor, Instant date, About about) {
         Map<String, @Nullable Object> vllm = new LinkedHashMap<>();
@@ -413,7 +413,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 .toList();
     }
 
-    /** A percentile as vLLM's keys have it: no decimals if it has none. */
+    /** Formats a percentile for vLLM's keys, without decimals if it is whole. */
     static String number(double percentile) {
         return percentile == Math.rint(percentile) ? "" + (long) percentile : "" + percentile;
     }
@@ -478,12 +478,12 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         return nanos.stream().map(stamp -> stamp - startNanos).toList();
     }
 
-    /** Returns how long the run took. */
+    /** Returns the duration of the run. */
     double seconds() {
         return vllm.get("duration") instanceof Number number ? number.doubleValue() : 0;
     }
 
-    /** Returns the run as it was measured, without the client's cost, on a clock that starts with it. */
+    /** Returns the measured run, with times since its start and without the client's resource usage. */
     public LoadResult run() {
         return new LoadResult(
                 0,

@@ -6,13 +6,13 @@ import io.roseinfer.engine.EngineOptions;
 import java.util.Locale;
 
 /**
- * The results of {@code roseinfer bench scheduler} on the simulated device, as a table, medians over the steps of a point; {@link StepCost}
- * defines the numbers.
+ * Formats the scheduler's times of {@code roseinfer bench scheduler} on the simulated device, as medians over the steps of a point;
+ * {@link StepCost} defines the columns.
  */
 public final class StepCostReport {
     private StepCostReport() {}
 
-    /** The lines above the table, each ended by a newline. */
+    /** Returns the lines above the table. Every line ends with a newline. */
     public static String header(EngineOptions options, int steps) {
         return String.format(
                 Locale.ROOT,
@@ -20,7 +20,7 @@ public final class StepCostReport {
                 === scheduler cost per decode step ===
                 Steps per point: %d, after as many to warm up
                 Context: %d to %d tokens in blocks of %d
-                Microseconds: medians; total: plan + pack + apply, steps/s: of it; admit: total of a step that takes in one who waits
+                Microseconds: medians; total: plan + pack + apply, steps/s: of total; admit: total of a step that admits a request
                 %8s %8s %9s %9s %9s %9s %9s %10s %9s
                 """,
                 steps,
@@ -38,7 +38,7 @@ public final class StepCostReport {
                 "admit");
     }
 
-    /** One line. */
+    /** Returns a row of the table. */
     public static String row(StepCost cost) {
         return String.format(
                 Locale.ROOT,

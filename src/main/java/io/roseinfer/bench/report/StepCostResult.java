@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The results of {@code bench scheduler} on the simulated device.
  *
- * @param schema 1; a change that breaks readers raises it
- * @param settings as {@link StreamingResult} has them
- * @param environment what it was measured on
- * @param points in the order they were measured; those that were over when the file was written
+ * @param schema 1; raised by changes that break readers
+ * @param settings as in {@link StreamingResult}
+ * @param environment the environment of the measurement
+ * @param points the completed points in the order they were measured
  */
 public record StepCostResult(
         int schema, Map<String, @Nullable Object> settings, Environment environment, List<StepCost> points)
         implements BenchResult {
-    /** Results of points. */
+    /** Returns the results of points. */
     public static StepCostResult of(
             Map<String, @Nullable Object> settings, Environment environment, List<StepCost> points) {
         return new StepCostResult(ResultKind.STEP_COST.schema(), settings, environment, List.copyOf(points));

@@ -10,7 +10,7 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The steps of engines, those of each by their ends. */
+/** The steps of each engine, indexed by end time. */
 final class Steps {
     private static final NavigableMap<Long, StepRecord> NONE = Collections.emptyNavigableMap();
 
@@ -27,19 +27,19 @@ final class Steps {
         return byEngine.getOrDefault((long) engine, NONE);
     }
 
-    /** The step of an engine that ended last when a token was there: the one that made it. */
+    /** Returns the last step of an engine that ended by a token's time: the step that produced it. */
     Optional<StepRecord> before(int engine, long nanos) {
         return Optional.ofNullable(of(engine).floorEntry(nanos)).map(Map.Entry::getValue);
     }
 
-    /** Returns the time that a step took by itself: from its planning, or the end of the step before it if that is later, to its end. */
+    /** Returns the duration of a step, from its planning or the end of the previous step, whichever is later, to its end. */
     double nanos(StepRecord step) {
         Long before = of((int) step.get(Fact.ENGINE)).lowerKey(step.endNanos());
         long start = step.get(Fact.START_NANOS);
         return step.endNanos() - (before == null ? start : Math.max(start, before));
     }
 
-    /** The steps of an engine that ended after a time and not after another, oldest first. */
+    /** Returns the steps of an engine that ended in (afterNanos, untilNanos], oldest first. */
     List<StepRecord> between(int engine, long afterNanos, long untilNanos) {
         return afterNanos < untilNanos
                 ? List.copyOf(

@@ -8,57 +8,56 @@ import java.util.Formatter;
 import java.util.Locale;
 
 /**
- * The text of {@code roseinfer bench streaming}: a function of a run's results, with the labels, order and formats people
- * parse. Percentiles are over the accepted requests unless a line says otherwise. A metric nobody has a sample of (time per output
- * token of one-token requests) reads 0.00.
+ * Formats the results of {@code roseinfer bench streaming}, with stable labels, order and formats for scripts. Percentiles are over the
+ * accepted requests unless a line says otherwise. A metric without samples, such as TPOT of one-token requests, reads 0.00.
  *
  * <pre>
- * Model, Device                    the model as the flag named it; what ran it
- * Pretok                           whether prompts were token ids before the clock started (--pretok)
- * Tokenize workers                 threads that tokenize off the submit call; 0: it does so itself
- * Stream interval                  tokens per delivery to a stream
- * Paged attention                  whether keys and values rest in blocks anywhere in the pool; always on the CPU
- * CUDA Graph, NVTX                 whether decode steps replay CUDA graphs; whether a profiler is told of ranges
- * Requests                         requests that were accepted
- * Rejected                         requests refused as overloaded (--max-inflight-requests); no line where there were none
- * Prompt tokens (total)            tokens of their prompts, those from the prefix cache included
- * Completion tokens (total)        tokens they generated
- * Submit wall                      from the run's start until the last submit call returned
- * Submit interval/schedule         what --submit-interval-ms and --submit-schedule asked for; no line for a burst
- * Submit lag                       how much later than due a request was submitted; with --submit-schedule absolute
- * add_request latency              the submit call, from entering to leaving it
- * Tokenize                         from the end of the submit call until the prompt was token ids; 0 where that call did it, or got ids
- * Queue wait (post-tok)            from then until admitted: the request's batch is handed to the scheduler for prefill
- * Prefill-&gt;first token             from admitted until the engine had the first token
- * TTFT                             time to first token: from entering the submit call until the engine had the first token
+ * Model, Device                    value of --model; the device
+ * Pretok                           whether prompts were tokenized before the clock started (--pretok)
+ * Tokenize workers                 tokenizer threads; 0: the submit call tokenizes
+ * Stream interval                  tokens per stream delivery
+ * Paged attention                  whether the KV cache is paged; always on the CPU
+ * CUDA Graph, NVTX                 whether decode steps replay CUDA graphs; whether NVTX ranges are emitted
+ * Requests                         accepted requests
+ * Rejected                         requests rejected due to overload (--max-inflight-requests); omitted if zero
+ * Prompt tokens (total)            prompt tokens of the accepted requests, including cached ones
+ * Completion tokens (total)        generated tokens
+ * Submit wall                      from the start of the run until the last submit call returned
+ * Submit interval/schedule         --submit-interval-ms and --submit-schedule; omitted for a burst
+ * Submit lag                       submit time minus due time of a request; only with --submit-schedule absolute
+ * add_request latency              duration of the submit call
+ * Tokenize                         from the end of the submit call until the prompt was tokenized; 0 if the call did it, or got token ids
+ * Queue wait (post-tok)            from then until admission: the request's batch is passed to the scheduler for prefill
+ * Prefill-&gt;first token             from admission until the engine had the first token
+ * TTFT                             time to first token: from the start of the submit call until the engine had the first token
  * TPOT                             time per output token: (last - first token) / (tokens - 1), per request with at least two
- * ITL                              inter-token latency: every gap between two tokens of a request, of all requests together
- * Latency                          from entering the submit call until the engine was done with the request
- * Throughput (completion,total)    completion tokens by the total time, from the first submit call to the last ending
- * Host per decode step             p50/p95 over decode steps that follow a decode step: planning, packing, handing over and taking in;
- *                                  of that, not overlapped: from the results of the step before until this one was handed over, 0 where
- *                                  it was handed over before that; and waiting for the device (on the CPU its threads) with nothing
- *                                  else to do. No line where no two decode steps followed one another
+ * ITL                              inter-token latency: all gaps between two tokens of a request, pooled over requests
+ * Latency                          from the start of the submit call until the engine finished the request
+ * Throughput (completion,total)    completion tokens divided by the time from the first submit call to the last finish
+ * Host per decode step             p50/p95 over decode steps that follow a decode step: time of planning, packing, submitting and applying;
+ *                                  of that, not overlapped: from the previous step's results until this step was submitted, 0 if it was
+ *                                  submitted earlier; and idle waiting for the device (on the CPU for its threads). Omitted if no two
+ *                                  decode steps followed one another
  * </pre>
  *
- * <p>The first four latencies of a request add up to its TTFT, but for what a submit call does after tokenizing, which is in
- * add_request and in the queue wait ({@link RequestLatency}).
+ * <p>The first four latencies of a request add up to its TTFT, except that work of the submit call after tokenizing is included in both
+ * add_request and the queue wait ({@link RequestLatency}).
  */
 public final class StreamingReport {
     private final Setup setup;
     private final String interval;
 
     /**
-     * What a report says about how its runs were made.
+     * The settings in a report.
      *
-     * @param model the model as the user named it
-     * @param device what ran it, {@code cpu} or {@code cuda}
-     * @param pretok whether prompts were token ids before the clock started
-     * @param tokenizeWorkers threads that tokenized off the submit path
+     * @param model value of {@code --model}
+     * @param device the device, such as {@code cpu} or {@code cuda}
+     * @param pretok whether prompts were tokenized before the clock started
+     * @param tokenizeWorkers tokenizer threads
      * @param streamInterval tokens per delivery
-     * @param pagedAttention whether attention read the KV cache through block tables
-     * @param cudaGraph whether decode steps were replayed CUDA graphs
-     * @param nvtx whether profiler ranges were emitted
+     * @param pagedAttention whether the KV cache is paged
+     * @param cudaGraph whether decode steps replay CUDA graphs
+     * @param nvtx whether NVTX ranges are emitted
      */
     public record Setup(
             String model,
@@ -71,26 +70,26 @@ public final class StreamingReport {
             boolean nvtx) {}
 
     /**
-     * The report of runs.
+     * Creates a report.
      *
-     * @param interval the time between requests and how it is counted, as in {@code 1.000 ms / absolute}; empty for a burst
+     * @param interval interval and schedule of requests, as in {@code 1.000 ms / absolute}; empty for a burst
      */
     public StreamingReport(Setup setup, String interval) {
         this.setup = setup;
         this.interval = interval;
     }
 
-    /** The line above a warm-up, all that is said of it. */
+    /** Returns the only line of a warm-up run. */
     public static String warmupBanner(int number, int of) {
         return "=== warmup " + number + "/" + of + " ===\n";
     }
 
-    /** The line above one of several measured runs; nothing for a single one. */
+    /** Returns the line above one of several measured runs; empty for a single run. */
     public static String runBanner(int number, int of) {
         return of > 1 ? "=== run " + number + "/" + of + " ===\n" : "";
     }
 
-    /** The block of one measured run, every line ended by a newline. */
+    /** Returns the report of one measured run. Every line ends with a newline. */
     public String text(RunResult run) {
         Formatter out = new Formatter(Locale.ROOT);
         head(out);
@@ -135,7 +134,7 @@ public final class StreamingReport {
         }
     }
 
-    /** Nothing where no two decode steps followed one another. */
+    /** Prints nothing if no two decode steps followed one another. */
     private static void host(Formatter out, HostTime time) {
         if (time.hostMicros().count() > 0) {
             out.format(
@@ -153,7 +152,7 @@ public final class StreamingReport {
         out.format("%s p50/p95/p99: %.2f/%.2f/%.2f %s\n", label, summary.p50(), summary.p95(), summary.p99(), unit);
     }
 
-    /** Python's words: scripts that read the original's output read this one's. */
+    /** Returns Python's words, for compatibility with scripts that parse the original's output. */
     private static String yes(boolean value) {
         return value ? "True" : "False";
     }

@@ -22,14 +22,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The results of {@code bench streaming}, complete enough to recompute every printed number.
+ * The results of {@code bench streaming}, from which every printed number can be recomputed.
  *
- * @param schema 1; a change that breaks readers raises it
- * @param settings every flag by its long name with underscores, with the value in force: that of the loaded model if a flag leaves the
- *     choice open. null is "no limit", or that there is no such thing (dtype on sim, threads anywhere but on cpu)
- * @param environment what it was measured on
- * @param overRuns the runs summarized
- * @param runs the measured runs in order, without warm-ups; those that were over when the file was written
+ * @param schema 1; raised by changes that break readers
+ * @param settings the effective value of every flag by its long name with underscores, with automatic choices resolved. null means "no
+ *     limit" or not applicable (dtype on sim, threads on devices other than cpu)
+ * @param environment the environment of the measurement
+ * @param overRuns summary of the runs
+ * @param runs the completed measured runs in order, without warm-ups
  */
 public record StreamingResult(
         int schema,
@@ -39,9 +39,9 @@ public record StreamingResult(
         List<Run> runs)
         implements BenchResult {
     /**
-     * Results of runs.
+     * Returns the results of runs.
      *
-     * @param withIds whether requests have the tokens that they made
+     * @param withIds whether to include generated token ids
      */
     public static StreamingResult of(
             Map<String, @Nullable Object> settings, Environment environment, List<RunResult> runs, boolean withIds) {
@@ -54,10 +54,10 @@ public record StreamingResult(
     }
 
     /**
-     * The median and the range of what each run came to.
+     * The median and range of each metric over the runs.
      *
-     * @param metrics for every metric of a run's summary that has percentiles: {p50, p95, p99}
-     * @param throughputTokS as in a run's summary
+     * @param metrics {p50, p95, p99} for every metric of a run's summary that has percentiles
+     * @param throughputTokS throughput, as in a run's summary
      */
     public record OverAllRuns(
             @JsonAnyGetter @JsonAnySetter Map<String, Map<String, OverRuns>> metrics, OverRuns throughputTokS) {}
@@ -65,16 +65,16 @@ public record StreamingResult(
     /**
      * One run.
      *
-     * @param summary its numbers
-     * @param requests the accepted requests in the order they were submitted
-     * @param submitLagNanos how late each request was submitted, rejected ones included; only with the absolute schedule and an interval
-     * @param hostSteps the decode steps that {@code host_us} summarizes, of the newest that the engine remembers: each
+     * @param summary its metrics
+     * @param requests the accepted requests in submit order
+     * @param submitLagNanos submit lag of each request, including rejected ones; only with the absolute schedule and an interval
+     * @param hostSteps the decode steps summarized by {@code host_us}, among the newest that the engine keeps: each
      *     [host, not overlapped, waiting] in ns
-     * @param rejected requests refused as overloaded
-     * @param cachedTokens prompt tokens found in the prefix cache, the requests' sum
-     * @param preemptions times a request lost its KV blocks and was computed again
+     * @param rejected requests rejected due to overload
+     * @param cachedTokens prompt tokens found in the prefix cache, over all requests
+     * @param preemptions number of preemptions
      * @param kv the KV pool
-     * @param profile with --profile-ops only: prefill and decode steps, if there were any
+     * @param profile operator times of prefill and decode steps, only with --profile-ops
      */
     public record Run(
             RunSummary summary,
@@ -108,22 +108,22 @@ public record StreamingResult(
      * The KV pool of a run.
      *
      * @param blocksTotal blocks of the pool
-     * @param blocksInUseAfter blocks not free when the run was over: cached prefixes alone
+     * @param blocksInUseAfter blocks not free after the run: only cached prefixes
      */
     public record Kv(int blocksTotal, int blocksInUseAfter) {}
 
     /**
-     * The numbers of a run.
+     * The metrics of a run.
      *
      * @param latencies by {@link RequestLatency#key}, from {@code add_request_ms} to {@code latency_ms}
      * @param submitLagMillis only with the absolute schedule and an interval
      * @param submitWallS seconds from the start until the last submit call returned
-     * @param promptTokens total over accepted requests
-     * @param completionTokens total over accepted requests
+     * @param promptTokens total over the accepted requests
+     * @param completionTokens total over the accepted requests
      * @param throughputTokS completion_tokens / (last finish − first submit)
-     * @param hostMicros cost of a decode step for the host, by {@link HostTime}
+     * @param hostMicros host time per decode step, see {@link HostTime}
      * @param hostExposedMicros the part of it that is not overlapped
-     * @param hostWaitMicros waiting for the device
+     * @param hostWaitMicros time waiting for the device
      */
     public record RunSummary(
             @JsonAnyGetter @JsonAnySetter Map<String, Summary> latencies,
@@ -159,15 +159,15 @@ public record StreamingResult(
      *
      * @param id index in the workload; rejected requests leave gaps
      * @param promptTokens tokens of the prompt
-     * @param cachedTokens those of them found in the prefix cache instead of computed
+     * @param cachedTokens prompt tokens found in the prefix cache
      * @param submitStartNanos just before the submit call
-     * @param submitEndNanos just after it
-     * @param tokenizeNanos the prompt was token ids
-     * @param admitNanos its batch was handed to the scheduler for prefill
-     * @param tokenNanos each token, when the engine had it
-     * @param finishNanos the engine was done with it
+     * @param submitEndNanos just after the submit call
+     * @param tokenizeNanos when the prompt was tokenized
+     * @param admitNanos when its batch was passed to the scheduler for prefill
+     * @param tokenNanos when the engine had each token
+     * @param finishNanos when the engine finished the request
      * @param finishReason length, stop, cancelled or error
-     * @param ids the generated tokens, with --print-ids only
+     * @param ids the generated token ids, only with --print-ids
      */
     public record Request(
             int id,
@@ -200,7 +200,7 @@ public record StreamingResult(
                     withIds ? Optional.of(answer.ids()) : Optional.empty());
         }
 
-        /** Returns when its tokens came. */
+        /** Returns the times of its tokens. */
         public TokenTimes tokenTimes() {
             return TokenTimes.oneByOne(tokenNanos);
         }

@@ -17,28 +17,28 @@ import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * Runs as a picture: the Trace Event format of Chrome, which <a href="https://ui.perfetto.dev">Perfetto</a> opens. One object with
- * {@code traceEvents}; times are microseconds since the first run's start, exact to the nanosecond.
+ * Writes runs in Chrome's Trace Event format for <a href="https://ui.perfetto.dev">Perfetto</a>: one object with {@code traceEvents};
+ * times are microseconds since the first run's start, exact to the nanosecond.
  *
  * <pre>
  * process "run 1", "run 2" …   one per measured run
- *   thread "engine"            a slice per step, named prefill, decode or mixed after the rows it has, around its phases
- *                              plan, pack, device and apply, which fill it without a gap. Args of a step: step, prefill_tokens,
+ *   thread "engine"            a slice per step, named prefill, decode or mixed after its rows, that contains its phases
+ *                              plan, pack, device and apply without gaps. Args of a step: step, prefill_tokens,
  *                              decode_rows, waiting, active, free_blocks, cached_tokens, preemptions, as
  *                              {@link io.roseinfer.metrics.StepRecord.Fact} defines them
- *   thread "engine, lane 2"    only where a device takes two steps at a time: those that overlap the ones above
+ *   thread "engine, lane 2"    only if a device has two steps in flight: steps that overlap those above
  *   counters                   waiting, active (requests) and free blocks, one value per step
  *   thread "request 0" …       one per accepted request, by its index in the workload: tokenize (from the submit call until
- *                              its prompt was token ids), queue (until its batch was handed to the scheduler), prefill (until
- *                              its first token) and decode (until the engine was done with it); together they are its latency.
+ *                              its prompt was tokenized), queue (until its batch was passed to the scheduler), prefill (until
+ *                              its first token) and decode (until the engine finished it); they add up to its latency.
  *                              Args of prefill: prompt_tokens, cached_tokens; of decode: completion_tokens, finish_reason, engine
- * dropped_steps                steps at the start of a run that an engine no longer remembered, all runs together
+ * dropped_steps                steps at the start of a run that an engine no longer kept, summed over all runs
  * </pre>
  *
- * <p>Several engines have threads and counters of their own: "engine 0", "engine 1", "engine 1: active".
+ * <p>With several engines, each has its own threads and counters: "engine 0", "engine 1", "engine 1: active".
  */
 public final class TimelineTrace {
-    /** Request i has thread id i plus this; the engine's threads come before. */
+    /** Thread id of request 0; lower ids are threads of engines. */
     private static final int FIRST_REQUEST = 1000;
 
     private static final List<Fact> STEP_ARGS = List.of(
@@ -59,7 +59,7 @@ public final class TimelineTrace {
         this.originNanos = originNanos;
     }
 
-    /** Writes the runs as one document; at least one run. */
+    /** Writes at least one run as a document. */
     public static void write(JsonGenerator out, List<RunResult> runs) {
         TimelineTrace trace = new TimelineTrace(out, runs.getFirst().load().startNanos());
         out.writeStartObject();
@@ -75,7 +75,7 @@ public final class TimelineTrace {
         out.writeEndObject();
     }
 
-    /** Steps before the first one that was kept, of all engines together. */
+    /** Returns the number of steps before the first kept one, over all engines. */
     public static long droppedSteps(RunResult run) {
         return byEngine(run.load().steps()).values().stream()
                 .mapToLong(steps -> steps.getFirst().get(Fact.STEP))
@@ -112,9 +112,9 @@ public final class TimelineTrace {
     }
 
     /**
-     * Writes an engine's steps. Slices of a thread must nest, so a step that begins before another has ended goes to a thread of its own.
+     * Writes an engine's steps. Slices of a thread must nest, so overlapping steps are on different threads.
      *
-     * @return how many threads they have, from the first on
+     * @return the number of threads used
      */
     private int steps(int process, int firstThread, String engine, List<StepRecord> steps) {
         List<Long> laneEnds = new ArrayList<>();
@@ -195,7 +195,7 @@ public final class TimelineTrace {
         out.writeEndObject();
     }
 
-    /** A complete slice but for its args and its end. */
+    /** Starts a slice without args; the caller ends the object. */
     private void beginSlice(int process, int thread, String name, String category, long startNanos, long endNanos) {
         out.writeStartObject();
         out.writeStringProperty("name", name);
@@ -219,7 +219,7 @@ public final class TimelineTrace {
         out.writeEndObject();
     }
 
-    /** With three decimals: a double would need an exponent from ten seconds on, which not every reader takes. */
+    /** Returns microseconds with three decimals; a double would be written with an exponent from ten seconds on, which some readers reject. */
     private static BigDecimal micros(long nanos) {
         return BigDecimal.valueOf(nanos, 3);
     }

@@ -21,17 +21,17 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * The effect of each flag of {@code bench serve} on each backend. The flags of an engine are those of the groups that describe one, so a flag that
- * is added to such a group has no effect on a server elsewhere and none on simulated time until this class says otherwise.
+ * The effect of each flag of {@code bench serve} on each backend. Engine flags are found by their groups, so a flag that is added to such a group
+ * has no effect on remote servers and is not simulated unless this class says otherwise.
  */
 final class BackendFlags {
     /** The effect of a flag on a backend. */
     enum Effect {
-        /** It does what its description says. */
+        /** The flag works as described. */
         HONORED,
-        /** Nothing: a note names it, results leave it out, and no study can vary it. */
+        /** The flag is ignored with a note, omitted from results, and cannot be varied by studies. */
         WITHOUT_EFFECT,
-        /** The command is refused unless the value is the one that is simulated. */
+        /** The command is rejected unless the value is the one that is simulated. */
         REFUSED
     }
 
@@ -42,18 +42,18 @@ final class BackendFlags {
     private static final Set<String> SCHEDULER = names(new SchedulerFlags());
     private static final Set<String> SIMULATION = names(new SimulationFlags());
 
-    /** Flags of a model and its device that mean the same on simulated time. */
+    /** Model and device flags with the same meaning in simulated time. */
     private static final Set<String> DEVICE_SIMULATED = Set.of(MODEL, "--max-model-len", "--offline", "--memory-plan");
 
-    /** Flags of the requests to a server. */
+    /** Flags for requests over HTTP. */
     private static final Set<String> HTTP =
             Set.of("--base-url", "--endpoint-type", "--chunk-counts", "--server-stamps");
 
-    /** Flags of measuring in real time, and of sampling. */
+    /** Flags for real-time measurement and sampling. */
     private static final Set<String> REAL_TIME = Set.of(
             "--warmup-requests", "--stall-timeout-s", "--reader-threads", "--max-dispatch-lag-ms", "--temperature");
 
-    /** The values other than defaults that simulated time has. */
+    /** Values other than the defaults that are accepted in simulated time. */
     private static final Map<String, String> SIMULATED = Map.of("--replicas", "1", "--device", "sim");
 
     private BackendFlags() {}
@@ -68,7 +68,7 @@ final class BackendFlags {
         return option.names()[0];
     }
 
-    /** What a flag of {@code bench serve} does on a backend. */
+    /** Returns the effect of a flag of {@code bench serve} on a backend. */
     static Effect effect(OptionSpec option, Kind backend) {
         String name = name(option);
         boolean engine = DEVICE.contains(name) || DELIVERY.contains(name) || SCHEDULER.contains(name);
@@ -91,15 +91,15 @@ final class BackendFlags {
         return without ? Effect.WITHOUT_EFFECT : Effect.HONORED;
     }
 
-    /** The flags that set how an engine schedules and delivers. */
+    /** Returns the flags for scheduling and delivery. */
     static Set<String> ofEngine() {
         return Stream.concat(DELIVERY.stream(), SCHEDULER.stream()).collect(Collectors.toUnmodifiableSet());
     }
 
     /**
-     * Names the flags of a command line that have no effect on its backend.
+     * Prints a note for each flag that has no effect on the command line's backend.
      *
-     * @throws BadInput if a flag asks simulated time for what it does not simulate
+     * @throws BadInput if a flag is not simulated on {@code --backend sim}
      */
     static void check(ServeCommandLine line, Terminal terminal) {
         requireSimulated(line);
@@ -122,7 +122,7 @@ final class BackendFlags {
     }
 
     /**
-     * Refuses flags that simulated time does not simulate.
+     * Rejects flags that are not simulated on {@code --backend sim}.
      *
      * @throws BadInput naming all of them
      */
@@ -139,7 +139,7 @@ final class BackendFlags {
         }
     }
 
-    /** The given flags of a recorded run's delivery that a replay on simulated time does without, with their values. */
+    /** Returns the delivery flags of a recorded run that a simulated replay ignores, with their values. */
     static List<String> notReplayed(ServeCommandLine recorded) {
         return given(recorded, Kind.SIM, Effect.REFUSED)
                 .filter(option -> DELIVERY.contains(name(option)) && !isSimulated(option))
@@ -163,7 +163,7 @@ final class BackendFlags {
         return values.isEmpty() ? "" : values.getLast();
     }
 
-    /** A flag of {@code bench serve} by an argument that names it, also by an alias or negated; empty if none is named so. */
+    /** Returns the flag of {@code bench serve} that an argument names, possibly by an alias or negated; empty if there is none. */
     static Optional<OptionSpec> named(String argument) {
         String flag = argument.replaceFirst("=.*", "");
         return Optional.ofNullable(DEFAULTS.findOption(flag))
@@ -171,11 +171,11 @@ final class BackendFlags {
     }
 
     /**
-     * Refuses to compare values of a flag without effect.
+     * Rejects varied flags that have no effect.
      *
-     * @param where the study's flag that names it
-     * @param varied the arguments it adds
-     * @param line the command line with them
+     * @param where the study's flag that varies them
+     * @param varied the arguments that it adds
+     * @param line the command line with these arguments
      * @throws BadInput if one of them has no effect
      */
     static void requireEffect(String where, List<String> varied, ServeCommandLine line) {
@@ -196,7 +196,7 @@ final class BackendFlags {
                 .filter(option -> effect(option, backend) == effect);
     }
 
-    /** The settings of a results file without those that have no effect, and with the backend that answered. */
+    /** Returns settings for a result file: without flags that have no effect, and with the backend in use. */
     static Map<String, @Nullable Object> inForce(Map<String, @Nullable Object> settings, ServeCommandLine line) {
         Kind backend = line.flags().endpoint().backend();
         Map<String, @Nullable Object> inForce = new LinkedHashMap<>(settings);

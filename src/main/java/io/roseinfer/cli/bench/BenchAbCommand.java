@@ -46,7 +46,7 @@ public final class BenchAbCommand implements Command {
     private static final int WORSE = 9;
     private static final int INVALID = 8;
 
-    /** This command's own flags, each with one value. */
+    /** The flags of this command that are not flags of {@code bench serve}; each takes one value. */
     private static final Set<String> OWN =
             Set.of("--a", "--b", "--pairs", "--metric", "--no-worse-than", "--json", "--report", "--csv");
 
@@ -125,7 +125,7 @@ public final class BenchAbCommand implements Command {
         return report(results, measured, terminal);
     }
 
-    /** The files of a comparison; they say on which machines it was measured. */
+    /** The result file of a comparison, with the environments it was measured in. */
     private final class Results {
         private final List<String> command;
         private final List<String> shared;
@@ -176,7 +176,7 @@ public final class BenchAbCommand implements Command {
         }
     }
 
-    /** Gives both arms lengths that the smaller context of an engine in this process holds. */
+    /** Shortens the default lengths of both arms to the smaller context of the in-process engines. */
     private static void fitLengths(
             ServeCommandLine first, SystemUnderTest one, ServeCommandLine second, SystemUnderTest other) {
         Stream.of(one, other)
@@ -190,7 +190,7 @@ public final class BenchAbCommand implements Command {
         requireSameLoad(first, second);
     }
 
-    /** Reports what was measured, even if too many runs were invalid. */
+    /** Prints and writes the results, even if too many runs were invalid, and returns the exit code. */
     private int report(Results results, Comparison.Pairs measured, Terminal terminal) {
         Comparison comparison = Comparison.of(measured.all());
         results.write(measured);
@@ -209,7 +209,7 @@ public final class BenchAbCommand implements Command {
         };
     }
 
-    /** A URL alone is a server's. */
+    /** Returns the arguments of an arm; a single URL stands for {@code --base-url}. */
     private static List<String> arm(String text) {
         return text.matches("https?://\\S+") ? List.of("--base-url=" + text) : ServeCommandLine.words(text);
     }
@@ -253,9 +253,9 @@ public final class BenchAbCommand implements Command {
     }
 
     /**
-     * An arm that is measured by running a system.
+     * Returns an arm that runs a system.
      *
-     * @param told remedies that were told; each is told once
+     * @param told messages already printed; each is printed once
      */
     private static Comparison.Arm arm(
             ServeCommandLine line, SystemUnderTest system, Set<String> told, Terminal terminal) {

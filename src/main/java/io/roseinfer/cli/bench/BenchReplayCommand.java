@@ -39,10 +39,10 @@ import picocli.CommandLine.Parameters;
 public final class BenchReplayCommand implements Command {
     private static final int INVALID = 8;
 
-    /** This command's own flags, each with one value. */
+    /** The flags of this command that are not flags of {@code bench serve}; each takes one value. */
     private static final Set<String> OWN = Set.of("--json", "--report", "--csv");
 
-    /** Where a replay runs and how it is measured; whoever gives these has changed no setting of the recorded run. */
+    /** Flags for where a replay runs and how it is measured. They do not count as changes of the recorded run's settings. */
     private static final Set<String> OF_PLACE = Set.of(
             "--backend",
             "--base-url",
@@ -119,8 +119,8 @@ public final class BenchReplayCommand implements Command {
     }
 
     /**
-     * {@link #OF_PLACE}, the costs of a step if the recorded run does not have them, and the flags of an engine if its settings are not known:
-     * then they say what it was.
+     * Returns {@link #OF_PLACE}, {@code --step-costs} if the recorded run has no steps, and the engine flags if its settings are unknown: then
+     * they describe the recorded engine.
      */
     private static Set<String> ofPlace(RecordedRun recorded) {
         Set<String> flags = new HashSet<>(OF_PLACE);
@@ -137,7 +137,7 @@ public final class BenchReplayCommand implements Command {
         return line(recorded, List.of()).flags().endpoint().backend() == EndpointFlags.Kind.HTTP;
     }
 
-    /** The lines above the table. */
+    /** Returns the lines above the table. */
     private static String text(RecordedRun recorded, MeasuredRun last, List<String> changes) {
         StringBuilder out = new StringBuilder("=== replay of " + recorded.name() + ", "
                 + last.result().calls().size() + " requests, on "
@@ -153,7 +153,7 @@ public final class BenchReplayCommand implements Command {
         return out.toString();
     }
 
-    /** Says why a run does not count; whether it does. */
+    /** Prints the reasons why a run is invalid, and returns whether it is valid. */
     private static boolean judge(String which, MeasuredRun run, Terminal terminal) {
         Verdict verdict = run.verdict();
         verdict.reasons().forEach(reason -> terminal.note(which + " is invalid: " + reason));
@@ -162,12 +162,12 @@ public final class BenchReplayCommand implements Command {
         return verdict.isValid();
     }
 
-    /** How a recorded run is run again. */
+    /** Runs the requests of a recorded run again. */
     private record Replay(RecordedRun recorded, Optional<ClientFloor> floor, Terminal terminal) {
         /**
-         * One run of the recorded requests.
+         * Runs the recorded requests once.
          *
-         * @param hasCosts whether the line's step costs take the place of those that the recorded run says
+         * @param hasCosts whether step costs on the line override those of the recorded run
          */
         MeasuredRun of(ServeCommandLine line, boolean hasCosts) {
             BenchServeFlags flags = line.flags();

@@ -69,7 +69,7 @@ public final class BenchServeCommand implements Command {
         }
     }
 
-    /** Writes files before it prints: a reader that has gone must not cost the results. */
+    /** Writes files before printing, so that closed output does not lose results. Returns the exit code. */
     private int report(MeasuredRun run, Optional<ResultFile> file, Terminal terminal) {
         Verdict verdict = run.verdict();
         ServeResult result = run.result(results.percentiles(), Optional.empty());

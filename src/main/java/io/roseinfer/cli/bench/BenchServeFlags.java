@@ -28,15 +28,15 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** Everything that says which system is measured under which load. */
+/** The flags of {@code bench serve} for the system under test and the load. */
 @Heading("Load")
 final class BenchServeFlags {
-    /** The readers' threads on a machine with so many cores each. */
+    /** Cores per reader thread. */
     private static final int CORES_PER_READER = 4;
 
     private static final int MAX_READERS = 8;
 
-    /** Tells the warm-up's prompts from the run's. */
+    /** Seed modifier that makes the prompts of the warm-up differ from those of the run. */
     private static final long WARM_UP = 0x5741524d;
 
     @Mixin
@@ -108,7 +108,7 @@ final class BenchServeFlags {
     @Mixin
     private SchedulerFlags scheduler = new SchedulerFlags();
 
-    /** Requests at their times, and what was clipped of the data set they come from. */
+    /** A load, and counts of what was clipped from its dataset. */
     record Load(OfferedLoad offered, Map<String, Long> counts, String changes) {}
 
     EndpointFlags endpoint() {
@@ -144,12 +144,12 @@ final class BenchServeFlags {
         return readerThreads.orElse(Math.clamp(cores / CORES_PER_READER, 1, MAX_READERS));
     }
 
-    /** How long nothing may come. */
+    /** Returns the maximum time without any data. */
     Duration patience() {
         return Duration.ofSeconds(stallSeconds);
     }
 
-    /** The options of an engine, which takes all requests of the run unless --max-inflight-requests says otherwise. */
+    /** Returns the engine's options; without {@code --max-inflight-requests} it accepts all requests of the run. */
     EngineOptions engineOptions(Terminal terminal) {
         return delivery.addTo(scheduler
                 .engineOptions(seed, terminal)
@@ -157,26 +157,26 @@ final class BenchServeFlags {
                         Math.max(EngineOptions.defaults().maxInflightRequests(), numPrompts + warmupRequests)));
     }
 
-    /** The options with policies that have served no run yet, so that a run finds no state of another. */
+    /** Returns the options with new policies, so that runs share no state. */
     EngineOptions withNewPolicies(EngineOptions options) {
         return options.withScheduler(scheduler.scheduler());
     }
 
     /**
-     * Shortens the default lengths of random requests to what a context holds.
+     * Shortens the default lengths of random requests to fit a context.
      *
-     * @return what was done; empty if the lengths were given or fit
+     * @return a note about the new lengths; empty if the lengths were given or fit
      */
     Optional<String> fitLengths(CommandSpec command, int contextLength) {
         return dataset.fitLengths(command, contextLength);
     }
 
-    /** The arguments that ask for the lengths in force; empty if they are the command line's own or the defaults. */
+    /** Returns the lengths chosen by {@link #fitLengths} as arguments; empty if it changed none. */
     List<String> fittedLengths() {
         return dataset.fittedLengths();
     }
 
-    /** The load of a seed. */
+    /** Returns the load for a seed. */
     Load load(CommandSpec command, long ofSeed) {
         arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
         DatasetFlags.Requests data =
@@ -184,7 +184,7 @@ final class BenchServeFlags {
         return new Load(arrivals.load(data, ofSeed), data.counts(), data.changes());
     }
 
-    /** As long as a load's first requests, and without an id in common with them. */
+    /** Returns warm-up requests with the lengths of a load's first requests and other token ids. */
     OfferedLoad warmUp(OfferedLoad load) {
         List<OfferedRequest> like = load.requests();
         List<OfferedRequest> requests = IntStream.range(0, warmupRequests)
@@ -194,15 +194,15 @@ final class BenchServeFlags {
     }
 
     /**
-     * Whether a run counts.
+     * Returns the validity of a run.
      *
-     * @param floor what the client alone came to, if that was measured
+     * @param floor the client baseline, if it was measured
      */
     Verdict verdict(LoadResult result, SystemUnderTest system, Optional<ClientFloor> floor) {
         return verdict(result, system, floor, objective.maxFailed());
     }
 
-    /** What the flags make of a point of a sweep: a server that refuses what is too much for it has told where its limit is. */
+    /** Returns the validity of a sweep point. Any number of requests may fail: a server that rejects excess load shows its limit. */
     Verdict verdictOfPoint(LoadResult result, SystemUnderTest system) {
         return verdict(result, system, Optional.empty(), 1);
     }

@@ -39,7 +39,7 @@ import picocli.CommandLine.Option;
 public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
 
-    /** This command's own flags, each with one value. */
+    /** The flags of this command that are not flags of {@code bench serve} and take one value. */
     private static final Set<String> OWN =
             Set.of("--vary", "--find-rate", "--rate-resolution", "--attainment", "--json", "--report", "--csv");
 
@@ -136,7 +136,7 @@ public final class BenchSweepCommand implements Command {
         return INVALID;
     }
 
-    /** Reports the points so far. */
+    /** Prints and writes the points so far. */
     private void report(SweepFile file, Terminal terminal) {
         pages.write("sweep", file::result);
         terminal.print(

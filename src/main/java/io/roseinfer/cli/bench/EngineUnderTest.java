@@ -17,9 +17,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** An engine in this process, without HTTP. The model is loaded once; every run has an engine of its own, and so an empty cache. */
+/** An engine in this process, without HTTP. The model is loaded once; every run has a new engine with an empty cache. */
 final class EngineUnderTest implements SystemUnderTest {
-    /** Steps of a run that are kept; their records take 14 MB. */
+    /** Steps kept per run; their records take 14 MB. */
     private static final int STEPS = 1 << 17;
 
     private final BenchServeFlags flags;
@@ -47,7 +47,7 @@ final class EngineUnderTest implements SystemUnderTest {
         return new EngineUnderTest(line, options, loaded, terminal);
     }
 
-    /** A warm-up has an engine of its own, so that the run finds no state of its policies. */
+    /** Runs the warm-up on a separate engine, so that the run starts with new policies. */
     @Override
     public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
         OfferedLoad warmUp = ofRun.warmUp(offered);
@@ -67,7 +67,7 @@ final class EngineUnderTest implements SystemUnderTest {
         }
     }
 
-    /** A dead engine's run is no run: its failed requests would be counted as if a server had refused them. */
+    /** Fails if an engine died: its failed requests would otherwise look like rejections by a server. */
     private void requireAlive(Engine engine) {
         for (int replica = 0; replica < loaded.replicas(); replica++) {
             Optional<RoseException> failure = engine.failure(replica);

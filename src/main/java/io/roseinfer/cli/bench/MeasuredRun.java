@@ -17,13 +17,13 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A run, and what it was a run of.
+ * A run with its command line and system.
  *
  * @param line the command line
- * @param system what answered
- * @param result what came of it
- * @param data what was clipped of the data set, by name
- * @param floor what the client itself costs; empty on simulated time
+ * @param system the system under test
+ * @param result the run's result
+ * @param data counts of what was clipped from the dataset, by name
+ * @param floor the client baseline; empty in simulated time
  */
 record MeasuredRun(
         ServeCommandLine line,
@@ -32,7 +32,7 @@ record MeasuredRun(
         Map<String, Long> data,
         Optional<ClientFloor> floor) {
 
-    /** What the client costs, for runs that have one. */
+    /** Measures the client baseline; empty in simulated time. */
     static Optional<ClientFloor> floor(BenchServeFlags flags, Terminal terminal) {
         return flags.endpoint().backend() == EndpointFlags.Kind.SIM
                 ? Optional.empty()
@@ -44,7 +44,7 @@ record MeasuredRun(
         return line.flags().verdict(result, system, floor).with(simulated.toList());
     }
 
-    /** The results; of a replay with the recorded run. */
+    /** Returns the results, with the recorded run if this is a replay. */
     ServeResult result(List<Double> percentiles, Optional<ReplayOf> replayOf) {
         List<String> command = new ArrayList<>(List.of("bench", "serve"));
         command.addAll(line.arguments());

@@ -18,14 +18,14 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Arguments of {@code bench serve}, and what they mean.
+ * A parsed command line of {@code bench serve}.
  *
- * @param arguments those behind the command's name
- * @param command the flags as they were parsed
+ * @param arguments the arguments after the command's name
+ * @param command the parsed flags
  * @param flags their values
  */
 record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeFlags flags) {
-    /** Those flags and nothing else; those of a recorded run's file and page are known and mean nothing here. */
+    /** The flags of {@code bench serve}. Output flags, which recorded commands may have, are accepted and ignored. */
     @picocli.CommandLine.Command(name = "bench serve")
     private static final class Holder {
         private static final List<String> OUTPUT =
@@ -42,10 +42,10 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
     }
 
     /**
-     * Parses arguments; of flags that are given twice the last one counts.
+     * Parses arguments; the last value of a repeated flag applies.
      *
-     * @param where where they stood, for the message
-     * @throws BadInput if they are wrong
+     * @param where the source of the arguments, for messages
+     * @throws BadInput if an argument is invalid
      */
     static ServeCommandLine parse(String where, List<String> arguments) {
         Holder holder = new Holder();
@@ -63,9 +63,9 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
     }
 
     /**
-     * The same with more arguments, of which none names a file of results: a study writes its own.
+     * Returns this command line with more arguments. They must not name result files, because a study writes its own.
      *
-     * @throws BadInput if they are wrong
+     * @throws BadInput if an argument is invalid
      */
     ServeCommandLine with(String where, List<String> more) {
         ServeCommandLine line =
@@ -79,17 +79,17 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
         return line;
     }
 
-    /** The arguments without some flags that have at most one value each, written as {@code --flag value} or {@code --flag=value}. */
+    /** Removes flags with at most one value each, in the form {@code --flag value} or {@code --flag=value}, from arguments. */
     static List<String> without(Set<String> flags, List<String> arguments) {
         return Split.of(flags, arguments).others();
     }
 
-    /** Those flags alone, with their values. */
+    /** Returns only some flags of the arguments, with their values. */
     static List<String> only(Set<String> flags, List<String> arguments) {
         return Split.of(flags, arguments).named();
     }
 
-    /** Arguments that are some flags or their values, at most one for each; and the others. */
+    /** Arguments split into some flags with their values, and the others. */
     private record Split(List<String> named, List<String> others) {
         static Split of(Set<String> flags, List<String> arguments) {
             Split split = new Split(new ArrayList<>(), new ArrayList<>());
@@ -111,7 +111,7 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
         }
     }
 
-    /** Words of a value that has flags in it; quotes hold a word with blanks together. */
+    /** Splits a value that contains flags into words; quotes protect blanks. */
     static List<String> words(String text) {
         List<String> words = new ArrayList<>();
         Matcher word = Pattern.compile("(?:[^\\s\"']|\"[^\"]*\"|'[^']*')+").matcher(text);

@@ -52,7 +52,7 @@ final class ServerUnderTest implements SystemUnderTest {
         this.terminal = terminal;
     }
 
-    /** Offers a load to a target. */
+    /** Runs a load against a target, with a progress bar on a terminal. */
     static LoadResult run(String what, Target target, BenchServeFlags flags, OfferedLoad offered, Terminal terminal) {
         LoadRun run = new LoadRun(
                 target, flags.maxConcurrency().orElse(LoadRun.UNBOUNDED), flags.patience(), terminal.clock());
@@ -69,12 +69,12 @@ final class ServerUnderTest implements SystemUnderTest {
         }
     }
 
-    /** The server at {@code --base-url}. */
+    /** Returns the server at {@code --base-url}. */
     static ServerUnderTest elsewhere(ServeCommandLine line, Terminal terminal) {
         EndpointFlags endpoint = line.flags().endpoint();
         Optional<String> key = Optional.ofNullable(terminal.environment().get("OPENAI_API_KEY"));
         URI base = Endpoint.uri(endpoint.baseUrl());
-        // Who names the model has a server that may answer no other question.
+        // With --model, the server is not queried: it may not support /v1/models.
         Endpoint.ServedModel model = GivenFlags.has(line.command(), "--model")
                 ? new Endpoint.ServedModel(line.flags().model().model(), OptionalInt.empty())
                 : Endpoint.firstModel(base, key);
@@ -86,7 +86,7 @@ final class ServerUnderTest implements SystemUnderTest {
                 terminal);
     }
 
-    /** A server in this process that only writes. */
+    /** Starts a server in this process that only writes. */
     static ServerUnderTest onlyWriting(ServeCommandLine line, Terminal terminal) {
         NullServer server = NullServer.start();
         Endpoint endpoint = new Endpoint(

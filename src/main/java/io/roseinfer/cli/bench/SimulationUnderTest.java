@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** An engine on simulated time: the scheduler, with steps that take what a recorded run or flags say. */
+/** An engine in simulated time: the real scheduler, with step times from a recorded run or flags. */
 final class SimulationUnderTest implements SystemUnderTest {
     private final BenchServeFlags flags;
     private final EngineOptions options;
@@ -49,7 +49,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         return load(line, line.flags().simulation().recorded(), terminal);
     }
 
-    /** As flags say, with the step costs of a run if they name none. */
+    /** Creates a simulation; a recorded run provides step costs that flags do not. */
     static SimulationUnderTest load(ServeCommandLine line, Optional<RecordedRun> recorded, Terminal terminal) {
         BenchServeFlags flags = line.flags();
         flags.model().simulate(line.command(), ShippedCosts.model());
@@ -63,7 +63,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         }
     }
 
-    /** Every run draws again and has policies that have served none. A warm-up would warm nothing. */
+    /** Runs a load with a new seed and new policies, without a warm-up. */
     @Override
     public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
         long seed = SplitMix64.at(flags.seed(), runs++);
@@ -104,6 +104,6 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     @Override
     public void close() {
-        // Nothing is held between runs.
+        // Runs leave nothing open.
     }
 }

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The points of a sweep as they come in, and the file that has them. */
+/** The points of a sweep so far, and their file. */
 final class SweepFile {
     private final Optional<ResultFile> file;
     private final Study study;
@@ -25,10 +25,10 @@ final class SweepFile {
     private final Set<Environment> environments = new LinkedHashSet<>();
 
     /**
-     * A sweep without points.
+     * Creates a sweep without points.
      *
-     * @param file is written anew with every point
-     * @param study what is run; a file is resumed if the arguments that all points share are the same
+     * @param file rewritten after every point
+     * @param study description of the sweep; a file can be resumed if its shared arguments are the same
      */
     SweepFile(Optional<ResultFile> file, Study study, double attainment) {
         this.file = file;
@@ -37,9 +37,9 @@ final class SweepFile {
     }
 
     /**
-     * Takes the points that the file has and that count; the others are to be measured again.
+     * Loads the valid points of the file.
      *
-     * @throws BadInput if they were measured with other arguments
+     * @throws BadInput if the points were measured with other arguments
      */
     void resume() {
         ResultFile to = file.orElseThrow(
@@ -64,7 +64,7 @@ final class SweepFile {
         return points.stream().filter(point -> point.flags().equals(setting)).findFirst();
     }
 
-    /** Takes a point and what it was measured on. */
+    /** Adds a point with its environment, and rewrites the file. */
     void add(SweepPoint point, Environment environment) {
         points.add(point);
         environments.add(environment.ofMany());

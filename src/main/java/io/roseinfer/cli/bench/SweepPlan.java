@@ -6,11 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a sweep varies: all combinations of some flags' values. */
+/** The settings of a sweep: all combinations of flag values. */
 record SweepPlan(Map<String, List<String>> varied) {
 
     /**
-     * Reads {@code --vary}.
+     * Parses {@code --vary}.
      *
      * @param texts each {@code flag=a,b,c}
      */
@@ -30,7 +30,7 @@ record SweepPlan(Map<String, List<String>> varied) {
         return new SweepPlan(varied);
     }
 
-    /** Every combination, the first flag's values slowest. */
+    /** Returns all combinations; the first flag varies slowest. */
     List<Map<String, String>> settings() {
         List<Map<String, String>> all = List.of(Map.of());
         for (Map.Entry<String, List<String>> flag : varied.entrySet()) {
@@ -45,14 +45,14 @@ record SweepPlan(Map<String, List<String>> varied) {
         return all;
     }
 
-    /** A setting with another flag behind it. */
+    /** Returns a setting with a flag appended. */
     static Map<String, String> with(Map<String, String> setting, String flag, String value) {
         Map<String, String> longer = new LinkedHashMap<>(setting);
         longer.put(flag, value);
         return longer;
     }
 
-    /** A setting as arguments. */
+    /** Returns a setting as arguments. */
     static List<String> arguments(Map<String, String> setting) {
         return setting.entrySet().stream()
                 .map(flag -> "--" + flag.getKey() + "=" + flag.getValue())

@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Measures points one after the other. The system is made ready anew only where a point differs in more than its load. */
+/** Measures points one after the other, and reopens the system only for a point that differs in more than its load. */
 final class SweepRunner implements AutoCloseable {
-    /** Flags that say what is offered, and nothing about who answers. */
+    /** Flags of the load, which do not affect the system. */
     private static final Set<String> OF_LOAD = Set.of(
             "request-rate",
             "burstiness",
@@ -40,7 +40,7 @@ final class SweepRunner implements AutoCloseable {
     private Optional<SystemUnderTest> system = Optional.empty();
     private Map<String, String> setting = Map.of();
 
-    /** Remedies are told once. */
+    /** Remedies already printed. */
     private final Set<String> told = new HashSet<>();
 
     SweepRunner(Terminal terminal) {
@@ -58,8 +58,8 @@ final class SweepRunner implements AutoCloseable {
         system.get().fitLengths(line);
         BenchServeFlags.Load load =
                 line.flags().load(line.command(), line.flags().seed());
-        // Not run: a point without room for its prompts is one that does not count, and the others are measured all the
-        // same.
+        // Not run(), which would fail the sweep: a point whose prompts do not fit the context is invalid, and the others
+        // are still measured.
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
         Verdict verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
@@ -69,12 +69,12 @@ final class SweepRunner implements AutoCloseable {
         return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());
     }
 
-    /** What the last point was measured on. */
+    /** Returns the environment of the last point. */
     Environment environment() {
         return system.orElseThrow().environment();
     }
 
-    /** Of a server the next point would find this one's prompts in its prefix cache, so each has ids of its own; an engine is a new one. */
+    /** Replaces token ids for a server, whose prefix cache would contain the prompts of earlier points. In-process engines start empty. */
     private static OfferedLoad offered(ServeCommandLine line, OfferedLoad load, Map<String, String> point) {
         long number = new TreeMap<>(point).toString().hashCode();
         return line.flags().endpoint().backend() == EndpointFlags.Kind.HTTP

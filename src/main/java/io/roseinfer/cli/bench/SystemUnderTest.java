@@ -12,10 +12,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** What answers a load: a server, an engine in this process, or one on simulated time. Made ready once for any number of runs. */
+/** The system under test: a server, an in-process engine, or a simulated engine. Opened once for any number of runs. */
 sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, EngineUnderTest, SimulationUnderTest {
 
-    /** Makes ready what flags name. */
+    /** Opens the system that flags describe. */
     static SystemUnderTest open(ServeCommandLine line, Terminal terminal) {
         BackendFlags.check(line, terminal);
         return switch (line.flags().endpoint().backend()) {
@@ -27,19 +27,19 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
     }
 
     /**
-     * Offers a load, behind a warm-up, with the bounds that flags have for the client.
+     * Runs a load after a warm-up, with the client limits of the flags.
      *
-     * @throws BadInput if the model has room for none of its requests
+     * @throws BadInput if none of the requests fits the model's context
      */
     default LoadResult run(BenchServeFlags flags, OfferedLoad load) {
         contextLength().ifPresent(length -> requireRoom(load, length));
         return offer(flags, load);
     }
 
-    /** As {@link #run}, without a look at the prompts. */
+    /** Runs a load as {@link #run} does, without checking the prompts. */
     LoadResult offer(BenchServeFlags flags, OfferedLoad load);
 
-    /** Shortens the default lengths of a command line's requests to what the context of an engine in this process holds. */
+    /** Shortens the default lengths of a command line's requests to the context of an in-process engine. */
     default void fitLengths(ServeCommandLine line) {
         if (!(this instanceof ServerUnderTest)) {
             contextLength().ifPresent(length -> {
@@ -53,7 +53,7 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
         return List.of();
     }
 
-    /** Tokens of a prompt and its completion together; empty if nobody knows. */
+    /** Returns the model's context length; empty if unknown. */
     OptionalInt contextLength();
 
     private static void requireRoom(OfferedLoad load, int contextLength) {
@@ -78,10 +78,10 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
         }
     }
 
-    /** What it calls its model. */
+    /** Returns the name of the model. */
     String model();
 
-    /** The values in force of all flags that mean something to it. */
+    /** Returns the effective values of all flags that apply to this system. */
     Map<String, @Nullable Object> settings();
 
     Environment environment();

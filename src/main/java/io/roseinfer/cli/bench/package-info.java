@@ -1,11 +1,11 @@
 /**
- * The commands that measure servers and show what was measured: {@code bench serve}, {@code bench sweep}, {@code bench ab} and
- * {@code bench replay}, which are runs of it, and {@code report}. What answers is a {@link io.roseinfer.cli.bench.SystemUnderTest}.
+ * The commands that benchmark servers and show results: {@code bench serve}, the commands built on it ({@code bench sweep},
+ * {@code bench ab}, {@code bench replay}), and {@code report}. They measure a {@link io.roseinfer.cli.bench.SystemUnderTest}.
  *
- * <p>Invariant: a run that does not count ends with exit code 8 and says why, with its results printed and written all the same; one whose
- * engine died has none and ends with exit code 7.
+ * <p>Invariant: an invalid run still prints and writes its results, gives the reason and exits with code 8; a run whose engine died has
+ * no results and exits with code 7.
  *
- * <p>Why not beside the other commands: those measure this engine from within, these any engine from without.
+ * <p>Why a separate package: the other benchmark commands measure this engine from the inside, these measure any engine as a client.
  */
 @NullMarked
 package io.roseinfer.cli.bench;

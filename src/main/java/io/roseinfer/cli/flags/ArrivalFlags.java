@@ -9,7 +9,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** When requests arrive. */
+/** Flags for the arrival times of requests. */
 @Heading("Load")
 public final class ArrivalFlags {
     @Option(
@@ -66,7 +66,7 @@ public final class ArrivalFlags {
     @Within(above = 0)
     private Optional<Double> rampEnd = Optional.empty();
 
-    /** How a rate changes. */
+    /** The shape of a ramp. */
     enum Strategy {
         LINEAR,
         EXPONENTIAL
@@ -77,12 +77,12 @@ public final class ArrivalFlags {
                 strategy -> new Ramp(rampStart.orElse(0.0), rampEnd.orElse(0.0), strategy == Strategy.EXPONENTIAL));
     }
 
-    /** Whether flags give requests their times. */
+    /** Returns whether flags set the times of requests. */
     public boolean isGiven(CommandSpec command) {
         return GivenFlags.has(command, "--request-rate") || rampStrategy.isPresent();
     }
 
-    /** Requests per second; infinite without the flag. */
+    /** Returns the requests per second; infinite without the flag. */
     public double requestRate() {
         return requestRate;
     }
@@ -91,15 +91,15 @@ public final class ArrivalFlags {
         return burstiness;
     }
 
-    /** The process that {@code --request-rate} and {@code --burstiness} describe. */
+    /** Returns the arrival process that {@code --request-rate}, {@code --burstiness} and the ramp flags describe. */
     public Arrivals arrivals(long seed) {
         return new Arrivals(requestRate, burstiness, seed, ramp());
     }
 
     /**
-     * Refuses flags that would do nothing.
+     * Rejects flags that would have no effect.
      *
-     * @param hasTimes whether the requests have times of their own
+     * @param hasTimes whether the dataset has request times
      */
     public void requireConsistent(boolean hasTimes, CommandSpec command) {
         boolean ramped = rampStrategy.isPresent();
@@ -120,7 +120,7 @@ public final class ArrivalFlags {
         }
     }
 
-    /** The requests at times: those of {@code --request-rate}, or their own if they have some and no rate is given. */
+    /** Schedules requests at the times of {@code --request-rate}, or at their recorded times if there are any and no rate is given. */
     public OfferedLoad load(DatasetFlags.Requests data, long seed) {
         return data.hasTimes() && Double.isInfinite(requestRate) && rampStrategy.isEmpty()
                 ? OfferedLoad.ofTrace(data.requests(), traceSpeed)

@@ -10,7 +10,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** What is told of a run of {@code bench serve}. */
+/** Flags for the output of {@code bench serve}. */
 @Heading("Output")
 public final class BenchServeOutputFlags {
     private static final List<String> METRICS = List.of("ttft", "tpot", "itl", "e2el");
@@ -36,7 +36,7 @@ public final class BenchServeOutputFlags {
                     return all;
                 }
             } catch (NumberFormatException notNumber) {
-                // Said below, in the same words.
+                // Reported below.
             }
             throw new TypeConversionException("'" + text + "' is not a list of numbers from 0 to 100, as in 50,90,99");
         }
@@ -78,7 +78,7 @@ public final class BenchServeOutputFlags {
         return percentiles;
     }
 
-    /** The file for results, checked before a long run. */
+    /** Returns the result file, checked before a long run; empty without one. */
     public Optional<ResultFile> file(double requestRate) {
         if (json.isEmpty() && saveResult) {
             String rate = Double.isInfinite(requestRate) ? "inf" : Double.toString(requestRate);

@@ -8,11 +8,11 @@ import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.TypeConversionException;
 
-/** Flags whose value is one of a few words: the constants of an enum in lower case. A field of that enum's type is all that such a flag needs. */
+/** Converters of flags whose values are the constants of an enum in lower case. Such a flag only needs a field of the enum's type. */
 public final class Choices {
     private Choices() {}
 
-    /** Makes a command and those below it read the enums of their flags by their words. */
+    /** Registers converters for the enum-typed flags of a command and its subcommands. */
     public static void register(CommandLine root) {
         commands(root)
                 .flatMap(command -> command.getCommandSpec().options().stream())
@@ -31,7 +31,7 @@ public final class Choices {
                 Stream.of(root), root.getSubcommands().values().stream().flatMap(Choices::commands));
     }
 
-    /** Returns the constant of an enum that a word names. */
+    /** Returns the enum constant named by a word. */
     static <T> T read(Class<T> type, String text) {
         List<T> constants = Arrays.asList(type.getEnumConstants());
         List<String> words =
@@ -44,7 +44,7 @@ public final class Choices {
         return constants.get(at);
     }
 
-    /** Returns a constant as a flag spells it. */
+    /** Returns the word of a constant on the command line. */
     public static String word(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }

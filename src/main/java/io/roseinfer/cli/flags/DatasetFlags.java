@@ -17,10 +17,10 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** What requests ask for: made up, or read from a file. */
+/** Flags for the prompts and lengths of requests, generated or read from a file. */
 @Heading("Load")
 public final class DatasetFlags {
-    /** Where requests come from. */
+    /** The source of requests. */
     public enum Dataset {
         RANDOM,
         JSONL,
@@ -31,7 +31,7 @@ public final class DatasetFlags {
         BURSTGPT,
         SHAREGPT;
 
-        /** Whether its requests have times of their own. */
+        /** Returns whether its requests have times. */
         public boolean hasTimes() {
             return switch (this) {
                 case RANDOM, JSONL, SHAREGPT -> false;
@@ -41,12 +41,12 @@ public final class DatasetFlags {
     }
 
     /**
-     * What came of a data set.
+     * The requests of a dataset.
      *
-     * @param requests in their order
-     * @param hasTimes whether they have times of their own
-     * @param counts what was clipped and left out, by name; empty where nothing can be
-     * @param changes the same in one line; empty if nothing was
+     * @param requests in order
+     * @param hasTimes whether they have times
+     * @param counts counts of clipped and omitted requests, by name; empty for datasets that are never clipped
+     * @param changes the nonzero counts in one line; empty if nothing was clipped or omitted
      */
     public record Requests(List<OfferedRequest> requests, boolean hasTimes, Map<String, Long> counts, String changes) {
         private static Requests of(List<OfferedRequest> requests) {
@@ -132,10 +132,9 @@ public final class DatasetFlags {
     private boolean isFitted;
 
     /**
-     * Shortens the default lengths of random requests to what a context holds, prompt and completion together. Lengths that were given
-     * stay.
+     * Shortens the default lengths of random requests until prompt and completion fit a context. Lengths given by flags are kept.
      *
-     * @return what was done; empty if nothing was
+     * @return a note about the new lengths; empty if nothing changed
      */
     public Optional<String> fitLengths(CommandSpec command, int contextLength) {
         boolean inputGiven = GivenFlags.has(command, "--random-input-len");
@@ -143,7 +142,7 @@ public final class DatasetFlags {
         if (dataset != Dataset.RANDOM || (inputGiven && outputGiven)) {
             return Optional.empty();
         }
-        // Lengths of a range are rounded.
+        // Lengths of a range are rounded, possibly up.
         int room = (int) ((contextLength - prefixLength) / (1 + rangeRatio)) - (rangeRatio > 0 ? 1 : 0);
         int output = outputGiven ? outputLength : Math.min(OUTPUT_LENGTH, inputGiven ? room - inputLength : room / 2);
         int input = inputGiven ? inputLength : Math.min(INPUT_LENGTH, room - output);
@@ -160,7 +159,7 @@ public final class DatasetFlags {
                 : Optional.empty();
     }
 
-    /** The lengths that {@link #fitLengths} chose, as arguments. */
+    /** Returns the lengths chosen by {@link #fitLengths} as arguments; empty if it changed none. */
     public List<String> fittedLengths() {
         return isFitted
                 ? List.of("--random-input-len=" + inputLength, "--random-output-len=" + outputLength)
@@ -172,8 +171,7 @@ public final class DatasetFlags {
     }
 
     /**
-     * Reads or makes up so many requests; a file may have fewer. Their prompts are made when the context is known, beyond which they are
-     * clipped.
+     * Reads or generates a number of requests; a file may have fewer. The result makes their prompts, clipped to a context length.
      */
     public IntFunction<Requests> read(int count, long seed, double burstiness) {
         if (clipTo.isPresent() && (dataset == Dataset.RANDOM || dataset == Dataset.JSONL)) {

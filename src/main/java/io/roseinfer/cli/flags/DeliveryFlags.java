@@ -5,7 +5,7 @@ import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** How requests get into an engine and their tokens out of it. */
+/** Flags for submitting requests to an engine and delivering their tokens. */
 @Heading("Scheduling")
 public final class DeliveryFlags {
     @Option(
@@ -44,7 +44,7 @@ public final class DeliveryFlags {
         return streamInterval;
     }
 
-    /** The options with these flags in force; without a maximum of requests in flight, that of the options stays. */
+    /** Returns options with these flags applied; without {@code --max-inflight-requests} the maximum of the options is kept. */
     public EngineOptions addTo(EngineOptions options) {
         return options.withMaxInflightRequests(maxInflightRequests.orElse(options.maxInflightRequests()))
                 .withStreamInterval(streamInterval)

@@ -8,25 +8,25 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
-/** Which server is measured, and how it is asked. */
+/** Flags for the system under test and its requests. */
 @Heading("System under test")
 public final class EndpointFlags {
-    /** What answers. */
+    /** The kind of system under test. */
     public enum Kind {
-        /** A server elsewhere. */
+        /** A server at a URL. */
         HTTP,
         /** An engine in this process. */
         ENGINE,
         /** A server in this process that only writes. */
         NULL,
-        /** A scheduler on simulated time. */
+        /** A scheduler in simulated time. */
         SIM
     }
 
     /**
-     * What answers, by our name for it or by one that {@code vllm bench serve} has.
+     * A value of {@code --backend}: a kind, or a name of {@code vllm bench serve}.
      *
-     * @param chat whether that name says which endpoint is asked
+     * @param chat whether the name implies the chat endpoint
      */
     record Backend(Kind kind, boolean chat) {
         @Override
@@ -117,7 +117,7 @@ public final class EndpointFlags {
         return backend.map(Backend::chat).orElse(false) ? Endpoint.Kind.CHAT : endpointType;
     }
 
-    /** What every request to an engine in this process is like but for its prompt and length. */
+    /** Returns the template of requests to an in-process engine; prompt and length are replaced. */
     public GenerationRequest template() {
         return GenerationRequest.ofTokens(0)
                 .withSampling(
@@ -127,7 +127,7 @@ public final class EndpointFlags {
                 .withIgnoreEndOfText(ignoreEos);
     }
 
-    /** What every request to a server asks for. */
+    /** Returns the options of requests to a server. */
     public Endpoint.Ask ask() {
         return new Endpoint.Ask(
                 temperature, ignoreEos, chunkCounts, chunkCounts, serverStamps && backend() == Kind.HTTP);

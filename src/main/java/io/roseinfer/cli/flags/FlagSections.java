@@ -14,11 +14,11 @@ import picocli.CommandLine.IHelpSectionRenderer;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
-/** The flags in a command's help: a section for each {@link Heading}, in order of declaration, with the bounds of {@link Within}. */
+/** Renders the flags of a command's help: a section for each {@link Heading}, in order of declaration, with the bounds of {@link Within}. */
 public final class FlagSections implements IHelpSectionRenderer {
     private FlagSections() {}
 
-    /** Has a command and its subcommands show their flags in sections. */
+    /** Makes the help of a command and its subcommands group flags in sections. */
     public static void register(CommandLine command) {
         Map<String, IHelpSectionRenderer> sections = new HashMap<>(command.getHelpSectionMap());
         sections.put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, new FlagSections());
@@ -63,7 +63,7 @@ public final class FlagSections implements IHelpSectionRenderer {
         return help.optionListExcludingGroups(flags, layout, null, help.parameterLabelRenderer());
     }
 
-    /** Adds a flag's range to the last line of its description, which is that of the default if there is one. */
+    /** Appends a flag's range to the last line of its description, which shows the default if there is one. */
     private static Text[][] withRange(OptionSpec flag, Text[][] rows) {
         Within.Check.Range.of(flag).ifPresent(range -> {
             Text[] last = rows[rows.length - 1];

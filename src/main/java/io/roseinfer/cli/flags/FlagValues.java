@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The values of a command's flags, for the {@code settings} of a results file. */
+/** The values of a command's flags, for the {@code settings} of a result file. */
 final class FlagValues {
     private FlagValues() {}
 
-    /** Every flag that shapes results: its first name with underscores, and its value, given or default. */
+    /** Returns the given or default value of every flag that affects results, by its first name with underscores. */
     static Map<String, @Nullable Object> of(CommandSpec spec) {
         Map<String, @Nullable Object> values = new LinkedHashMap<>();
         for (OptionSpec option : spec.options()) {

@@ -4,14 +4,14 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.sampling.SamplingDefaults;
 import picocli.CommandLine.Option;
 
-/** Whether what the model's authors recommend counts where a request says nothing. */
+/** The flag that selects the defaults of requests that omit sampling parameters. */
 @Heading("Sampling")
 public final class GenerationConfigFlag {
-    /** Where defaults come from. */
+    /** The source of defaults. */
     public enum Source {
         /** {@code generation_config.json}. */
         AUTO,
-        /** Nowhere. */
+        /** The defaults of roseinfer. */
         NONE
     }
 
@@ -24,12 +24,12 @@ public final class GenerationConfigFlag {
                             + " none does not.")
     private Source source = Source.AUTO;
 
-    /** The defaults in force. */
+    /** Returns the defaults in effect. */
     public SamplingDefaults of(LoadedModel model) {
         return ofModel() ? model.samplingDefaults() : SamplingDefaults.NONE;
     }
 
-    /** Whether the model's recommendations are in force. */
+    /** Returns whether the model's {@code generation_config.json} is in effect. */
     public boolean ofModel() {
         return source == Source.AUTO;
     }

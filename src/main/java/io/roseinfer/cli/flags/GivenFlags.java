@@ -6,23 +6,23 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The flags that stood on the command line, as opposed to those that keep their default. */
+/** The flags given on the command line, as opposed to those with their default. */
 public final class GivenFlags {
     private GivenFlags() {}
 
-    /** Whether a flag was given. */
+    /** Returns whether a flag was given. */
     public static boolean has(CommandSpec command, String flag) {
         return command.commandLine().getParseResult().hasMatchedOption(flag);
     }
 
-    /** Says of a flag, if it was given, that it does nothing. */
+    /** Prints a note that a flag has no effect, if it was given. */
     public static void tellWithoutEffect(CommandSpec command, String flag, String why, Terminal terminal) {
         if (has(command, flag)) {
             terminal.note(flag + " has no effect: " + why);
         }
     }
 
-    /** Says of every given flag but those with an effect that it does nothing. */
+    /** Prints a note for every given flag that has no effect. */
     public static void tellOthersWithoutEffect(
             CommandSpec command, Set<String> withEffect, String why, Terminal terminal) {
         for (ArgSpec given : command.commandLine().getParseResult().matchedArgs()) {

@@ -5,13 +5,13 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** The heading that help shows a class's flags under, or a single flag of another class. Flags of equal headings form one section. */
+/** The section of the help that lists the flags of a class, or a single flag. Flags with equal headings share a section. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.TYPE, ElementType.FIELD})
 public @interface Heading {
-    /** The heading of flags that control the program rather than its work. */
+    /** The heading of flags such as {@code --help} that are common to all commands. */
     String GENERAL = "General";
 
-    /** The heading. */
+    /** Returns the heading. */
     String value();
 }

@@ -6,7 +6,7 @@ import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** Where a benchmark's results go beside the terminal. */
+/** The flag for a benchmark's result file. */
 @Heading("Output")
 public final class JsonFlag {
     @Option(
@@ -16,7 +16,7 @@ public final class JsonFlag {
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> json = Optional.empty();
 
-    /** The file, checked before a long run; empty without the flag. */
+    /** Returns the file, checked before a long run; empty without the flag. */
     public Optional<ResultFile> file() {
         return json.map(path -> ResultFile.at("--json", path));
     }

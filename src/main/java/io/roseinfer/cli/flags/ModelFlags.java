@@ -29,10 +29,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** Which model, on which device. The one class that talks to the composition root. */
+/** Flags for the model and its device. The only class that uses the composition root. */
 @Heading("Model")
 public final class ModelFlags {
-    /** The names that may follow {@code random:}, for the help. */
+    /** The shapes allowed after {@code random:}, for the help. */
     static final class RandomShapes implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {
@@ -142,7 +142,7 @@ public final class ModelFlags {
     private boolean tokenIdsOnly = true;
     private boolean onSimulatedTime;
 
-    /** {@code --backend}, which says the same as {@code --device}. */
+    /** Sets the device by {@code --backend}, a synonym of {@code --device}. */
     public void alsoNamed(Place value) {
         if (device.isPresent() && !device.get().equals(value)) {
             throw new BadInput("--backend " + value + " and --device " + device.get()
@@ -151,7 +151,7 @@ public final class ModelFlags {
         device = Optional.of(value);
     }
 
-    /** Takes the simulated device whatever the flags say, one engine on it, and a model if none is given. */
+    /** Switches to one engine on the simulated device regardless of other flags, and to a default model if none is given. */
     public void simulate(CommandSpec command, String defaultModel) {
         onSimulatedTime = true;
         device = Optional.of(new Place(Device.SIM, List.of()));
@@ -159,7 +159,7 @@ public final class ModelFlags {
         model = GivenFlags.has(command, "--model") ? model : defaultModel;
     }
 
-    /** Whether the device is the simulated one. */
+    /** Returns whether the device is the simulated one. */
     public boolean isSimulated() {
         return kind() == Device.SIM;
     }
@@ -168,27 +168,27 @@ public final class ModelFlags {
         return device.map(Place::kind).orElse(Device.AUTO);
     }
 
-    /** Whether the weights are random numbers, so that tokens mean nothing. */
+    /** Returns whether the weights are random numbers, so that tokens are meaningless. */
     public boolean hasRandomWeights() {
         return model.startsWith("random:");
     }
 
-    /** Refuses a model whose tokenizer cannot be read, before its weights are downloaded. */
+    /** Rejects a model whose tokenizer cannot be read, before its weights are downloaded. */
     public void requireTokenizer() {
         tokenIdsOnly = false;
     }
 
-    /** The model as the flag named it. */
+    /** Returns the value of {@code --model}. */
     public String model() {
         return model;
     }
 
-    /** Loads the model, for engines of these options. What the user should hear about it goes to {@code err}. */
+    /** Loads the model for engines with some options, and prints notes about it to {@code err}. */
     public LoadedModel load(EngineOptions engine, Terminal terminal) {
         return load(spec -> engine, terminal);
     }
 
-    /** Loads the model, for engines of options that depend on it. What the user should hear about it goes to {@code err}. */
+    /** Loads the model for engines whose options depend on it, and prints notes about it to {@code err}. */
     public LoadedModel load(Function<ModelSpec, EngineOptions> engine, Terminal terminal) {
         warnAboutThreads(terminal);
         Settings settings = settings(terminal);
@@ -204,7 +204,7 @@ public final class ModelFlags {
         }
     }
 
-    /** The flags, with an engine's default options. */
+    /** Returns the settings of these flags, with default engine options. */
     public Settings settings(Terminal terminal) {
         DeviceOptions options = options();
         return Settings.of(model)
@@ -232,15 +232,15 @@ public final class ModelFlags {
         return batchInvariant == null ? options : options.withBatchInvariant(batchInvariant);
     }
 
-    /** A routing policy that has served no run yet. */
+    /** Returns a new routing policy. */
     public RoutingPolicy routing() {
         return replicas.policy();
     }
 
-    /** Who wrote {@code auto} should not have to guess what it came to, even where no driver is. */
+    /** Explains why an explicit {@code --device auto} selected the CPU on a machine without a driver. */
     private void tellChoice(LoadedModel loaded, Settings settings, Terminal terminal) {
         boolean asked = device.isPresent() && kind() == Device.AUTO;
-        // With a driver the reason is among the warnings.
+        // With a driver, the reason is one of the warnings.
         if (asked && !CudaBackend.hasDriver() && loaded.device().equals(Choices.word(Device.CPU))) {
             AutoDevice.reasonForCpu(settings).ifPresent(reason -> terminal.note("device auto is cpu: " + reason));
         }
@@ -256,7 +256,7 @@ public final class ModelFlags {
         }
     }
 
-    /** The device that a model was loaded to, as the flag spells it. */
+    /** Returns the device of a loaded model as a value of {@code --device}. */
     String place(LoadedModel loaded) {
         return loaded.gpu().isPresent() && device.isPresent() && kind() == Device.CUDA
                 ? device.get().toString()

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 
-/** Whole numbers with commas between them. */
+/** A comma-separated list of whole numbers. */
 public record Numbers(List<Integer> values) {
     public Numbers {
         values = List.copyOf(values);
@@ -24,7 +24,7 @@ public record Numbers(List<Integer> values) {
         return values.stream().map(String::valueOf).collect(Collectors.joining(","));
     }
 
-    /** Reads them after {@link Within.Check} has. */
+    /** Parses a list that {@link Within.Check} has accepted. */
     public static final class Parser implements ITypeConverter<Numbers> {
         @Override
         public Numbers convert(String text) {

@@ -13,12 +13,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** What is asked of a run: of the server, and of the client. */
+/** Flags for the latency objective and the validity of a run. */
 @Heading("Objective and validity")
 public final class ObjectiveFlags {
     private static final List<String> BOUNDED = List.of("ttft", "tpot", "e2el");
 
-    /** Takes as many words as look like bounds, and at least one, whatever it looks like. */
+    /** Consumes at least one word, and all further words that look like bounds. */
     static final class Bounds implements IParameterConsumer {
         @Override
         public void consumeParameters(Stack<String> words, ArgSpec flag, CommandSpec command) {
@@ -59,7 +59,7 @@ public final class ObjectiveFlags {
     @Within(min = 0, max = 100)
     private double maxFailedPercent = 1;
 
-    /** Share of the requests that may fail, 0 to 1. */
+    /** Returns the maximum share of failed requests, 0 to 1. */
     public double maxFailed() {
         return maxFailedPercent / 100;
     }
@@ -68,7 +68,7 @@ public final class ObjectiveFlags {
         return maxLagMillis;
     }
 
-    /** The bounds of goodput in milliseconds, by metric. */
+    /** Returns the bounds of goodput in milliseconds, by metric. */
     public Map<String, Double> goodput() {
         Map<String, Double> bounds = new LinkedHashMap<>();
         for (String bound : goodput) {
@@ -79,7 +79,7 @@ public final class ObjectiveFlags {
                     continue;
                 }
             } catch (NumberFormatException notNumber) {
-                // Said below, in the same words.
+                // Reported below.
             }
             throw new BadInput("--goodput is '" + bound + "'; it must be ttft:MS, tpot:MS or e2el:MS, as in ttft:200");
         }

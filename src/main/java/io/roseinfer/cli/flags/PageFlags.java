@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** Where results go that people read: a page, and a table. */
+/** Flags for the HTML report and the CSV file of results. */
 @Heading("Output")
 public final class PageFlags {
     @Option(
@@ -32,9 +32,9 @@ public final class PageFlags {
     private Optional<Path> csv = Optional.empty();
 
     /**
-     * Refuses, before a long run, files that cannot be written, and one file for two purposes.
+     * Rejects, before a long run, files that cannot be written, and two flags that name one file.
      *
-     * @param others files that the command writes besides
+     * @param others other files that the command writes
      */
     public void check(List<ResultFile> others) {
         List<ResultFile> all = new ArrayList<>();
@@ -57,10 +57,10 @@ public final class PageFlags {
     }
 
     /**
-     * Writes what was asked for.
+     * Writes the files that were requested.
      *
-     * @param name what the page calls the results
-     * @param result makes the results, if they are needed
+     * @param name the name of the results in the report
+     * @param result supplies the results; called only if a file was requested
      */
     public void write(String name, Supplier<? extends BenchResult> result) {
         if (page.isPresent() || csv.isPresent()) {

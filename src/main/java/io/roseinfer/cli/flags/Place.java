@@ -8,21 +8,21 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * A device, and which one of its kind.
+ * A value of {@code --device}: a kind of device, and its GPUs.
  *
- * @param gpus by index; none if none was named
+ * @param gpus indices of the named GPUs; empty if none is named
  */
 public record Place(Settings.Device kind, List<Integer> gpus) {
     public Place {
         gpus = List.copyOf(gpus);
     }
 
-    /** The first of the GPUs; 0 if none was named. */
+    /** Returns the index of the first GPU; 0 if none is named. */
     int index() {
         return gpus.isEmpty() ? 0 : gpus.getFirst();
     }
 
-    /** Returns the place as the flag spells it. */
+    /** Returns the value of the flag. */
     @Override
     public String toString() {
         return gpus.size() > 1
@@ -30,7 +30,7 @@ public record Place(Settings.Device kind, List<Integer> gpus) {
                 : Choices.word(kind) + (index() > 0 ? ":" + index() : "");
     }
 
-    /** Reads a device's name; {@code cuda:1} is the second GPU, {@code cuda:0,cuda:1} are the first two. */
+    /** Parses a device; {@code cuda:1} is the second GPU, {@code cuda:0,cuda:1} are the first two. */
     public static final class Parser implements ITypeConverter<Place> {
         private static final Pattern GPUS = Pattern.compile("cuda:\\d{1,3}(,cuda:\\d{1,3})*");
 

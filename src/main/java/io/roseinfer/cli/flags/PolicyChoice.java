@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * A policy as a flag spells it: a built-in one by name, a source file that ends in {@code .java}, or a class on the class path. The text after a
- * colon is the argument of the constructor: {@code FILE.java:ARGUMENT} or {@code CLASS:ARGUMENT}.
+ * A policy named by a flag: a built-in policy, a source file ending in {@code .java}, or a class on the class path. Text after a colon is the
+ * constructor's argument: {@code FILE.java:ARGUMENT} or {@code CLASS:ARGUMENT}.
  */
 final class PolicyChoice<T> {
     private static final String NOT_FOUND =
@@ -36,9 +36,9 @@ final class PolicyChoice<T> {
     }
 
     /**
-     * Makes a policy.
+     * Creates the policy that a flag names.
      *
-     * @throws BadInput if there is none of that name, or it cannot be made
+     * @throws BadInput if there is no such policy, or its constructor fails
      */
     T make(String text) {
         Supplier<T> known = builtIn.get(text);

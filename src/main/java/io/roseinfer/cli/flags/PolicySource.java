@@ -30,8 +30,8 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 /**
- * Compiles the source file of a policy in memory, against the class path of the running program. A file is compiled once per process: all runs
- * of a comparison have the same policy, even if the file is edited meanwhile. Thread-safe.
+ * Compiles a policy's source file in memory, against the class path of this process. A file is compiled once per process, so editing it during a
+ * comparison does not change the policy. Thread-safe.
  */
 final class PolicySource {
     private static final Map<Path, Loader> COMPILED = new ConcurrentHashMap<>();
@@ -39,10 +39,10 @@ final class PolicySource {
     private PolicySource() {}
 
     /**
-     * Returns the one top-level class of a source file that implements a type.
+     * Returns the only top-level class of a source file that implements a type.
      *
      * @param flag the flag that names the file, for messages
-     * @throws BadInput if the file cannot be read or compiled, has no such class or several, or this runtime has no compiler
+     * @throws BadInput if the file cannot be read or compiled, has no or several such classes, or this runtime has no compiler
      */
     static <T> Class<? extends T> load(String flag, Path file, Class<T> type) throws ClassNotFoundException {
         Loader loader = COMPILED.computeIfAbsent(file.toAbsolutePath().normalize(), path -> compile(flag, file));
@@ -109,7 +109,7 @@ final class PolicySource {
         return new BadInput(flag + " is " + FileFailure.shown(file) + ", which " + problem);
     }
 
-    /** Source text that has been read. */
+    /** A compilation unit whose text is in memory. */
     private static final class Source extends SimpleJavaFileObject {
         private final String text;
 

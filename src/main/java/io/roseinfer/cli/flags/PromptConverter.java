@@ -3,7 +3,7 @@ package io.roseinfer.cli.flags;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Text that is not empty; {@code @file} is text like any other. */
+/** Converter that rejects empty text; {@code @file} is not expanded. */
 public final class PromptConverter implements ITypeConverter<String> {
     @Override
     public String convert(String text) {

@@ -8,7 +8,7 @@ import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** On how many devices a model runs, and which of them serves a request. */
+/** Flags for the number of replicas and the routing of requests. */
 @Heading("Device")
 final class ReplicaFlags {
     @Option(
@@ -34,7 +34,7 @@ final class ReplicaFlags {
     /**
      * Returns the number of replicas.
      *
-     * @param gpus the GPUs that are named
+     * @param gpus the GPUs named by {@code --device}
      */
     int count(List<Integer> gpus) {
         int count = replicas.orElse(Math.max(1, gpus.size()));
@@ -45,7 +45,7 @@ final class ReplicaFlags {
         return count;
     }
 
-    /** A routing policy that has served no run yet. */
+    /** Returns a new routing policy. */
     RoutingPolicy policy() {
         return PolicyChoice.of("--routing", RoutingPolicy.class)
                 .or("pull", RoutingPolicy::pull)

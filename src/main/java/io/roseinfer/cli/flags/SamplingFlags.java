@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** How tokens are chosen. Greedy unless {@code --do-sample}, whatever else is given. */
+/** Flags for sampling. Greedy without {@code --do-sample}, regardless of other flags. */
 @Heading("Sampling")
 public final class SamplingFlags {
     @Option(names = "--do-sample", description = "Sample instead of decoding greedily.")
@@ -80,8 +80,8 @@ public final class SamplingFlags {
     }
 
     /**
-     * Returns the flags that are given over the defaults of the model. Without {@code --do-sample} the result is greedy, unless the
-     * defaults draw; with it, only the defaults of penalties apply.
+     * Returns the model's defaults, overridden by the given flags. Without {@code --do-sample} the result is greedy unless the defaults
+     * sample; with it, only the defaults of penalties apply.
      */
     public SamplingParams params(SamplingDefaults defaults, CommandSpec command, Terminal terminal) {
         boolean isRecommended = defaults.requestsSampling() && !doSample;

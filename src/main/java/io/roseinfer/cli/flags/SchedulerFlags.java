@@ -11,7 +11,7 @@ import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** How requests are batched and kept in memory. */
+/** Flags for the scheduler and the KV pool. */
 @Heading("Scheduling")
 public final class SchedulerFlags {
     private static final String FIFO = "fifo";
@@ -121,7 +121,7 @@ public final class SchedulerFlags {
     @Within(min = 1, max = RunnerLimits.MAX_BLOCK_SIZE)
     private int blockSize = 16;
 
-    /** As most commands have them: steps are small, and a request's tokens come soon. */
+    /** Creates flags whose default batch size favors latency. */
     public SchedulerFlags() {
         this(8);
     }
@@ -130,12 +130,12 @@ public final class SchedulerFlags {
         this.maxBatchSize = maxBatchSize;
     }
 
-    /** For commands that nobody waits for: large steps, which make the most of a device. */
+    /** Returns flags whose default batch size favors throughput. */
     public static SchedulerFlags forThroughput() {
         return new SchedulerFlags(64);
     }
 
-    /** An engine of these flags, otherwise the default. */
+    /** Returns engine options with these flags, and defaults for the rest. */
     public EngineOptions engineOptions(long seed, Terminal terminal) {
         if (admissionPolicy.equals(FIFO) && (admissionLookahead != 64 || forceFifoEvery != 0)) {
             terminal.note("--prefill-admission-lookahead and --prefill-force-fifo-every have no effect without"
@@ -153,12 +153,12 @@ public final class SchedulerFlags {
                 .withSeed(seed);
     }
 
-    /** The policy as the flag named it. */
+    /** Returns the value of {@code --prefill-admission-policy}. */
     public String admissionPolicy() {
         return admissionPolicy;
     }
 
-    /** The options, with policies that have served no run yet. */
+    /** Returns the scheduler's options, with new policies. */
     public SchedulerOptions scheduler() {
         SchedulerOptions.Builder builder = SchedulerOptions.builder()
                 .maxBatchSize(maxBatchSize)

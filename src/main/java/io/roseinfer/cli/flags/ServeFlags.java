@@ -19,7 +19,7 @@ import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** Where a server listens, and what it lets clients do. */
+/** Flags for a server's address, limits and access. */
 @Heading("Server")
 public final class ServeFlags {
     @Option(names = "--host", paramLabel = "<ADDRESS>", description = "Address to listen on.")
@@ -98,20 +98,20 @@ public final class ServeFlags {
         return accessLog;
     }
 
-    /** How long completions may go on once the server has been told to stop. */
+    /** Returns the time that in-flight completions have to finish after SIGTERM. */
     public Duration drain() {
         return Duration.ofSeconds(drainSeconds);
     }
 
-    /** The options with these flags in force. */
+    /** Returns engine options with these flags applied. */
     public EngineOptions addTo(EngineOptions options) {
         return options.withMaxInflightRequests(maxInflightRequests);
     }
 
     /**
-     * The server of a model.
+     * Returns the options of a server.
      *
-     * @param model what clients call it unless a flag says otherwise
+     * @param model the model's name in the API unless {@code --served-model-name} is given
      */
     public ServerOptions options(String model, String version, Terminal terminal) {
         ServerOptions options = ServerOptions.of(servedModelName.orElse(model), version)

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** A benchmark's settings once the model is loaded: the flags, with what {@code auto}, the device and the model made of them. */
+/** A benchmark's effective settings: the flags, with {@code auto} and defaults resolved by the device and the loaded model. */
 public final class SettingsInForce {
     private final LoadedModel loaded;
     private final EngineOptions engine;
@@ -20,12 +20,12 @@ public final class SettingsInForce {
         this.engine = engine;
     }
 
-    /** Every flag by its name in a results file, where the model is somebody else's. */
+    /** Returns every flag by its name in a result file, for a model that another process serves. */
     public static Map<String, @Nullable Object> flags(CommandSpec command) {
         return FlagValues.of(command);
     }
 
-    /** Every flag by its name in a results file, where no model is loaded: {@code sim}, and what the command line says. */
+    /** Returns every flag by its name in a result file, for the simulated device without a model. */
     public static Map<String, @Nullable Object> withoutModel(CommandSpec command, EngineOptions engine) {
         Map<String, @Nullable Object> settings = FlagValues.of(command);
         settings.put("device", Choices.word(Settings.Device.SIM));
@@ -37,7 +37,7 @@ public final class SettingsInForce {
         return settings;
     }
 
-    /** Every flag by its name in a results file. */
+    /** Returns every flag by its name in a result file. */
     public Map<String, @Nullable Object> all(CommandSpec command, ModelFlags model) {
         Map<String, @Nullable Object> settings = FlagValues.of(command);
         DeviceOptions device = loaded.deviceOptions();
@@ -59,7 +59,7 @@ public final class SettingsInForce {
         return settings;
     }
 
-    /** Those that the lines of a report do not say, in one line. */
+    /** Returns one line of the settings that a report's other lines omit. */
     public String line(String admissionPolicy, String submitSchedule) {
         SchedulerOptions scheduler = engine.scheduler();
         return "dtype " + loaded.precision().map(Choices::word).orElse("none")

@@ -10,14 +10,14 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Shapes of steps as flags write them: {@code 256,16x259} for prompts, {@code 1,8,32} for rows that decode, {@code none}. */
+/** Parsers of step shapes: {@code 256,16x259} for prefill, {@code 1,8,32} for decode, or {@code none}. */
 public final class Shapes {
     private static final Pattern SHAPE = Pattern.compile("(?:([1-9][0-9]{0,4})x)?([1-9][0-9]{0,5})");
     private static final String NONE = "none";
 
     private Shapes() {}
 
-    /** Some points, or none. */
+    /** A possibly empty list of shapes. */
     public record Points(List<ModelPoint> values) {
         public Points {
             values = List.copyOf(values);

@@ -17,7 +17,7 @@ import java.util.function.LongFunction;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** How long things take on simulated time. */
+/** Flags for the durations in simulated time. */
 @Heading("Simulated time")
 public final class SimulationFlags {
     private static final String LINEAR = "step:MS,token:MS,attended:MS";
@@ -52,7 +52,7 @@ public final class SimulationFlags {
             showDefaultValue = Visibility.NEVER)
     private Optional<String> noise = Optional.empty();
 
-    /** The recorded run that {@code --step-costs} names; empty if it gives numbers. */
+    /** Returns the recorded run that {@code --step-costs} names; empty if it has numbers. */
     public Optional<RecordedRun> recorded() {
         return stepCosts.filter(text -> !isLinear(text)).map(text -> RecordedRun.read(Path.of(text)));
     }
@@ -62,11 +62,11 @@ public final class SimulationFlags {
     }
 
     /**
-     * Where the times come from.
+     * Returns the step costs.
      *
-     * @param recorded the run of {@code --step-costs}, or another one if the flag was left out
-     * @param model whose steps they are
-     * @throws BadInput if there are none for that model
+     * @param recorded the run of {@code --step-costs}, or another one if the flag is absent
+     * @param model the model whose steps are simulated
+     * @throws BadInput if there are no costs for that model
      */
     public StepCosts costs(Optional<RecordedRun> recorded, String model) {
         if (recorded.isPresent()) {
@@ -84,9 +84,9 @@ public final class SimulationFlags {
     }
 
     /**
-     * What takes how long in one run.
+     * Returns the durations of one run.
      *
-     * @param seed of what is drawn
+     * @param seed seed of the random deviations
      */
     public StepTimes times(StepCosts costs, long seed) {
         StepTimes times = costs.times();
@@ -128,7 +128,7 @@ public final class SimulationFlags {
                 return value;
             }
         } catch (NumberFormatException notNumber) {
-            // Said below, in the same words.
+            // Reported below.
         }
         throw new BadInput(flag + " has " + Quoted.value(text) + "; it must be " + allowed);
     }

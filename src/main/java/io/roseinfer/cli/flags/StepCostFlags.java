@@ -10,7 +10,7 @@ import io.roseinfer.engine.EngineOptions;
 import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
-/** The scheduler's own cost, measured on the simulated device. */
+/** Flags for measuring the scheduler's own time per step on the simulated device. */
 @Heading("Simulated time")
 public final class StepCostFlags {
     @Option(
@@ -40,9 +40,9 @@ public final class StepCostFlags {
     private int steps = 1000;
 
     /**
-     * Measures and prints line by line.
+     * Measures all combinations and prints a line for each.
      *
-     * @param results gets the same
+     * @param results receives the result of each combination
      */
     public void run(EngineOptions options, Terminal terminal, Consumer<StepCost> results) {
         SimOptions sim = SimOptions.defaults().withReadBack(false);

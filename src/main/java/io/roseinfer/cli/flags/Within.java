@@ -18,28 +18,28 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The bounds of a flag's number, or of each number of its list. A bound that a record checks as well is a constant of that record.
- * {@code preprocessor = Within.Check.class} on the same flag refuses other values.
+ * The bounds of a flag's number, or of each number in its list. A bound that a record also checks is a constant of that record. The flag's
+ * {@code @Option} needs {@code preprocessor = Within.Check.class} to reject other values.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.FIELD)
 public @interface Within {
-    /** The smallest value. */
+    /** Returns the minimum, inclusive. */
     double min() default Double.NEGATIVE_INFINITY;
 
-    /** The largest value. */
+    /** Returns the maximum, inclusive. */
     double max() default Double.POSITIVE_INFINITY;
 
-    /** The number that every value is greater than. */
+    /** Returns the exclusive lower bound. */
     double above() default Double.NEGATIVE_INFINITY;
 
-    /** The number that every value is less than. */
+    /** Returns the exclusive upper bound. */
     double below() default Double.POSITIVE_INFINITY;
 
-    /** Whether {@code inf} is a value, too; {@link Infinite} reads it. */
+    /** Returns whether {@code inf} is also allowed; {@link Infinite} parses it. */
     boolean orInfinite() default false;
 
-    /** Reads a number or {@code inf}. */
+    /** Parses a number or {@code inf}. */
     final class Infinite implements ITypeConverter<Double> {
         @Override
         public Double convert(String text) {
@@ -47,11 +47,11 @@ public @interface Within {
         }
     }
 
-    /** Refuses text that is no number within the bounds, in a message that names the flag. */
+    /** Rejects text that is not a number within the bounds, with a message that names the flag. */
     final class Check implements IParameterPreprocessor {
         @Override
         public boolean preprocess(Stack<String> words, CommandSpec command, ArgSpec flag, Map<String, Object> unused) {
-            // The parser refuses a flag without a value.
+            // The parser reports a missing value.
             if (!words.isEmpty() && flag instanceof OptionSpec option) {
                 Range range = Range.of(flag).orElseThrow();
                 String value = words.peek();
@@ -73,7 +73,7 @@ public @interface Within {
             return flag.typeInfo().getAuxiliaryTypes()[0];
         }
 
-        /** The bounds with the type of the numbers: {@code double}, {@code float} or whole numbers. */
+        /** The bounds, and the type of the numbers: {@code double}, {@code float} or whole numbers. */
         record Range(Within bounds, boolean isReal, boolean isSingle) {
             Range(Within bounds, Class<?> type) {
                 this(bounds, type == double.class || type == Double.class || type == float.class, type == float.class);
@@ -99,7 +99,7 @@ public @interface Within {
                 }
             }
 
-            /** The number in decimal notation: neither NaN nor infinity nor hexadecimal digits are numbers here. */
+            /** Parses decimal notation; NaN, infinity and hexadecimal digits are not allowed. */
             private double value(String text) {
                 return isSingle
                         ? new BigDecimal(text).floatValue()
@@ -111,7 +111,7 @@ public @interface Within {
                 return (isReal ? "a number, " : "a whole number, ") + values();
             }
 
-            /** The numbers within the bounds, in words. */
+            /** Returns a description of the bounds, as in {@code 1 to 64}. */
             String values() {
                 StringJoiner values = new StringJoiner(" and ");
                 boolean hasMin = bounds.min() > Double.NEGATIVE_INFINITY;

@@ -16,7 +16,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** The flags that say what a benchmark's requests ask for. */
+/** Flags for the prompts and lengths of a benchmark's requests. */
 @Heading("Load")
 public final class WorkloadFlags {
     @Option(
@@ -70,17 +70,17 @@ public final class WorkloadFlags {
     @Option(names = "--no-stop-on-eos", description = "Continue after the end-of-text token.")
     private boolean noStopOnEos;
 
-    /** Whether the prompts are token ids, so that nothing is tokenized. */
+    /** Returns whether the prompts are token ids, so that nothing is tokenized. */
     public boolean isTokenIds() {
         return promptIds.isPresent() || promptTokens.isPresent();
     }
 
-    /** Requests of one run. */
+    /** Returns the number of requests per run. */
     public int numRequests() {
         return numRequests;
     }
 
-    /** What every request is like but for its prompt. */
+    /** Returns the template of all requests; the prompt is replaced. */
     public GenerationRequest template(int maxNewTokens, SamplingParams sampling) {
         return GenerationRequest.of(prompt)
                 .withMaxNewTokens(maxNewTokens)
@@ -89,9 +89,9 @@ public final class WorkloadFlags {
     }
 
     /**
-     * The prompts of one run's requests.
+     * Returns a function that makes the prompts of one run for a model. Invalid flags are rejected immediately, before a model is loaded.
      *
-     * @return the prompts for a model; what is wrong with the flags is refused before one is loaded
+     * @throws BadInput if flags contradict each other
      */
     public Function<ModelSpec, List<Prompt>> prompts(CommandSpec command) {
         requireOnePrompt(command);
@@ -105,7 +105,7 @@ public final class WorkloadFlags {
         return spec -> prompts;
     }
 
-    /** The lengths, which are no longer than the model can take; others are refused before the prompts are made. */
+    /** Returns the lengths if the model's context has room for them; rejects others. */
     private static List<Integer> fitting(List<Integer> lengths, ModelSpec spec) {
         int longest = Collections.max(lengths);
         if (longest >= spec.contextLength()) {

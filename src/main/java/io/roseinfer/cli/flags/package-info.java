@@ -1,12 +1,12 @@
 /**
- * The flags of the commands: groups that several commands share ({@code …Flags}), converters of their values
- * ({@link io.roseinfer.cli.flags.Choices}, {@link io.roseinfer.cli.flags.Shapes}), the bounds of their numbers
- * ({@link io.roseinfer.cli.flags.Within}), and the values in force once they are read ({@link io.roseinfer.cli.flags.SettingsInForce}).
+ * Flags of the commands: groups shared by several commands ({@code …Flags}), converters of values
+ * ({@link io.roseinfer.cli.flags.Choices}, {@link io.roseinfer.cli.flags.Shapes}), bounds of numbers
+ * ({@link io.roseinfer.cli.flags.Within}), and the effective settings ({@link io.roseinfer.cli.flags.SettingsInForce}).
  *
- * <p>Invariants: a wrong value is refused with the name of its flag; a flag that has no effect beside the others is said to have
- * none; {@link io.roseinfer.cli.flags.ModelFlags} alone knows how a model is loaded.
+ * <p>Invariants: an invalid value is reported with the name of its flag; so is a flag that has no effect together with the others;
+ * only {@link io.roseinfer.cli.flags.ModelFlags} loads models.
  *
- * <p>Why not flags in the commands themselves: one flag would get two meanings, two defaults and two texts.
+ * <p>Why not declare flags in the commands: copies of one flag would diverge in meaning, default and help text.
  */
 @NullMarked
 package io.roseinfer.cli.flags;

@@ -2,10 +2,10 @@ package io.roseinfer.cli.terminal;
 
 import picocli.CommandLine.Model.CommandSpec;
 
-/** A command that has been parsed and can run. */
+/** A parsed command. */
 public interface Command {
     /**
-     * Runs to the end.
+     * Runs the command.
      *
      * @param spec the parsed command line
      * @return the process exit code

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import me.tongfei.progressbar.ProgressBar;
 
-/** Shows downloads: a bar per file to whoever watches, else one line when a file begins. */
+/** Shows downloads: a progress bar per file on a terminal, otherwise a line when a file starts. */
 public final class Downloads implements DownloadListener, AutoCloseable {
     private static final long KIB = 1024;
 

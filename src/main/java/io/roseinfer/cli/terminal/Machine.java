@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Facts about this machine that need no driver: from the JVM and from the kernel's files. */
+/** Facts about this machine that need no driver, from the JVM and {@code /proc}. */
 public final class Machine {
     private static final Pattern CPU_NAME = Pattern.compile("(?m)^model name\\s*:\\s*(.+)$");
     private static final Pattern GPU_NAME = Pattern.compile("(?m)^Model:\\s*(.+)$");
@@ -22,7 +22,7 @@ public final class Machine {
     private final Path proc;
 
     /**
-     * @param proc where the kernel's files are, {@code /proc}
+     * @param proc the directory {@code /proc}
      */
     public Machine(Path proc) {
         this.proc = proc;
@@ -32,17 +32,17 @@ public final class Machine {
         return new Machine(Path.of("/proc"));
     }
 
-    /** The environment section of a results file. */
+    /** Returns the environment section of a result file. */
     public Environment environment(LoadedModel loaded, Terminal terminal) {
         return environment(loaded.gpu(), loaded.warmUpNanos(), terminal);
     }
 
-    /** The same of a benchmark without a model. */
+    /** Returns the environment of a benchmark without a model. */
     public Environment environment(Terminal terminal) {
         return environment(Optional.empty(), 0, terminal);
     }
 
-    /** The environment of runs on simulated time. */
+    /** Returns the environment of runs in simulated time. */
     public static Environment simulated(String costs, Terminal terminal) {
         return Environment.simulated(jdk(), commit(terminal), costs);
     }
@@ -59,18 +59,18 @@ public final class Machine {
         return Runtime.version() + " " + System.getProperty("java.vm.name");
     }
 
-    /** The processor's own name, or at least its architecture. */
+    /** Returns the processor's name, or its architecture if the name is unknown. */
     public String cpu() {
         return find(proc.resolve("cpuinfo"), CPU_NAME).orElseGet(() -> System.getProperty("os.arch", "unknown"));
     }
 
-    /** Empty where the CPU kernels are scalar. */
+    /** Returns the vector width of the CPU kernels; empty if they are scalar. */
     public static OptionalInt vectorBits() {
         CpuFeatures features = CpuFeatures.detect();
         return features.vectorUsable() ? OptionalInt.of(features.vectorBits()) : OptionalInt.empty();
     }
 
-    /** The first NVIDIA GPU. */
+    /** Returns the name of the first NVIDIA GPU. */
     public Optional<String> gpu() {
         Path gpus = proc.resolve("driver/nvidia/gpus");
         if (!Files.isDirectory(gpus)) {
@@ -86,7 +86,7 @@ public final class Machine {
         }
     }
 
-    /** The version of the NVIDIA kernel driver. */
+    /** Returns the version of the NVIDIA kernel driver. */
     public Optional<String> driver() {
         return find(proc.resolve("driver/nvidia/version"), DRIVER_VERSION);
     }

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** A runner's allocations as lines of text. */
+/** Formats a runner's allocations. */
 public final class MemoryTable {
     private static final double MIB = 1L << 20;
 
     private MemoryTable() {}
 
-    /** A line for each allocation and one for their sum. */
+    /** Returns a line for each allocation and one for the total. */
     public static List<String> lines(List<MemoryUse> uses) {
         List<String> lines = new ArrayList<>();
         uses.forEach(use -> lines.add(line(use.bytes(), use.name())));

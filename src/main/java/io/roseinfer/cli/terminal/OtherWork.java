@@ -9,24 +9,24 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Processor time that other processes and the hypervisor took from this machine since some moment, by the kernel's counters.
+ * Processor time used by other processes and the hypervisor, by the kernel's counters.
  *
  * @param total ticks of all processors
- * @param busy ticks in which they worked, for this process or another
- * @param stolen ticks in which the hypervisor ran something else
+ * @param busy ticks spent on any process of this machine
+ * @param stolen ticks that the hypervisor spent on other machines
  * @param ownNanos processor time of this process
  */
 public record OtherWork(long total, long busy, long stolen, long ownNanos) {
     private static final double NANOS_PER_TICK = 1e7;
 
-    /** From this share of the machine on, results are those of a busy machine. */
+    /** Share of the processor time from which on the machine counts as busy. */
     private static final double MUCH = 0.1;
 
     private static final int IDLE = 3;
     private static final int IOWAIT = 4;
     private static final int STEAL = 7;
 
-    /** Returns the counters as they are; empty if the platform has none. */
+    /** Returns the current counters; empty if the platform has none. */
     public static Optional<OtherWork> now() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean os
                 ? read(Path.of("/proc"), os.getProcessCpuTime())
@@ -41,7 +41,7 @@ public record OtherWork(long total, long busy, long stolen, long ownNanos) {
             if (!line.matches("cpu( +\\d+){8,}")) {
                 return Optional.empty();
             }
-            // The first eight: guests are in user and nice already.
+            // Only the first eight columns: guest time is already part of user and nice.
             long[] ticks = Arrays.stream(line.strip().split(" +"))
                     .skip(1)
                     .limit(STEAL + 1)
@@ -55,7 +55,7 @@ public record OtherWork(long total, long busy, long stolen, long ownNanos) {
         }
     }
 
-    /** Returns a sentence on what others took from now to a later time; empty if it was little. */
+    /** Returns a note about the processor time that others used until a later time; empty if it was little. */
     public Optional<String> until(OtherWork later) {
         double all = later.total - total;
         double others = Math.max(0, later.busy - busy - (later.ownNanos - ownNanos) / NANOS_PER_TICK) / all;

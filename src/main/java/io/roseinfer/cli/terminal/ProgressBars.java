@@ -7,14 +7,14 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
-/** Progress bars on standard error, for people only. */
+/** Progress bars on standard error, only on a terminal. */
 public final class ProgressBars {
     private static final int WIDTH = 79;
     private static final int REFRESH_MILLIS = 250;
 
     private ProgressBars() {}
 
-    /** A bar, if somebody watches; it is drawn by a thread of its own and disappears when closed. */
+    /** Opens a progress bar; empty without a terminal. A background thread draws it, and closing clears it. */
     public static Optional<ProgressBar> open(Terminal terminal, String what, long total) {
         if (!terminal.interactive()) {
             return Optional.empty();

@@ -7,25 +7,25 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
 
 /**
- * SIGTERM and SIGINT for a command that stops in its own time: the first asks it to, the second ends the process at once. A shutdown
- * hook could do neither, as the JVM then ends with the signal's code and heeds no second signal. The class of the JDK is looked up by
- * name, because naming it in the source is a warning that cannot be turned off.
+ * Handlers of SIGTERM and SIGINT for graceful shutdown: the first signal requests it, the second ends the process immediately. A shutdown
+ * hook is not enough: the JVM would exit with the signal's code and ignore a second signal. {@code sun.misc.Signal} is used by reflection,
+ * because a direct reference causes a compiler warning that cannot be suppressed.
  */
 public final class StopSignals {
     private static final String SIGNAL = "sun.misc.Signal";
     private static final int SIGNALLED = 128;
 
-    /** The exit code of a process that Ctrl-C has ended. */
+    /** The exit code of a process ended by Ctrl-C. */
     public static final int INTERRUPTED = SIGNALLED + 2;
 
-    /** A signal that is handled until this is closed. */
+    /** A registration of signal handlers, removed by closing it. */
     public interface Handled {
         void close();
     }
 
     private StopSignals() {}
 
-    /** Has an action run at every Ctrl-C, on a thread of the JVM. */
+    /** Runs an action at every Ctrl-C, on a thread of the JVM. */
     public static Handled atInterrupt(Runnable action) {
         InvocationHandler handler = (proxy, method, args) -> {
             if (!method.getName().equals("handle")) {
@@ -55,9 +55,9 @@ public final class StopSignals {
     }
 
     /**
-     * Has an action run at the first signal, on a thread of the JVM.
+     * Runs an action at the first signal, on a thread of the JVM.
      *
-     * @param stop is told the exit code of a process that the signal has ended
+     * @param stop receives the exit code for the signal
      */
     public static Handled handle(IntConsumer stop) {
         AtomicBoolean told = new AtomicBoolean();
@@ -88,7 +88,7 @@ public final class StopSignals {
         return Proxy.newProxyInstance(handlers.getClassLoader(), new Class<?>[] {handlers}, handler);
     }
 
-    /** Installs a handler; the one there was before. */
+    /** Installs a handler and returns the previous one. */
     private static Object install(String name, Object handler) throws ReflectiveOperationException {
         Class<?> signals = Class.forName(SIGNAL);
         Class<?> handlers = Class.forName(SIGNAL + "Handler");

@@ -12,15 +12,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Everything a command sees of the process it runs in, so that a test can run one in place and read what it wrote.
+ * A command's view of its process, so that tests can run commands in-process and read their output.
  *
- * @param in what a person types, or a pipe brings
- * @param out results, and nothing else
- * @param err messages and progress
- * @param interactive whether a person watches {@code err}: only then are there progress bars
+ * @param in standard input
+ * @param out standard output, for results only
+ * @param err standard error, for messages and progress
+ * @param interactive whether {@code err} is a terminal; only then progress bars are shown
  * @param environment the environment variables
- * @param properties the {@code roseinfer.*} system properties the launcher sets, and {@link #ENCODING}
- * @param clock what benchmarks measure with
+ * @param properties the {@code roseinfer.*} system properties set by the launcher, and {@link #ENCODING}
+ * @param clock the clock of benchmarks
  */
 public record Terminal(
         BufferedReader in,
@@ -30,10 +30,10 @@ public record Terminal(
         Map<String, String> environment,
         Map<String, String> properties,
         Clock clock) {
-    /** The system property with the encoding in which the JVM has read the arguments. */
+    /** The system property with the encoding of the command line. */
     public static final String ENCODING = "sun.jnu.encoding";
 
-    /** Without anything to read. */
+    /** Creates a terminal without input. */
     public Terminal(
             PrintWriter out,
             PrintWriter err,
@@ -44,7 +44,7 @@ public record Terminal(
         this(new BufferedReader(Reader.nullReader()), out, err, interactive, environment, properties, clock);
     }
 
-    /** The next line of the input, if there is one. */
+    /** Returns the next line of the input; empty at its end. */
     public Optional<String> readLine() {
         try {
             return Optional.ofNullable(in.readLine());
@@ -53,32 +53,32 @@ public record Terminal(
         }
     }
 
-    /** Nobody reads standard output any more, as after {@code | head}: the command stops, quietly. */
+    /** Thrown if standard output was closed, as by {@code | head}; the command stops silently. */
     public static final class OutputClosed extends RuntimeException {
         public OutputClosed() {
             super("standard output is closed");
         }
     }
 
-    /** Writes results through to the reader. */
+    /** Writes and flushes results. */
     public void print(String text) {
         out.print(text);
         requireReader();
     }
 
-    /** Makes sure that what was written has reached the reader. */
+    /** Flushes standard output, and throws if it was closed. */
     public void requireReader() {
         if (out.checkError()) {
             throw new OutputClosed();
         }
     }
 
-    /** Returns the message of a failure, with settings as flags. */
+    /** Returns the message of a failure, with settings named as flags. */
     public static String shown(RoseException failure) {
         return failure.message(setting -> "--" + setting.replace('_', '-'));
     }
 
-    /** One line for the person at the keyboard. Whatever a model's file put into the message, the terminal shows it and obeys none of it. */
+    /** Prints a one-line message on standard error. Control characters, which may come from a model's files, are escaped. */
     public void note(String message) {
         err.println("roseinfer: " + Printable.line(message));
         err.flush();

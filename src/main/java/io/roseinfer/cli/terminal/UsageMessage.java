@@ -9,14 +9,14 @@ import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** What is wrong with a command line, and what was probably meant. */
+/** Error messages for invalid command lines, with suggestions. */
 public final class UsageMessage {
     private static final String DASHES = "--";
     private static final int MAX_LONGER_NAMES = 3;
 
     private UsageMessage() {}
 
-    /** One line. */
+    /** Returns the message in one line. */
     public static String of(ParameterException wrong) {
         if (wrong instanceof OverwrittenOptionException twice && twice.getOverwritten() instanceof OptionSpec option) {
             return String.join(" or ", option.names()) + " is given more than once; give it once";
@@ -26,7 +26,7 @@ public final class UsageMessage {
                 : message(wrong).replaceFirst("^Error: ", "");
     }
 
-    /** Returns what is no option and no command, with what was probably meant: by what vLLM calls it, else by spelling. */
+    /** Returns the message for an unknown option or command, with a suggestion by vLLM's flag names or by spelling. */
     private static String unmatched(UnmatchedArgumentException unmatched) {
         String message = message(unmatched);
         CommandSpec command = unmatched.getCommandLine().getCommandSpec();
@@ -42,8 +42,8 @@ public final class UsageMessage {
     }
 
     /**
-     * The options nearest to one that is unknown, or those that have it as a part, as {@code --max-batch-size} has {@code --batch-size}.
-     * Dashes at the beginning are no letters: with them {@code --block-size} would be near to that.
+     * Returns the options nearest to an unknown one, or those that contain it, as {@code --max-batch-size} contains {@code --batch-size}.
+     * Leading dashes are ignored: with them {@code --block-size} would be nearest to {@code --batch-size}.
      */
     private static List<String> options(String unknown, CommandSpec command) {
         String name = unknown.replaceFirst("^-+", "");

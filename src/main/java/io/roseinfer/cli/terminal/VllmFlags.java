@@ -6,7 +6,7 @@ import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * What flags of vLLM are called here. Spelling alone would take {@code --enable-chunked-prefill} for
+ * Counterparts of vLLM's flags. By spelling alone, {@code --enable-chunked-prefill} would match
  * {@code --no-chunked-prefill}, its opposite.
  */
 final class VllmFlags {
@@ -18,7 +18,7 @@ final class VllmFlags {
     private static final String REQUEST =
             "is not supported: requests have only what bench serve measures; leave it out";
 
-    /** Of each flag what it is here; an answer is given only by a command that has the flags it needs. */
+    /** The counterpart of each flag; used only by commands that have the flags it requires. */
     private static final Map<String, Answer> ANSWERS = Map.ofEntries(
             answer(
                     "--max-num-seqs",
@@ -74,7 +74,7 @@ final class VllmFlags {
         return Map.entry(flag, new Answer(text, List.of(needed)));
     }
 
-    /** The end of a message that refuses a flag of vLLM; empty if it is none, or the command has nothing of the kind. */
+    /** Returns the end of the message for a flag of vLLM; empty for other flags, or if the command has no counterpart. */
     static Optional<String> suggestion(String flag, CommandSpec command) {
         return Optional.ofNullable(ANSWERS.get(flag))
                 .filter(answer -> answer.needed().stream().allMatch(needed -> has(command, needed)))

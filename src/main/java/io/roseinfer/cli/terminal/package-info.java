@@ -1,12 +1,11 @@
 /**
- * The process as a command sees it: {@link io.roseinfer.cli.terminal.Terminal}, and what is shown on it whoever asks, downloads,
- * progress bars and tables of memory; what a {@link io.roseinfer.cli.terminal.Command} is, the
- * {@link io.roseinfer.cli.terminal.Machine} it runs on, and the {@link io.roseinfer.cli.terminal.UsageMessage} of a wrong command line.
+ * A command's view of its process: its {@link io.roseinfer.cli.terminal.Terminal} with progress bars, downloads and memory tables, the
+ * {@link io.roseinfer.cli.terminal.Machine} it runs on, and the {@link io.roseinfer.cli.terminal.UsageMessage} of an invalid command line.
  *
- * <p>Invariants: a command sees the process through its terminal only, so every command runs in place in a test; results go to
- * standard output and nothing else does; text from outside is shown and never obeyed.
+ * <p>Invariants: a {@link io.roseinfer.cli.terminal.Command} uses the process only through its terminal, so every command can run inside a
+ * test; only results go to standard output; control characters from outside are escaped.
  *
- * <p>Why not {@code System.out}: a print stream swallows its errors, and a test could not read what one command wrote.
+ * <p>Why not {@code System.out}: a print stream hides errors, and a test could not capture the output of a single command.
  */
 @NullMarked
 package io.roseinfer.cli.terminal;

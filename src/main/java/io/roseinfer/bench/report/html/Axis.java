@@ -6,22 +6,22 @@ import java.util.List;
 /**
  * An axis of a drawing.
  *
- * @param low the value at its start; positive if it is logarithmic
+ * @param low the value at its start; positive if logarithmic
  * @param high the value at its end
- * @param from where it starts in the drawing
- * @param to where it ends
- * @param logarithmic whether equal ratios are equal lengths
- * @param ticks values that are named
+ * @param from coordinate of its start
+ * @param to coordinate of its end
+ * @param logarithmic whether the scale is logarithmic
+ * @param ticks labeled values
  */
 record Axis(double low, double high, double from, double to, boolean logarithmic, List<Double> ticks) {
     private static final int TICKS = 5;
 
-    /** An axis from 0. */
+    /** Creates an axis from 0. */
     static Axis upTo(double high, double from, double to) {
         return new Axis(0, high, from, to, false, even(high));
     }
 
-    /** An axis whose ticks are multiples of a step. */
+    /** Creates an axis whose ticks are multiples of a step. */
     static Axis between(double low, double high, double step, double from, double to) {
         List<Double> ticks = new ArrayList<>();
         for (double k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
@@ -30,7 +30,7 @@ record Axis(double low, double high, double from, double to, boolean logarithmic
         return new Axis(low, high, from, to, false, ticks);
     }
 
-    /** A logarithmic axis. */
+    /** Creates a logarithmic axis. */
     static Axis logarithmic(double low, double high, double from, double to) {
         List<Double> ticks = new ArrayList<>();
         for (double decade = Math.pow(10, Math.floor(Math.log10(low))); decade <= high; decade *= 10) {
@@ -46,7 +46,7 @@ record Axis(double low, double high, double from, double to, boolean logarithmic
         return new Axis(low, high, from, to, true, ticks);
     }
 
-    /** Returns where a value is in the drawing. */
+    /** Returns the coordinate of a value. */
     double at(double value) {
         double share = logarithmic
                 ? Math.log(Math.max(value, low) / low) / Math.log(high / low)
@@ -61,7 +61,7 @@ record Axis(double low, double high, double from, double to, boolean logarithmic
         return decade * (rough > 5 * decade ? 10 : rough > 2 * decade ? 5 : rough > decade ? 2 : 1);
     }
 
-    /** Returns round values from 0 to the highest. */
+    /** Returns round values from 0 to a maximum. */
     static List<Double> even(double high) {
         double step = step(high);
         List<Double> ticks = new ArrayList<>();

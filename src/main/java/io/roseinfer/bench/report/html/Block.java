@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A part of the page. Its texts are plain; {@link Page} escapes them. */
+/** A part of the report. Its texts are plain; {@link Page} escapes them. */
 sealed interface Block {
     /** A heading of the second or third level. */
     record Heading(int level, String text) implements Block {
@@ -16,14 +16,14 @@ sealed interface Block {
     /** A paragraph. */
     record Paragraph(String text) implements Block {}
 
-    /** The color of a verdict. */
+    /** The color of a verdict box. */
     enum Tone {
         GOOD,
         WARN,
         BAD
     }
 
-    /** A box that says whether results are valid, and what they come to. */
+    /** A box with the validity and the conclusion of results. */
     record Verdict(Tone tone, List<Piece> pieces) implements Block {
         Verdict(Tone tone) {
             this(tone, new ArrayList<>());
@@ -50,14 +50,14 @@ sealed interface Block {
             return this;
         }
 
-        /** Says first where the times come from if they are simulated. */
+        /** Adds the sources of simulated times. */
         Verdict simulated(List<String> costs) {
             costs.forEach(source -> strong("Simulated time").text(", " + source + ". "));
             return this;
         }
     }
 
-    /** A piece of a verdict. */
+    /** A part of a verdict box. */
     sealed interface Piece {
         record Plain(String text) implements Piece {}
 
@@ -69,9 +69,9 @@ sealed interface Block {
     }
 
     /**
-     * A table. The last cell of a row that is shorter than the head spans what is left.
+     * A table. The last cell of a row that is shorter than the head spans the remaining columns.
      *
-     * @param names leading cells of a row that name it
+     * @param names number of leading header cells in each row
      */
     record Table(int names, List<String> head, List<List<String>> rows) implements Block {
         Table(List<String> head, List<List<String>> rows) {
@@ -79,7 +79,7 @@ sealed interface Block {
         }
     }
 
-    /** Words and what they stand for. */
+    /** A list of terms and their meanings. */
     record Terms(List<Term> terms) implements Block {
         static Terms of(Map<String, String> meanings) {
             return new Terms(meanings.entrySet().stream()
@@ -87,7 +87,7 @@ sealed interface Block {
                     .toList());
         }
 
-        /** Names and values, as code. */
+        /** Creates a list of names with values formatted as code. */
         static Terms code(Map<String, String> values) {
             return new Terms(values.entrySet().stream()
                     .map(name -> new Term(name.getKey(), name.getValue(), true))
@@ -95,21 +95,21 @@ sealed interface Block {
         }
     }
 
-    /** A word, and what it stands for, which may be code. */
+    /** A term and its meaning, possibly formatted as code. */
     record Term(String word, String meaning, boolean code) {}
 
-    /** Figures side by side. */
+    /** A group of figures. */
     record Figures(List<Figure> figures) implements Block {}
 
     /**
      * A figure.
      *
-     * @param height of the drawing, which is {@value Svg#WIDTH} wide
-     * @param legend what the styles of the drawing stand for
-     * @param notes sentences under it
+     * @param height height of the drawing, whose width is {@value Svg#WIDTH}
+     * @param legend the styles of the drawing
+     * @param notes notes below the drawing
      */
     record Figure(String title, double height, Svg drawing, List<Key> legend, List<String> notes) {}
 
-    /** A style, by its class in the style sheet, and what it stands for. */
+    /** A legend entry: a class of the style sheet and its meaning. */
     record Key(String style, String text) {}
 }

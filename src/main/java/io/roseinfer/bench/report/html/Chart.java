@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 
 /** A line chart. */
 final class Chart {
-    /** Where a plot is in a drawing. */
+    /** The position of the plot in a drawing. */
     static final double HEIGHT = 300;
 
     static final double LEFT = 76;
@@ -18,18 +18,18 @@ final class Chart {
     static final double TOP = 14;
     static final double BOTTOM = HEIGHT - 50;
 
-    /** From here on the smallest and the largest value are too far apart for an even axis. */
+    /** Ratio of the largest to the smallest value from which on an axis is logarithmic. */
     private static final double FAR = 50;
 
     private static final double LABEL_WIDTH = 40;
     private static final double LABEL_HEIGHT = 14;
 
-    /** The style of a line that is of no series in particular. */
+    /** The style of a line that belongs to no series. */
     static final int NEUTRAL = 6;
 
     private static final int STYLES = 6;
 
-    /** Returns the style of a series by its number; the seventh has that of the first again. */
+    /** Returns the style of a series by its number; styles repeat after six. */
     static int style(int series) {
         return series % STYLES;
     }
@@ -37,16 +37,16 @@ final class Chart {
     /**
      * One line.
      *
-     * @param name in the legend
-     * @param style which of the page's line styles, by {@link #style}, or {@link #NEUTRAL}
-     * @param x ascending; empty for one that has marks alone
-     * @param y as many
+     * @param name name in the legend
+     * @param style line style by {@link #style}, or {@link #NEUTRAL}
+     * @param x ascending values; empty for a series that only has marks
+     * @param y values, as many as x
      */
     record Series(String name, int style, List<Double> x, List<Double> y) {
-        /** More points cannot be told apart. */
+        /** Maximum points of a distribution; more cannot be distinguished. */
         private static final int QUANTILES = 200;
 
-        /** A distribution: to each value the percentage of samples that are at most as large. */
+        /** Creates the cumulative distribution of sorted samples, in percent. */
         static Series quantiles(String name, int style, double... sorted) {
             List<Double> x = new ArrayList<>();
             List<Double> y = new ArrayList<>();
@@ -60,11 +60,11 @@ final class Chart {
     }
 
     /**
-     * A point that is drawn as one.
+     * A marked point.
      *
-     * @param style which of the page's colors, by {@link Chart#style}
-     * @param label beside it; a mark with one is a ring around the point
-     * @param hollow whether it is drawn as a circle and not as a disc, and above these
+     * @param style color by {@link Chart#style}
+     * @param label label next to it; a labeled mark is a ring around the point
+     * @param hollow whether it is a circle, drawn above the filled ones
      */
     record Mark(int style, double x, double y, String label, boolean hollow) {}
 
@@ -77,9 +77,9 @@ final class Chart {
     private final boolean mayBeLogarithmic;
 
     /**
-     * A chart of lines.
+     * Creates a chart.
      *
-     * @param mayBeLogarithmic whether the horizontal axis may be, if values are far apart
+     * @param mayBeLogarithmic whether the horizontal axis is logarithmic if values are far apart
      */
     Chart(String title, String xLabel, String yLabel, List<Series> series, boolean mayBeLogarithmic) {
         this.title = title;
@@ -89,13 +89,13 @@ final class Chart {
         this.mayBeLogarithmic = mayBeLogarithmic;
     }
 
-    /** Adds points; returns this chart. */
+    /** Adds marks; returns this chart. */
     Chart withMarks(List<Mark> value) {
         marks = List.copyOf(value);
         return this;
     }
 
-    /** Gives charts without marks axes of equal extent, so that their heights can be compared. */
+    /** Gives charts without marks the same axes, so that they can be compared. */
     static void onEqualAxes(List<Chart> charts) {
         double x = charts.stream().mapToDouble(Chart::lastX).max().orElse(0);
         double y = charts.stream().mapToDouble(Chart::highestY).max().orElse(0);

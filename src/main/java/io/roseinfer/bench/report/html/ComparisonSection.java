@@ -15,13 +15,13 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** A comparison on the page: what was found, the intervals on one axis, and every figure. */
+/** The section of a comparison: the verdict, the intervals on one axis, and all metrics. */
 final class ComparisonSection {
     private static final double LEFT = 190;
     private static final double RIGHT = Svg.WIDTH - 20;
     private static final double ROW = 22;
     private static final double TOP = 12;
-    /** The least extent of the axis on either side of 0 %. */
+    /** Minimum extent of the axis on either side of 0 %. */
     private static final double MIN_PERCENT = 1;
 
     /** Styles of the page. */
@@ -42,14 +42,14 @@ final class ComparisonSection {
         return new ComparisonSection(name, result).blocks();
     }
 
-    /** The machine of a study's runs, in a line; empty if the file does not name it. */
+    /** Returns the environments of a study's runs in one line; empty if unknown. */
     static String machines(Study study) {
         return study.environments().stream()
                 .map(machine -> String.join(", ", ResultJson.flat(machine).values()))
                 .collect(Collectors.joining("; "));
     }
 
-    /** Where the times of a study come from if they are simulated. */
+    /** Returns the sources of a study's times if they are simulated. */
     static List<String> simulated(Study study) {
         return study.environments().stream()
                 .flatMap(machine -> machine.simulated().stream())
@@ -79,7 +79,7 @@ final class ComparisonSection {
     }
 
     private static String flags(List<String> words) {
-        return words.isEmpty() ? "no flags of its own" : Markup.command(words);
+        return words.isEmpty() ? "no additional flags" : Markup.command(words);
     }
 
     private Block.Verdict verdict() {
@@ -95,18 +95,18 @@ final class ComparisonSection {
                         .strong("B is worse.");
             } else {
                 verdict.text(
-                        " has no ratio: it is 0 in some run, was not measured in every one, or there are too few pairs.");
+                        " has no ratio: it is 0 in some run, was not measured in every run, or there are too few pairs.");
             }
         } else {
             verdict.text(" changes by " + change(decides.ratio()) + " (" + change(decides.low()) + " to "
                     + change(decides.high()) + ") from A to B. ");
             if (worse) {
-                verdict.strong("B is worse").text(" than it may be.");
+                verdict.strong("B is worse").text(" by more than is allowed.");
             } else {
-                verdict.text("B is not shown to be worse than it may be.");
+                verdict.text("B is not shown to be worse than allowed.");
             }
-            verdict.text(" " + own.pairs().size() + " pairs would have found a change of "
-                    + Markup.number(100 * decides.smallestEffect()) + " % four times in five. "
+            verdict.text(" " + own.pairs().size() + " pairs detect a change of "
+                    + Markup.number(100 * decides.smallestEffect()) + " % with a power of 80 %. "
                     + ComparisonReport.UNCORRECTED);
         }
         return verdict.text(" " + own.discarded() + " pairs were discarded.");
@@ -116,7 +116,7 @@ final class ComparisonSection {
         return String.format(Locale.ROOT, "%+.2f %%", percent(ratio));
     }
 
-    /** A line for each figure: the interval, and the ratio on it. Only the figure that decides has a color. */
+    /** Draws a line per metric with its interval and ratio. Only the deciding metric is colored. */
     private Block.Figure intervals() {
         double span = own.ratios().values().stream()
                 .mapToDouble(ratio -> Math.max(Math.abs(percent(ratio.low())), Math.abs(percent(ratio.high()))))
@@ -140,7 +140,7 @@ final class ComparisonSection {
         return new Block.Figure("Change from A to B, with intervals", bottom + 50, svg, List.of(), List.of());
     }
 
-    /** Green for an improvement, red for the opposite, blue for neither. */
+    /** Returns green for an improvement, red for a regression, blue for neither. */
     private int style(PairedRatio ratio) {
         if (ratio.isEven()) {
             return EVEN;
@@ -148,7 +148,7 @@ final class ComparisonSection {
         return ratio.low() > 1 == Figures.isHigherBetter(own.metric()) ? BETTER : WORSE;
     }
 
-    /** Both runs of every pair, in the order they were measured: whether the machine drifted, and which pair was odd. */
+    /** Draws both runs of every pair in order, to show drift of the machine and outliers. */
     private Block.Figure ratios() {
         List<Chart.Mark> marks = new ArrayList<>();
         double number = 0;

@@ -28,7 +28,7 @@ import java.util.function.Function;
 import java.util.stream.DoubleStream;
 import tools.jackson.databind.JsonNode;
 
-/** One page of one or more runs: whether they are valid, what they measured, how it came about, and what the words mean. */
+/** The HTML report of one or more results: validity, metrics, charts over time, and definitions. */
 public final class HtmlReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -42,9 +42,9 @@ public final class HtmlReport {
     private HtmlReport() {}
 
     /**
-     * The page of some results files.
+     * Returns the report of result files.
      *
-     * @throws io.roseinfer.base.RoseException.BadInput if one of them is none
+     * @throws io.roseinfer.base.RoseException.BadInput if a file is not a result file
      */
     public static String of(List<Path> files) {
         HtmlReport report = new HtmlReport();
@@ -55,7 +55,7 @@ public final class HtmlReport {
         return report.page();
     }
 
-    /** The page of some results. */
+    /** Returns the report of a result. */
     public static String of(String name, BenchResult result) {
         HtmlReport report = new HtmlReport();
         report.add(name, result);
@@ -63,9 +63,9 @@ public final class HtmlReport {
     }
 
     /**
-     * Reads what a benchmark has written.
+     * Reads the result in a document.
      *
-     * @param name of the document, for messages
+     * @param name name of the document, for messages
      */
     static BenchResult result(String name, JsonNode document) {
         Class<? extends BenchResult> type =
@@ -88,7 +88,7 @@ public final class HtmlReport {
                         + " has neither runs with requests nor points; a report needs files that benchmarks write by --json");
     }
 
-    /** Adds what a file has. */
+    /** Adds a result. */
     private void add(String name, BenchResult result) {
         switch (result) {
             case ServeResult served -> {
@@ -112,39 +112,39 @@ public final class HtmlReport {
         words.put(
                 "TTFT",
                 "time to first token: from just before the request's first byte was written (bench serve) or the submit call"
-                        + " began (bench streaming) until its first token was there");
+                        + " started (bench streaming) until the first token arrived");
         words.put(
                 "TTFT, intended",
-                "the same from when the request was to be sent: a client that is late cannot hide it");
+                "the same from the time when the request was due, so that a late client is visible");
         words.put(
                 "TPOT",
-                "time per output token: (last token - first token) / (tokens - 1), for each request of two tokens or more");
+                "time per output token: (last token - first token) / (tokens - 1), for each request with two or more tokens");
         words.put(
                 "ITL",
-                "inter-token latency: every gap between two tokens of a request, all requests pooled; a gap before an event"
-                        + " of k tokens is k gaps of a k-th");
+                "inter-token latency: all gaps between two tokens of a request, pooled over requests; a gap before an event"
+                        + " of k tokens counts as k gaps of a k-th");
         words.put(
                 "Tokens per second",
-                "if a server says only how many tokens a request had in all, they are spread evenly over its events");
-        words.put("Latency", "from the same start as TTFT until the last event of the completion");
+                "if a server reports only the total tokens of a request, they are spread evenly over its events");
+        words.put("Latency", "from the start of TTFT until the last event of the completion");
         words.put(
                 "Waiting, streaming",
-                "requests that were sent and have no token yet; requests that have one and are not over");
+                "requests that were sent and have no token yet; requests that have a token and have not ended");
         words.put(
                 "Queue, prefill, tokens",
-                "of a request in the waterfall: sent and not admitted; admitted and without a token; from the first token to the last");
+                "in the waterfall: sent but not admitted; admitted but without a token; from the first token to the last");
         words.put(
                 "KV blocks",
-                "those that requests hold when a step is planned; blocks that only the prefix cache keeps can be given out and are free");
+                "blocks held by requests when a step is planned; blocks held only by the prefix cache count as free");
         words.put(
                 "Goodput, knee",
-                "requests per second that were answered within all bounds; the highest rate up to which good requests are completed"
-                        + " at 95 % or more of the rate at which they come");
+                "requests per second completed within all bounds; the highest rate up to which good requests complete at 95 % or"
+                        + " more of the request rate");
         words.put(
                 "Interval",
-                "of a comparison: it has the true ratio in 98 of 100 such experiments or more, by the rank-sum test of the pairs"
-                        + " measured A B against those measured B A");
-        words.put("Percentiles", "interpolate linearly between the two nearest ranks; over completed requests only");
+                "of a comparison: it contains the true ratio in at least 98 of 100 such experiments, by the rank-sum test of pairs"
+                        + " measured A B and pairs measured B A");
+        words.put("Percentiles", "linear interpolation between the two nearest ranks, over completed requests");
         return words;
     }
 
@@ -165,7 +165,7 @@ public final class HtmlReport {
             page.add(Block.Terms.of(words));
         }
         if (!runs.isEmpty()) {
-            page.add(Block.Heading.of("Where it was measured"));
+            page.add(Block.Heading.of("Environment and settings"));
             for (ShownRun run : runs) {
                 page.add(new Block.Heading(3, run.name()));
                 page.add(Block.Terms.code(run.about()));
@@ -197,7 +197,7 @@ public final class HtmlReport {
                             items(verdict, judged.notes());
                         },
                         () -> verdict.text(
-                                "This benchmark measures in the engine's process and does not judge its client."));
+                                "This benchmark measures in the engine's process and has no client to judge."));
         return verdict;
     }
 
@@ -220,7 +220,7 @@ public final class HtmlReport {
                 new Block.Figures(distributions),
                 Block.Heading.of("Over time"),
                 new Block.Figures(overTime()),
-                Block.Heading.of("Figures"),
+                Block.Heading.of("Metrics"),
                 facts());
     }
 

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** The KV blocks that requests hold over a run, by the engine's steps: a line for each engine. */
+/** A chart of the KV blocks held by requests over a run, with a line per engine. */
 final class KvCourse {
     private static final int SLICES = 200;
     private static final double NANOS_PER_SECOND = 1e9;
@@ -16,9 +16,9 @@ final class KvCourse {
     private KvCourse() {}
 
     /**
-     * The chart; empty for a run whose file has no steps, or not the size of the pool.
+     * Returns the chart; empty if the steps or the size of the pool are unknown.
      *
-     * @param of what its title adds
+     * @param of suffix of the title
      */
     static Optional<Block.Figure> figure(ShownRun run, String of) {
         ShownRun.Engine engine = run.engine();
@@ -40,7 +40,7 @@ final class KvCourse {
         return Optional.of(new Chart(title, "s", "blocks", series, false).figure());
     }
 
-    /** The most blocks in each slice of time; none where no step runs, as an engine rests when no request holds a block. */
+    /** Returns the maximum blocks in each slice of time; 0 without steps, as an idle engine's requests hold no blocks. */
     private static Chart.Series series(int engine, List<StepRecord> steps, int kvBlocks) {
         double end = steps.stream().mapToDouble(StepRecord::endNanos).max().orElse(1);
         double slice = Math.max(end, 1e3) / SLICES;

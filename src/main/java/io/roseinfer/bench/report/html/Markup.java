@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Text made safe for a page, and numbers as a page shows them. */
+/** Escaping of text and formatting of numbers for HTML. */
 final class Markup {
     private Markup() {}
 
-    /** Text from anywhere as the content of an element or an attribute. */
+    /** Escapes text for the content of an element or an attribute. */
     static String text(String text) {
         return Printable.escape(text)
                 .replace("&", "&amp;")
@@ -19,14 +19,14 @@ final class Markup {
                 .replace("'", "&#39;");
     }
 
-    /** Words as a command line of a shell, quoted where it needs that. */
+    /** Formats words as a shell command line, with quotes where needed. */
     static String command(List<String> words) {
         return words.stream()
                 .map(word -> word.matches("[\\w./:=,@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
                 .collect(Collectors.joining(" "));
     }
 
-    /** A number with three digits that count, and no exponent where people read none. */
+    /** Formats a number with three significant digits, without an exponent. */
     static String number(double value) {
         double size = Math.abs(value);
         if (value == Math.rint(value) && size < 1e15) {
@@ -36,13 +36,13 @@ final class Markup {
                 Locale.ROOT, size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
     }
 
-    /** A number at an axis: round, so without zeros at its end. */
+    /** Formats a tick value, without trailing zeros. */
     static String tick(double value) {
         String text = number(value);
         return text.contains(".") ? text.replaceFirst("0+$", "").replaceFirst("\\.$", "") : text;
     }
 
-    /** A coordinate. */
+    /** Formats a coordinate. */
     static String at(double value) {
         return String.format(Locale.ROOT, "%.1f", value);
     }

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 
-/** Writes blocks as a page, which refers to nothing outside and is well-formed XML; the one place where text becomes markup. */
+/** Writes blocks as a self-contained page that is also well-formed XML. The only class that converts text to markup. */
 final class Page {
     private final StringBuilder out = new StringBuilder(1 << 16);
 
     private Page() {}
 
-    /** Returns the page of some blocks. */
+    /** Returns the page of blocks. */
     static String of(List<Block> blocks) {
         Page page = new Page();
         page.out
@@ -36,7 +36,7 @@ final class Page {
         return page.out.toString();
     }
 
-    /** The page's style sheet, a resource beside this class. */
+    /** Returns the style sheet, a resource in this package. */
     static String style() {
         try (InputStream in = Objects.requireNonNull(Page.class.getResourceAsStream("report.css"), "report.css")) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a latency is made of from its shortest sample to its longest: a column for each slice of the samples, its parts stacked. A part
- * that grows to the right is what makes the tail.
+ * A chart of a latency's parts by rank: stacked columns for slices of the samples, from the shortest to the longest. A part that grows to
+ * the right causes the tail.
  */
 final class PartsByRank {
     private static final List<Double> PERCENTILES = List.of(0.0, 25.0, 50.0, 75.0, 100.0);
@@ -17,9 +17,9 @@ final class PartsByRank {
     private PartsByRank() {}
 
     /**
-     * The figure; empty if the file has no slices.
+     * Returns the figure; empty without slices.
      *
-     * @param of what the samples are
+     * @param of name of the samples
      */
     static Optional<Block.Figure> figure(String title, String of, PartTable parts) {
         Map<String, List<Double>> slices = parts.slices();
@@ -55,12 +55,12 @@ final class PartsByRank {
         return Optional.of(new Block.Figure(title, Chart.HEIGHT, svg, legend, List.of()));
     }
 
-    /** A part below nothing, the residual of timestamps out of order, is not drawn. */
+    /** Returns the drawn height of a part. Negative parts, from timestamps out of order, are not drawn. */
     private static double drawn(List<Double> part, int column) {
         return Math.max(0, part.get(column));
     }
 
-    /** One part of every column, on top of what is below it, which grows by it. */
+    /** Returns the path of one part in every column, and adds its heights to those below it. */
     private static StringBuilder path(List<Double> part, Axis ranks, Axis millis, double... below) {
         StringBuilder path = new StringBuilder();
         double width = (ranks.to() - ranks.from()) / below.length;

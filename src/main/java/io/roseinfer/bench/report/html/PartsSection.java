@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Where the latencies of a run went, as bars and as tables. */
+/** The section with a run's latency breakdown, as bars and tables. */
 final class PartsSection {
     private static final double LEFT = 110;
     private static final double RIGHT = Svg.WIDTH - 14;
@@ -32,39 +32,39 @@ final class PartsSection {
         return columns;
     }
 
-    /** What the section's words mean. */
+    /** Returns the definitions of the section's terms. */
     static Map<String, String> definitions() {
         Map<String, String> words = new LinkedHashMap<>();
-        words.put("Dispatch", "from when a request was to be sent until it was: the client was late, or held it back");
+        words.put("Dispatch", "from when a request was due until it was sent: the client was late, or waited for a concurrency limit");
         words.put("Send", "until the server had received the last byte of the body");
-        words.put("Parse", "until the request was understood");
-        words.put("Tokenize", "until the prompt was token ids, and in the engine's queue");
+        words.put("Parse", "until the request was parsed");
+        words.put("Tokenize", "until the prompt was tokenized and the request queued");
         words.put("Queue", "until the request was admitted");
-        words.put("Prefill", "until the step that ends the prompt was back from the device");
+        words.put("Prefill", "until the device finished the step that ends the prompt");
         words.put("Sample", "until the engine had the token");
-        words.put("Hand-over", "until the thread that answers had it");
-        words.put("Write", "until the socket had its event");
-        words.put("Read", "until the client had read it: the network, and the client's own turn");
+        words.put("Deliver", "until the responding thread had the token");
+        words.put("Write", "until its event was written to the socket");
+        words.put("Read", "until the client read it: network and client");
         words.put(
-                "Residual",
-                "what is left if stamps are missing or out of order: a client may read an event before the server's write has returned");
+                "Unattributed",
+                "the rest, if timestamps are missing or out of order: a client may read an event before the server's write returns");
         words.put(
                 "Decode, prompts",
-                "of a gap between two tokens: steps that only decoded, and steps with prompt tokens");
-        words.put("Between", "of a gap: the engine outside of steps");
+                "in a gap between two tokens: steps without and with prompt tokens");
+        words.put("Idle", "in a gap: the engine outside of steps");
         words.put(
                 "Delivery",
-                "of a gap: how much later than the engine the client had this token than the one before; below 0 if it caught up");
+                "in a gap: the change of the delay between engine and client since the previous token; negative if the client caught up");
         words.put(
                 "Mean, around p50, p98 and up",
-                "of the parts: means over all samples, over the fifth around the median, and over those from the 98th percentile up");
+                "means of the parts over all samples, over the fifth around the median, and over those from the 98th percentile up");
         words.put(
                 "By percentile",
-                "means of the parts over slices of the samples, the shortest first; a part that grows to the right makes the tail");
+                "means of the parts over slices of the samples, the shortest first; a part that grows to the right causes the tail");
         return words;
     }
 
-    /** The section; empty if the server did not say where the time went. */
+    /** Returns the section; empty if the server sent no timestamps. */
     static List<Block> blocks(String name, ServeResult.Own own) {
         if (own.ttftParts().isEmpty()) {
             return List.of();
@@ -90,7 +90,7 @@ final class PartsSection {
         return blocks;
     }
 
-    /** A bar for each column, of the parts that take time. */
+    /** Draws a bar of parts for each column. */
     private static Block.Figure bars(String title, PartTable parts) {
         double longest = COLUMNS.values().stream()
                 .mapToDouble(column -> column.apply(parts).values().stream()
@@ -117,17 +117,17 @@ final class PartsSection {
         return new Block.Figure(title, bottom + 50, svg, legend, List.of());
     }
 
-    /** One of six colors; the parts after the sixth have them again, paler. */
+    /** Returns one of six colors; further parts use paler ones. */
     static String color(String kind, int style) {
         return kind + style % STYLES + (style < STYLES ? "" : " pale");
     }
 
-    /** A part in a legend. */
+    /** Returns the legend entry of a part. */
     static Block.Key key(int style, String part) {
         return new Block.Key(color("k", style), word(part));
     }
 
-    /** A part's name as the page writes it. */
+    /** Returns the displayed name of a part. */
     private static String word(String part) {
         return part.replace('_', '-');
     }
@@ -148,7 +148,7 @@ final class PartsSection {
         return new Block.Table(head, rows);
     }
 
-    /** The requests whose first token took longest, and the parts that any of them spent time on. */
+    /** Returns a table of the slowest first tokens with their nonzero parts. */
     private static Optional<Block> slowest(List<ServeResult.Request> requests, Map<String, Double> names) {
         List<ServeResult.Request> slowest = requests.stream()
                 .filter(request -> request.ttftParts().isPresent())
@@ -185,7 +185,7 @@ final class PartsSection {
         }
         if (own.gapsWithoutSteps() > 0) {
             blocks.add(new Block.Paragraph(Markup.number(own.gapsWithoutSteps())
-                    + " gaps are not in the breakdown: an engine remembers only its newest steps."));
+                    + " gaps are not in the breakdown: an engine keeps only its newest steps."));
         }
         List<List<String>> rows = new ArrayList<>();
         for (ServeResult.LongGap gap : own.longestGaps()) {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A replay on the page: the recorded run, the replay with its settings and its error, and the replay with changed ones. */
+/** The section of a replay: the recorded run, the replay with its settings and error, and the replay with changed settings. */
 final class ReplaySection {
     private ReplaySection() {}
 
@@ -17,24 +17,24 @@ final class ReplaySection {
         if (!of.valid()) {
             blocks.add(new Block.Verdict(Block.Tone.WARN)
                     .strong("The recorded run is invalid")
-                    .text(", so its figures do not count, nor errors against them: "
+                    .text(", and so are errors against it: "
                             + String.join("; ", of.reasons())));
         }
         if (changed) {
             blocks.add(Block.Terms.code(Map.of("Changed", String.join(" ", of.changes()))));
         }
         List<String> head =
-                new ArrayList<>(List.of("ms", "recorded", of.settingsKnown() ? "as it was" : "replayed", "error"));
+                new ArrayList<>(List.of("ms", "recorded", of.settingsKnown() ? "baseline" : "replayed", "error"));
         if (changed) {
             head.addAll(List.of("changed", "change"));
         }
         blocks.add(
                 new Block.Table(head, of.rows().stream().map(ReplaySection::row).toList()));
         blocks.add(new Block.Paragraph((of.settingsKnown()
-                        ? "As it was: replayed with the recorded settings; its error is against what was recorded."
-                        : "The server's settings are not known: the replay has the engine flags that were given and defaults for"
-                                + " the others; its error is against what was recorded.")
-                + (changed ? " The change is against that replay." : "")));
+                        ? "Baseline: replayed with the recorded settings; its error is relative to the recording."
+                        : "The server's settings are unknown: the replay has the given engine flags and defaults for"
+                                + " the others; its error is relative to the recording.")
+                + (changed ? " The change is relative to that replay." : "")));
         return blocks;
     }
 

@@ -22,16 +22,16 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run as a page shows it, whichever benchmark made it.
+ * A run in the report, independent of the benchmark.
  *
- * @param name how the page calls it
- * @param verdict whether it is valid; empty for a benchmark that does not judge
- * @param requests those that were answered to their end
- * @param failed the others
- * @param engine what the engine did meanwhile, as far as the file says
- * @param facts further figures, by name
- * @param about where it came from, by name: command, machine, settings
- * @param simulated where the times come from if nothing was measured
+ * @param name its name in the report
+ * @param verdict its validity; empty for benchmarks without one
+ * @param requests the completed requests
+ * @param failed number of failed requests
+ * @param engine the engine's steps, as far as known
+ * @param facts further metrics by name
+ * @param about command, environment and settings by name
+ * @param simulated source of the times if they are simulated
  */
 record ShownRun(
         String name,
@@ -45,13 +45,13 @@ record ShownRun(
     private static final double NANOS_PER_MILLI = 1e6;
 
     /**
-     * One request; times are nanoseconds after the run's start.
+     * One request; times are nanoseconds since the run's start.
      *
-     * @param dueNanos when it was to be sent
+     * @param dueNanos when it was due
      * @param sentNanos when it was sent
-     * @param admittedNanos when the engine admitted it, if that is known
-     * @param endNanos when it was over
-     * @param tokens when its tokens came
+     * @param admittedNanos when the engine admitted it, if known
+     * @param endNanos when it ended
+     * @param tokens times of its tokens
      */
     record Request(long dueNanos, long sentNanos, OptionalLong admittedNanos, long endNanos, TokenTimes tokens) {
         private static Request of(CallResult call) {
@@ -80,7 +80,7 @@ record ShownRun(
             return tokens.nanos().length > 0;
         }
 
-        /** Returns when its first token came; when it was over, if it had none. */
+        /** Returns the time of its first token, or its end if it had none. */
         long firstNanos() {
             return hasToken() ? tokens.nanos()[0] : endNanos;
         }
@@ -107,10 +107,10 @@ record ShownRun(
     }
 
     /**
-     * The engine, or several alike.
+     * The engine, or several equal ones.
      *
-     * @param kvBlocks of the KV pool of each, or 0 if it is not known
-     * @param steps oldest first, by a clock that starts with the run; empty if they are not known
+     * @param kvBlocks blocks of the KV pool of each engine, or 0 if unknown
+     * @param steps steps with times since the run's start, oldest first; empty if unknown
      */
     record Engine(int kvBlocks, List<StepRecord> steps) {
         static final Engine UNKNOWN = new Engine(0, List.of());
@@ -161,7 +161,7 @@ record ShownRun(
         return facts;
     }
 
-    /** The runs of a file. */
+    /** Returns the runs of a file. */
     static List<ShownRun> of(String name, StreamingResult result) {
         List<ShownRun> runs = new ArrayList<>();
         for (StreamingResult.Run run : result.runs()) {
@@ -182,7 +182,7 @@ record ShownRun(
         return runs;
     }
 
-    /** Returns the machine and the settings, by name. */
+    /** Returns the environment and settings by name. */
     static Map<String, String> about(Environment environment, Map<String, @Nullable Object> settings) {
         Map<String, String> about = ResultJson.flat(environment);
         List<String> values = new ArrayList<>();

@@ -15,7 +15,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Benchmarks without a load on the page: a model's steps, what a step of the scheduler costs, and the scheduler driven by hand. */
+/** The sections of benchmarks without a load: model steps, the scheduler's time per step, and the scheduler driven directly. */
 final class StepSection {
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -57,7 +57,7 @@ final class StepSection {
                         new Block.Table(
                                 List.of("step", "rows", "tokens a row", "ms", "min ms", "max ms", "tokens/s"), rows),
                         new Block.Paragraph(
-                                "A step's time is the median over the runs, between the fastest and the slowest; tokens/s are of the median.")));
+                                "The time of a step is the median over the runs, with the fastest and the slowest run; tokens/s use the median.")));
         measuredOn(blocks, result.environment(), result.settings());
         return blocks;
     }
@@ -76,7 +76,7 @@ final class StepSection {
                 StepCost::running,
                 point -> point.totalMicros().p50())));
         List<Block.Figure> figures = new ArrayList<>();
-        chart(figures, "Plan, pack and apply, median", "requests that run", "us", lines);
+        chart(figures, "Plan, pack and apply, median", "running requests", "us", lines);
         List<List<String>> rows = result.points().stream()
                 .map(point -> List.of(
                         "" + point.running(),
@@ -92,7 +92,7 @@ final class StepSection {
                                 : Markup.number(point.admitMicros().p50())))
                 .toList();
         List<Block> blocks = new ArrayList<>(List.of(
-                Block.Heading.of("Cost of a scheduling step: " + name),
+                Block.Heading.of("Scheduler time per step: " + name),
                 new Block.Figures(figures),
                 new Block.Table(
                         List.of(
@@ -108,7 +108,7 @@ final class StepSection {
                         rows),
                 new Block.Paragraph(
                         "Medians over the steps of a point; total: plan, pack and apply of a decode step; admit: the total of a step that"
-                                + " takes in one of those who wait.")));
+                                + " admits a waiting request.")));
         measuredOn(blocks, result.environment(), result.settings());
         return blocks;
     }
@@ -125,11 +125,11 @@ final class StepSection {
                         Markup.number(figure.getValue().max())))
                 .toList();
         List<Block> blocks = new ArrayList<>(List.of(
-                Block.Heading.of("The scheduler driven by hand, " + result.mode() + ": " + name),
+                Block.Heading.of("The scheduler driven directly, " + result.mode() + ": " + name),
                 new Block.Figures(figures),
                 new Block.Table(List.of("over " + result.runs().size() + " runs", "median", "min", "max"), rows),
                 new Block.Paragraph(
-                        "A latency is from adding the request, and of a run the median over its requests.")));
+                        "A latency starts when the request is added; the value of a run is the median over its requests.")));
         measuredOn(blocks, result.environment(), result.settings());
         return blocks;
     }
@@ -160,7 +160,7 @@ final class StepSection {
                 ordered.stream().map(y::applyAsDouble).toList());
     }
 
-    /** Adds a chart, if a line of it has two points. */
+    /** Adds a chart, if any line has two points. */
     private static void chart(
             List<Block.Figure> figures, String title, String xLabel, String yLabel, List<Chart.Series> lines) {
         if (lines.stream().anyMatch(line -> line.x().size() > 1)) {
@@ -170,7 +170,7 @@ final class StepSection {
 
     private static void measuredOn(
             List<Block> blocks, Environment environment, Map<String, @Nullable Object> settings) {
-        blocks.add(new Block.Heading(3, "Where it was measured"));
+        blocks.add(new Block.Heading(3, "Environment and settings"));
         blocks.add(Block.Terms.code(ShownRun.about(environment, settings)));
     }
 }

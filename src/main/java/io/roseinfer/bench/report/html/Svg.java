@@ -4,16 +4,15 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A drawing. Its colors are classes of the page's style sheet, so it follows the page into the dark and onto paper; its texts are
- * escaped.
+ * A drawing. Its colors are classes of the page's style sheet, so that it supports dark mode and printing. Its texts are escaped.
  */
 final class Svg {
-    /** Units of a drawing from left to right. */
+    /** The width of a drawing in units. */
     static final double WIDTH = 640;
 
     private final StringBuilder out = new StringBuilder();
 
-    /** Where a text begins, in the middle or at its end. */
+    /** The alignment of a text. */
     enum Anchor {
         MIDDLE,
         END
@@ -63,7 +62,7 @@ final class Svg {
         return this;
     }
 
-    /** Adds an axis below a plot, with a grid over it. */
+    /** Adds an axis below a plot, with grid lines. */
     Svg below(Axis axis, double top, double bottom, String label) {
         for (double tick : axis.ticks()) {
             double x = axis.at(tick);
@@ -73,7 +72,7 @@ final class Svg {
         return text("label", Anchor.MIDDLE, (axis.from() + axis.to()) / 2, bottom + 42, label);
     }
 
-    /** Adds an axis left of a plot, with a grid over it. */
+    /** Adds an axis left of a plot, with grid lines. */
     Svg beside(Axis axis, double left, double right, String label) {
         for (double tick : axis.ticks()) {
             double y = axis.at(tick);

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
-/** A sweep on the page: goodput and tail latency against the offered rate, throughput against what one user sees, and every point. */
+/** The section of a sweep: goodput and tail latency by offered rate, total throughput by speed per user, and all points. */
 final class SweepSection {
     private static final List<String> SHOWN = List.of(
             SweepPoint.OFFERED_RATE,
@@ -59,7 +59,7 @@ final class SweepSection {
                         new Block.Term("Measured on", ComparisonSection.machines(study), false))));
     }
 
-    /** What was varied, and the file's name if that says more than the command's. */
+    /** Returns the varied flags, and the file's name unless it is the default. */
     private String title() {
         String flags = sweep.points().stream()
                 .flatMap(point -> point.flags().keySet().stream())
@@ -80,7 +80,7 @@ final class SweepSection {
                             .end());
         }
         if (!invalid.isEmpty()) {
-            verdict.strong(invalid.size() + " of " + sweep.points().size() + " points do not count")
+            verdict.strong(invalid.size() + " of " + sweep.points().size() + " points are invalid")
                     .text("; they are hollow in the charts.")
                     .items(invalid.stream()
                             .map(point -> label(point.flags()) + ": "
@@ -97,12 +97,12 @@ final class SweepSection {
                                 .map(bound -> bound.getKey().toUpperCase(Locale.ROOT) + " at most "
                                         + Markup.number(bound.getValue()) + " ms")
                                 .collect(Collectors.joining(" and "))
-                        + ", asked of " + Markup.number(100 * sweep.attainment()) + " % of the requests";
+                        + ", required for " + Markup.number(100 * sweep.attainment()) + " % of the requests";
     }
 
     private String finding(Sweep.Settings settings, boolean hasObjective) {
         String of = settings.flags().isEmpty() ? "" : label(settings.flags()) + ": ";
-        return of + (hasObjective ? "highest rate that meets it " + rate(sweep.highest(settings)) + "; " : "") + "knee "
+        return of + (hasObjective ? "highest rate that meets this " + rate(sweep.highest(settings)) + "; " : "") + "knee "
                 + rate(sweep.knee(settings)) + ".";
     }
 
@@ -152,13 +152,13 @@ final class SweepSection {
         return point.figure(SweepPoint.OFFERED_RATE).orElse(0);
     }
 
-    /** Every point in its setting's color, and a neutral line through those that no other one beats. */
+    /** Draws every point in its setting's color, and a neutral line through the Pareto front. */
     private Block.Figure pareto() {
         List<SweepPoint> best = sweep.pareto();
         List<Chart.Series> series = new ArrayList<>();
         List<Chart.Mark> marks = new ArrayList<>();
         series.add(new Chart.Series(
-                "no point beats these in both",
+                "Pareto front",
                 Chart.NEUTRAL,
                 best.stream().map(point -> Sweep.tokensPerUser(point).orElse(0)).toList(),
                 best.stream().map(SweepSection::throughput).toList()));

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What went on over a run, in equal slices of time.
+ * Time series of a run in equal slices of time.
  *
- * @param seconds the middle of each slice, after the run's start
- * @param tokensPerSecond tokens that came in it, by its length
- * @param waiting requests that were sent and had no token yet, at its middle
- * @param streaming requests that had a token and were not over, at its middle
+ * @param seconds the middle of each slice since the run's start
+ * @param tokensPerSecond tokens received in each slice, divided by its length
+ * @param waiting requests without a token in the middle of each slice
+ * @param streaming requests with a token that had not ended, in the middle of each slice
  */
 record TimeCourse(List<Double> seconds, List<Double> tokensPerSecond, List<Double> waiting, List<Double> streaming) {
     private static final int SLICES = 100;

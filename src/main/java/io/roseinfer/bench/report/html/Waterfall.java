@@ -9,11 +9,11 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The waterfall of a run: a bar for each request, from when it was due to its last token, cut into what it was waiting for, under a strip
- * of what the engine's steps did meanwhile. The colors of a request's prefill and of its tokens are those of the steps they need.
+ * The waterfall chart of a run: a bar per request from its due time to its last token, divided into phases, below a strip of the engine's
+ * steps. Steps have the colors of the phases that they serve.
  */
 final class Waterfall {
-    /** More bars cannot be told apart; of longer runs those around the worst time to first token are drawn. */
+    /** Maximum bars, as more cannot be distinguished; of longer runs, those around the worst time to first token are drawn. */
     static final int MAX_REQUESTS = 200;
 
     private static final double LEFT = 34;
@@ -25,12 +25,12 @@ final class Waterfall {
     private static final double BARS = 400;
     private static final double THICKEST = 12;
 
-    /** Slices of the strip of steps, two units wide each. */
+    /** Slices of the strip of steps, each two units wide. */
     private static final int SLICES = 296;
 
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** A part of a bar: its word in the legend, and its color: that of the same word where the page says where TTFT went. */
+    /** A phase of a request, with its name in the legend and its color, which is the same in the TTFT breakdown. */
     private enum Part {
         CLIENT("due, not sent", 3),
         QUEUE("queue", 4),
@@ -70,7 +70,7 @@ final class Waterfall {
         this.row = Math.min(THICKEST, BARS / Math.max(1, drawn.size()));
     }
 
-    /** The first request that is drawn: the one with the worst time to first token is in the middle, or as near to it as it can be. */
+    /** Returns the first drawn request, such that the one with the worst time to first token is as near to the middle as possible. */
     private static int first(List<ShownRun.Request> ordered) {
         int worst = 0;
         for (int i = 1; i < ordered.size(); i++) {
@@ -84,9 +84,9 @@ final class Waterfall {
     }
 
     /**
-     * The figure; empty for a run without a token.
+     * Returns the figure; empty for a run without tokens.
      *
-     * @param of what its title adds
+     * @param of suffix of the title
      */
     static Optional<Block.Figure> figure(ShownRun run, String of) {
         Waterfall waterfall = new Waterfall(run);
@@ -134,7 +134,7 @@ final class Waterfall {
         }
     }
 
-    /** What share of each slice of time went to steps with prompt tokens, from below, and to steps without, on top of them. */
+    /** Draws the share of each slice of time in steps with prompt tokens, and on top of it in steps without. */
     private void strip(Svg svg) {
         double[] prompts = new double[SLICES];
         double[] decodes = new double[SLICES];
@@ -187,14 +187,14 @@ final class Waterfall {
 
     private List<String> notes() {
         String which = drawn.size() == ordered.size()
-                ? "All " + Markup.number(drawn.size()) + " requests with a token, by when they were due."
-                : "By when they were due, requests " + Markup.number(first + 1.0) + " to "
+                ? "All " + Markup.number(drawn.size()) + " requests with a token, by due time."
+                : "Requests " + Markup.number(first + 1.0) + " to "
                         + Markup.number(first + (double) drawn.size()) + " of " + Markup.number(ordered.size())
-                        + " with a token: those around the worst time to first token.";
+                        + " with a token by due time: those around the worst time to first token.";
         return List.of(
                 which
                         + (run.engine().steps().isEmpty()
                                 ? ""
-                                : " On top, the share of time in steps with prompt tokens (the color of prefill) and in steps without."));
+                                : " Top: the share of time in steps with prompt tokens (the color of prefill) and in steps without."));
     }
 }

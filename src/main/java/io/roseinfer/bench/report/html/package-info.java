@@ -1,13 +1,13 @@
 /**
- * Results as a page for people: {@link io.roseinfer.bench.report.html.HtmlReport} makes a list of blocks
- * ({@link io.roseinfer.bench.report.html.Block}) of results, and {@link io.roseinfer.bench.report.html.Page} writes it as one file.
- * Figures are drawn with {@link io.roseinfer.bench.report.html.Svg} and {@link io.roseinfer.bench.report.html.Axis}.
+ * HTML reports: {@link io.roseinfer.bench.report.html.HtmlReport} converts results to a list of blocks
+ * ({@link io.roseinfer.bench.report.html.Block}), and {@link io.roseinfer.bench.report.html.Page} writes them as one file. Figures are
+ * drawn with {@link io.roseinfer.bench.report.html.Svg} and {@link io.roseinfer.bench.report.html.Axis}.
  *
- * <p>Invariants: a page refers to nothing outside of itself and runs no script; it is well-formed XML as well; every text that comes
- * from a file is escaped; charts are drawn from the raw stamps and not from summaries.
+ * <p>Invariants: a report has no external references and no scripts, and is well-formed XML; text from files is escaped; charts are drawn
+ * from raw timestamps, not from summaries.
  *
- * <p>Why not a plotting library: the smallest is ten times as much as these charts, and a page without a script can be printed, kept,
- * and read with scripts off.
+ * <p>Why not a plotting library: the smallest has ten times the code of these charts, and a page without scripts can be printed, archived
+ * and read with scripts disabled.
  */
 @NullMarked
 package io.roseinfer.bench.report.html;
