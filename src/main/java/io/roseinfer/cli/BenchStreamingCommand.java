@@ -326,7 +326,10 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         }
         if (submitIntervalMillis == 0 && !arrivals.isGiven(command)) {
             GivenFlags.tellWithoutEffect(
-                    command, "--submit-schedule", "without --submit-interval-ms all requests are submitted at once", terminal);
+                    command,
+                    "--submit-schedule",
+                    "without --submit-interval-ms all requests are submitted at once",
+                    terminal);
         }
     }
 
@@ -337,8 +340,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             }
             return source.profile(terminal.clock());
         }
-        throw new BadInput("--profile-ops is not supported on " + loaded.device()
-                + "; add --device cpu or leave the flag out");
+        throw new BadInput(
+                "--profile-ops is not supported on " + loaded.device() + "; add --device cpu or leave the flag out");
     }
 
     private EngineOptions withTimeline(EngineOptions options) {

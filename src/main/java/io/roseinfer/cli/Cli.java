@@ -160,9 +160,8 @@ final class Cli {
         String encoding = terminal.properties().getOrDefault(Terminal.ENCODING, UTF_8);
         for (String arg : args) {
             if (!encoding.equals(UTF_8) && arg.indexOf(UNREADABLE) >= 0) {
-                throw new BadInput(
-                        "'" + arg + "' has lost characters: Java reads the command line as " + encoding
-                                + ", the locale's encoding; set LC_ALL to an installed UTF-8 locale, such as C.UTF-8");
+                throw new BadInput("'" + arg + "' has lost characters: Java reads the command line as " + encoding
+                        + ", the locale's encoding; set LC_ALL to an installed UTF-8 locale, such as C.UTF-8");
             }
         }
     }
@@ -172,8 +171,8 @@ final class Cli {
         Set<String> flags = valueFlags(named(commandLine, args));
         for (int i = 0; i + 1 < args.length; i++) {
             if (flags.contains(args[i]) && FLAG.matcher(args[i + 1]).matches()) {
-                throw new BadInput(args[i] + " has no value; if " + args[i + 1] + " is its value, write "
-                        + args[i] + "=" + args[i + 1]);
+                throw new BadInput(args[i] + " has no value; if " + args[i + 1] + " is its value, write " + args[i]
+                        + "=" + args[i + 1]);
             }
         }
     }

@@ -86,9 +86,7 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
         report.line("CUDA driver", machine.driver().orElse("not found"));
         report.find(
                 "CUDA kernels",
-                () -> KernelImages.find()
-                        .map(KernelImages::description)
-                        .orElse("none: built without nvcc"));
+                () -> KernelImages.find().map(KernelImages::description).orElse("none: built without nvcc"));
         report.find("NVTX ranges", NvtxRanges::binding);
         try (CudaBackend cuda = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
             report.line("CUDA backend", cuda.description());

@@ -49,9 +49,9 @@ final class DoctorReport {
     String text() {
         Formatter all = new Formatter(Locale.ROOT).format("%s", lines);
         if (advice.isEmpty()) {
-            all.format("%-14s %s%n", "To do", "nothing");
+            all.format("%-14s %s%n", "Hint", "none");
         }
-        advice.forEach(what -> all.format("%-14s %s%n", "To do", what));
+        advice.forEach(what -> all.format("%-14s %s%n", "Hint", what));
         return all.toString();
     }
 }

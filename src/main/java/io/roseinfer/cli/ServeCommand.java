@@ -71,7 +71,8 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         try (Engine engine = loaded.serve(options, terminal.clock())) {
             ServerWarmUp.run(engine, served, MAX_WARM_UP_NANOS, terminal.clock(), InstantSource.system());
         }
-        // Collect what loading and warming up left; otherwise the first collection under load would pause the engine for it.
+        // Collect what loading and warming up left; otherwise the first collection under load would pause the engine
+        // for it.
         System.gc();
         terminal.note(String.format(
                 Locale.ROOT, "Warm-up at load: %.2f s", (terminal.clock().nanos() - start) / 1e9));
@@ -93,8 +94,8 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
                 throw failure.get();
             }
             if (!worked) {
-                terminal.note(
-                        "some completions did not finish within " + server.drain().toSeconds() + " s");
+                terminal.note("some completions did not finish within "
+                        + server.drain().toSeconds() + " s");
             }
             return 0;
         } catch (InterruptedException e) {

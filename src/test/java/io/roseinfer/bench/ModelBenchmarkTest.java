@@ -131,9 +131,8 @@ class ModelBenchmarkTest {
                 new ModelBenchmark.Settings(List.of(new Decode(1)), context, 25, new WarmUp(0, 0), 1);
         assertThatThrownBy(() -> settings.engineOptions(EngineOptions.defaults(), 1024))
                 .isInstanceOf(BadInput.class)
-                .hasMessage(
-                        "decode 1 needs " + tokens + " tokens per row; the model's context is 1024, so use fewer "
-                                + "tokens, a smaller --context or fewer --decode-steps");
+                .hasMessage("decode 1 needs " + tokens + " tokens per row; the model's context is 1024, so use fewer "
+                        + "tokens, a smaller --context or fewer --decode-steps");
     }
 
     @Test

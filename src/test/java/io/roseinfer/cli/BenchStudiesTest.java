@@ -316,7 +316,7 @@ class BenchStudiesTest {
             assertThat(row.get("changed_ms").doubleValue())
                     .isCloseTo(one.get(key).doubleValue(), withPercentage(0.01));
         });
-        assertThat(directory.resolve("changed.html")).content().contains("<th>as it was</th>", "<th>change</th>");
+        assertThat(directory.resolve("changed.html")).content().contains("<th>baseline</th>", "<th>change</th>");
     }
 
     @Test
@@ -333,8 +333,7 @@ class BenchStudiesTest {
                 bench("replay", List.of(file("run.json")), "--json", file("again.json"), "--report", file("a.html"));
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out())
-                .contains("The recorded run is invalid, and so are errors against it:"
-                        + " the client was late\n");
+                .contains("The recorded run is invalid, and so are errors against it:" + " the client was late\n");
         assertThat(read("again.json").get("replay_of").get("valid").booleanValue())
                 .isFalse();
         assertThat(directory.resolve("a.html")).content().contains("verdict warn", "The recorded run is invalid");
@@ -367,7 +366,7 @@ class BenchStudiesTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "/roseinfer/schema | 9 | has schema 9; this version reads up to 1; use the version that wrote it",
+                "/roseinfer/schema | 9 | has schema 9; this version reads up to 2; use the version that wrote it",
                 "/duration | -1 | : duration is -1, and bench serve writes a positive number; undo the change",
                 "/roseinfer/requests/2/due_ns | \"noon\" | : roseinfer.requests[2].due_ns is \"noon\", and bench serve writes a whole",
                 "/roseinfer/requests/2/due_ns | 1.5 | : roseinfer.requests[2].due_ns is 1.5, and",

@@ -39,7 +39,7 @@ class DoctorCommandTest {
             "Model hub",
             "Hub token",
             "Model",
-            "To do");
+            "Hint");
 
     @TempDir
     Path folder;
@@ -89,7 +89,7 @@ class DoctorCommandTest {
     void malformed_variable_is_named_among_all_other_findings(Map<String, String> environment) {
         Outcome outcome = CliRunner.run(environment, "doctor", "--device", "cpu");
         assertThat(parts(outcome)).containsAll(PARTS).contains("Memory plan");
-        assertThat(value(outcome, "To do")).contains(environment.keySet());
+        assertThat(value(outcome, "Hint")).contains(environment.keySet());
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).isEmpty();
     }
@@ -99,7 +99,7 @@ class DoctorCommandTest {
         Path token = Files.createDirectory(folder.resolve("token"));
         Outcome outcome = CliRunner.run(Map.of("HF_HOME", folder.toString()), "doctor", "--device", "cpu");
         assertThat(parts(outcome)).containsAll(PARTS);
-        assertThat(value(outcome, "To do")).contains(token.toString(), "HF_TOKEN");
+        assertThat(value(outcome, "Hint")).contains(token.toString(), "HF_TOKEN");
         assertThat(outcome.code()).isEqualTo(2);
     }
 
@@ -107,7 +107,7 @@ class DoctorCommandTest {
     void model_that_cannot_be_loaded_is_named_among_all_other_findings() {
         Outcome outcome = CliRunner.run("doctor", "--device", "cpu", "--model", "./no-such-folder");
         assertThat(parts(outcome)).containsAll(PARTS);
-        assertThat(value(outcome, "To do")).contains("no-such-folder");
+        assertThat(value(outcome, "Hint")).contains("no-such-folder");
         assertThat(outcome.code()).isEqualTo(3);
     }
 
@@ -140,7 +140,7 @@ class DoctorCommandTest {
         DoctorCommand.tellUnusable(report, new BackendUnavailable("no such kernels"), expected);
         assertThat(report.text())
                 .contains("CUDA backend   not usable, --device auto uses the CPU: no such kernels")
-                .contains(expected ? "To do          no such kernels" : "To do          nothing");
+                .contains(expected ? "Hint           no such kernels" : "Hint           none");
         assertThat(report.exitCode()).isZero();
     }
 

@@ -18,6 +18,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -192,12 +194,12 @@ class SimulatedTimeTest {
                     bench("replay", List.of(run.toString()), with(flags, "--report", directory + "/page.html"));
             assertThat(outcome.code()).as(outcome.err()).isZero();
             assertThat(outcome.out())
-                    .contains(" replayed ", "the server's settings are not known")
-                    .doesNotContain("as it was", "recorded settings", "Changed:");
+                    .contains(" replayed ", "the server's settings are unknown")
+                    .doesNotContain("baseline", "recorded settings", "Changed:");
             assertThat(directory.resolve("page.html"))
                     .content()
-                    .contains("settings are not known")
-                    .doesNotContain("as it was", "As it was");
+                    .contains("settings are unknown")
+                    .doesNotContain("<th>baseline</th>", "Baseline:");
         }
     }
 
@@ -276,6 +278,18 @@ class SimulatedTimeTest {
         assertThat(beyond.get("validity").get("notes").toString())
                 .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range"
                         + " \\(decode of 1 to [34] rows");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"recorded, held", "resampled, drawn"})
+    void older_name_of_step_noise_gives_the_same_result(String name, String olderName) throws IOException {
+        Path run = recorded(SIMULATED, with(SMALL_LOAD, "--request-rate=20"));
+        List<String> replayed = List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run);
+        JsonNode requests =
+                serve(replayed, with(SMALL_LOAD, "--step-noise=" + name)).get("requests");
+        assertThat(serve(replayed, with(SMALL_LOAD, "--step-noise=" + olderName))
+                        .get("requests"))
+                .isEqualTo(requests);
     }
 
     @Test

@@ -114,9 +114,7 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
                             ? "the response is not an event stream"
                             : "status " + status + ": "
                                     + Quoted.name(text.toString().strip())
-                                    + (status == 401
-                                            ? " (the API key is OPENAI_API_KEY of the environment)"
-                                            : ""));
+                                    + (status == 401 ? " (the API key is OPENAI_API_KEY of the environment)" : ""));
         } else if (!encoding.isEmpty()) {
             call.fail("the response has Content-Encoding " + Quoted.name(encoding)
                     + "; a compressed stream cannot be measured, so disable compression");

@@ -73,8 +73,7 @@ record Lateness(Summary lag, double allowedMillis) {
     List<String> remedies(LoadResult run, boolean hasEngine, Optional<ClientFloor> floor) {
         List<String> remedies = new ArrayList<>();
         if (floor.map(alone -> alone.lagMillis().p99() > allowedMillis).orElse(false)) {
-            remedies.add(
-                    "the client baseline is late too: stop other processes, or measure from another machine");
+            remedies.add("the client baseline is late too: stop other processes, or measure from another machine");
         }
         remedies.add(
                 hasEngine

@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param preemptions number of preemptions
  * @param recomputedTokens tokens recomputed after a preemption
- * @param forcedAdmissions requests admitted because they had been skipped {@value AdmissionPolicy#MAX_PASSES} times, not by the policy's
+ * @param forcedAdmissions requests admitted because they had been skipped {@value AdmissionPolicy#MAX_SKIPS} times, not by the policy's
  *     rank
  * @param cachedTokens prompt tokens of completed requests found in the prefix cache
  * @param cacheHitRate share of cached tokens in the prompt tokens of completed requests with known cached tokens, 0 to 1

@@ -37,8 +37,7 @@ final class UsageCheck {
         if (call.promptTokens() >= 0 && usage.promptTokens() >= 0 && usage.promptTokens() != call.promptTokens()) {
             return wrong(
                     call,
-                    "usage is " + usage.promptTokens() + " prompt tokens, but " + call.promptTokens()
-                            + " were sent");
+                    "usage is " + usage.promptTokens() + " prompt tokens, but " + call.promptTokens() + " were sent");
         }
         if (usage.totalTokens() >= 0
                 && usage.promptTokens() >= 0
@@ -60,7 +59,8 @@ final class UsageCheck {
     private static Optional<String> length(CallResult call, boolean ignoresEos) {
         if (call.tokens() > call.askedTokens()) {
             return wrong(
-                    call, "it sent " + call.tokens() + " tokens, but at most " + call.askedTokens() + " were requested");
+                    call,
+                    "it sent " + call.tokens() + " tokens, but at most " + call.askedTokens() + " were requested");
         }
         if (ignoresEos && call.tokens() < call.askedTokens()) {
             return wrong(

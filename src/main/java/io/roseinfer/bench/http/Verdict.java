@@ -148,12 +148,12 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
                 .filter(call -> call.arrivals().counted() == CallResult.Counted.NOT)
                 .count();
         if (uncounted > 0) {
-            notes.add(
-                    "ITL excludes " + uncounted + " requests: the server does not report the tokens of each event");
+            notes.add("ITL excludes " + uncounted + " requests: the server does not report the tokens of each event");
         }
         Oddities odd = run.oddities();
         if (odd.openedLate() > 0) {
-            notes.add(odd.openedLate() + " connections were opened while requests were due; their dispatch lag includes that time");
+            notes.add(odd.openedLate()
+                    + " connections were opened while requests were due; their dispatch lag includes that time");
         }
         if (odd.resent() > 0) {
             notes.add(odd.resent() + " requests were sent again on a new connection: the server had closed an idle one;"

@@ -48,7 +48,8 @@ final class CsvTraces {
         private static int at(List<String> names, String name) {
             int at = names.indexOf(name);
             if (at < 0) {
-                throw new BadInput("column " + Quoted.name(name) + " is missing; the columns are " + Quoted.names(names));
+                throw new BadInput(
+                        "column " + Quoted.name(name) + " is missing; the columns are " + Quoted.names(names));
             }
             return at;
         }

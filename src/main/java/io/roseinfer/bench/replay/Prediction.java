@@ -89,7 +89,7 @@ public record Prediction(List<Row> rows) {
      * @param settingsKnown whether the replay has the recorded engine's settings
      */
     public String text(boolean settingsKnown) {
-        String replayed = settingsKnown ? "as it was" : "replayed";
+        String replayed = settingsKnown ? "baseline" : "replayed";
         boolean changed = rows.stream().anyMatch(row -> row.changedMillis().isPresent());
         Formatter out = new Formatter(Locale.ROOT);
         out.format("%-10s %12s %12s %10s", "ms", "recorded", replayed, "error");
@@ -108,8 +108,8 @@ public record Prediction(List<Row> rows) {
         }
         out.format(
                 settingsKnown
-                        ? "error: as it was, replayed with the recorded settings, against recorded\n"
-                        : "error: replayed against recorded; the server's settings are not known, so the replay has the engine flags"
+                        ? "error: baseline, replayed with the recorded settings, against recorded\n"
+                        : "error: replayed against recorded; the server's settings are unknown, so the replay has the engine flags"
                                 + " given here and defaults for the others\n");
         if (changed) {
             out.format("change: changed against %s, both replayed\n", replayed);

@@ -57,9 +57,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         Optional<ResultKind> kind = ResultKind.of(root);
         if (!kind.equals(Optional.of(ResultKind.SERVE))) {
             throw new BadInput(FileFailure.shown(file)
-                    + kind.map(
-                                    other -> " was written by " + other.command()
-                                            + ", whose files lack what a replay needs: the load's flags and the engine's steps")
+                    + kind.map(other -> " was written by " + other.command()
+                                    + ", whose files lack what a replay needs: the load's flags and the engine's steps")
                             .orElse(" is not a result file of a benchmark")
                     + "; record a run with bench serve --backend engine --json FILE");
         }

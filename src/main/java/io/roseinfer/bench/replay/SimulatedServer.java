@@ -266,7 +266,8 @@ public final class SimulatedServer {
         private void deliver(Request request) {
             HostTimes host = times.host();
             boolean first = request.tokens.isEmpty();
-            // One delay for all later tokens of a request. Recorded delays are correlated; with independent delays a token
+            // One delay for all later tokens of a request. Recorded delays are correlated; with independent delays a
+            // token
             // would also wait for every late token before it.
             long delay = HostTimes.draw(first ? host.first() : host.later(), key(DELIVERY, request.id, first ? 0 : 1));
             request.tokens.add(nowNanos);

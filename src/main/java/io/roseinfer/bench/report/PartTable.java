@@ -1,5 +1,6 @@
 package io.roseinfer.bench.report;
 
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,6 +27,24 @@ public record PartTable(
     private static final int MAX_SLICES = 50;
 
     private static final double NANOS_PER_MILLI = 1e6;
+
+    /** The current names of parts in files of schema 1. */
+    private static final Map<String, String> RENAMED =
+            Map.of("hand_over", "deliver", "residual", "unattributed", "between", "idle");
+
+    public PartTable {
+        all = current(all);
+        median = current(median);
+        tail = current(tail);
+        slices = current(slices);
+    }
+
+    /** Returns parts by their current names, in the same order. */
+    static <V> Map<String, V> current(Map<String, V> parts) {
+        Map<String, V> current = new LinkedHashMap<>();
+        parts.forEach((part, value) -> current.put(RENAMED.getOrDefault(part, part), value));
+        return Collections.unmodifiableMap(current);
+    }
 
     /** Creates a table from the parts of samples in nanoseconds. */
     public static PartTable of(List<String> parts, List<Map<String, Double>> samples) {

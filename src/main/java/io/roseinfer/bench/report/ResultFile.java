@@ -52,8 +52,8 @@ public final class ResultFile {
      */
     public static ResultFile at(String flag, Path path) {
         Compression compression = Compression.of(path)
-                .orElseThrow(() ->
-                        new BadInput(flag + " " + path + " has an unknown suffix; use .json, .gz or .zst (both compressed), or none"));
+                .orElseThrow(() -> new BadInput(flag + " " + path
+                        + " has an unknown suffix; use .json, .gz or .zst (both compressed), or none"));
         compression.require();
         return at(flag, path, compression);
     }

@@ -5,7 +5,7 @@ import tools.jackson.databind.JsonNode;
 
 /** The kinds of documents written by benchmarks. */
 public enum ResultKind {
-    SERVE("bench serve", 1),
+    SERVE("bench serve", 2),
     SWEEP("bench sweep", 2),
     AB("bench ab", 2),
     STREAMING("bench (bench streaming)", 1),

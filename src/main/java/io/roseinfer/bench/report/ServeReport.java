@@ -65,7 +65,7 @@ public final class ServeReport {
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
         verdict.reasons().forEach(reason -> out.format("Invalid: %s\n", reason));
-        verdict.remedies().forEach(remedy -> out.format("To do: %s\n", remedy));
+        verdict.remedies().forEach(remedy -> out.format("Hint: %s\n", remedy));
         out.format("==================================================\n");
         return out.toString();
     }
@@ -100,7 +100,7 @@ public final class ServeReport {
         summary(out, "E2EL from intended time", own.e2elIntendedMillis());
         if (own.load().scheduled()) {
             summary(out, "Dispatch lag", own.dispatchLagMillis());
-            own.floor().ifPresent(measured -> summary(out, "Client's floor, lag", measured.lagMillis()));
+            own.floor().ifPresent(measured -> summary(out, "Client baseline, lag", measured.lagMillis()));
             if (own.load().achievedRate() instanceof Double achieved
                     && own.load().scheduledRate() instanceof Double scheduled) {
                 out.format("%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", achieved, scheduled);
@@ -145,9 +145,7 @@ public final class ServeReport {
                         request.promptTokens() < 0 ? "a text" : request.promptTokens() + " prompt tokens",
                         mostOf(request)));
         if (own.gapsWithoutSteps() > 0) {
-            out.format(
-                    "Note: the table excludes %d gaps whose steps are unknown\n",
-                    own.gapsWithoutSteps());
+            out.format("Note: the table excludes %d gaps whose steps are unknown\n", own.gapsWithoutSteps());
         }
         own.longestGaps().stream().findFirst().ifPresent(gap -> longest(out, gap));
     }
@@ -189,7 +187,7 @@ public final class ServeReport {
         }
         out.format(
                 "%-16s %10.3f %10.3f %10.3f\n",
-                "together", PartTable.sum(table.all()), PartTable.sum(table.median()), PartTable.sum(table.tail()));
+                "total", PartTable.sum(table.all()), PartTable.sum(table.median()), PartTable.sum(table.tail()));
     }
 
     private static void scheduler(Formatter out, SchedulerCounts counts) {
@@ -202,7 +200,7 @@ public final class ServeReport {
     }
 
     private static void floor(Formatter out, ClientFloor floor) {
-        out.format("%-40s %.0f\n", "Client's floor (token events/s):", floor.tokenEventsPerSecond());
-        summary(out, "Client's floor, TTFT", floor.ttftMillis());
+        out.format("%-40s %.0f\n", "Client baseline (token events/s):", floor.tokenEventsPerSecond());
+        summary(out, "Client baseline, TTFT", floor.ttftMillis());
     }
 }

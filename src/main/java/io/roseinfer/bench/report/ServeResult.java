@@ -192,6 +192,10 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             Optional<Stamps> server,
             Optional<Map<String, Double>> ttftParts,
             Optional<String> error) {
+        public Request {
+            ttftParts = ttftParts.map(PartTable::current);
+        }
+
         private static Request of(CallResult call, Optional<FirstToken> first, long startNanos) {
             CallResult.Times times = call.times();
             CallResult.Usage usage = call.usage();

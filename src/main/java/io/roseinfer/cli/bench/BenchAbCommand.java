@@ -267,7 +267,7 @@ public final class BenchAbCommand implements Command {
                     .forEach(terminal::note);
             Verdict verdict = line.flags().verdict(result, system, Optional.empty());
             verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
-            verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
+            verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("hint: " + remedy));
             return verdict.isValid()
                     ? Optional.of(Figures.of(result, line.flags().objective().goodput()))
                     : Optional.empty();

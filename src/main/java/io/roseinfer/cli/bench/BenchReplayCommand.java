@@ -87,12 +87,12 @@ public final class BenchReplayCommand implements Command {
         BackendFlags.requireSimulated(ServeCommandLine.parse("bench replay", given));
         Set<String> ofPlace = ofPlace(recorded);
         List<String> changes = ServeCommandLine.without(ofPlace, given);
-        ServeCommandLine asItWas = line(recorded, ServeCommandLine.only(ofPlace, given));
+        ServeCommandLine baseline = line(recorded, ServeCommandLine.only(ofPlace, given));
         Optional<ServeCommandLine> changed = changes.isEmpty() ? Optional.empty() : Optional.of(line(recorded, given));
-        Optional<ClientFloor> floor = MeasuredRun.floor(asItWas.flags(), terminal);
+        Optional<ClientFloor> floor = MeasuredRun.floor(baseline.flags(), terminal);
         Replay replay = new Replay(recorded, floor, terminal);
         boolean givesCosts = GivenFlags.has(command, "--step-costs");
-        MeasuredRun same = replay.of(asItWas, givesCosts && ofPlace.contains("--step-costs"));
+        MeasuredRun same = replay.of(baseline, givesCosts && ofPlace.contains("--step-costs"));
         Optional<MeasuredRun> other = changed.map(line -> replay.of(line, givesCosts));
         MeasuredRun last = other.orElse(same);
         Prediction prediction = Prediction.of(recorded.result(), same.result(), other.map(MeasuredRun::result));
@@ -107,14 +107,12 @@ public final class BenchReplayCommand implements Command {
                     "the recorded run used HTTP: a delivery time is sampled for each request, and bunching of tokens is not"
                             + " simulated, so gaps between tokens are those of the engine");
         }
-        List<String> left = BackendFlags.notReplayed(asItWas);
+        List<String> left = BackendFlags.notReplayed(baseline);
         if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !left.isEmpty()) {
-            terminal.note(
-                    "the recorded run had " + String.join(", ", left) + ", which is not simulated");
+            terminal.note("the recorded run had " + String.join(", ", left) + ", which is not simulated");
         }
-        boolean valid = judge(settingsKnown ? "the replay as it was" : "the replay", same, terminal);
-        valid &= other.map(run -> judge("the replay with the change", run, terminal))
-                .orElse(true);
+        boolean valid = judge(settingsKnown ? "the baseline replay" : "the replay", same, terminal);
+        valid &= other.map(run -> judge("the changed replay", run, terminal)).orElse(true);
         return valid ? 0 : INVALID;
     }
 
@@ -157,7 +155,7 @@ public final class BenchReplayCommand implements Command {
     private static boolean judge(String which, MeasuredRun run, Terminal terminal) {
         Verdict verdict = run.verdict();
         verdict.reasons().forEach(reason -> terminal.note(which + " is invalid: " + reason));
-        verdict.remedies().forEach(remedy -> terminal.note("to do: " + remedy));
+        verdict.remedies().forEach(remedy -> terminal.note("hint: " + remedy));
         run.system().notes(run.result()).forEach(note -> terminal.note(which + ": " + note));
         return verdict.isValid();
     }
@@ -192,8 +190,7 @@ public final class BenchReplayCommand implements Command {
     private static ServeCommandLine line(RecordedRun recorded, List<String> changes) {
         List<String> before = recorded.command();
         if (before.size() < 2 || !before.subList(0, 2).equals(List.of("bench", "serve"))) {
-            throw new BadInput(
-                    recorded.name() + " does not contain its command; record a run with bench serve --json");
+            throw new BadInput(recorded.name() + " does not contain its command; record a run with bench serve --json");
         }
         List<String> flags = before.subList(2, before.size());
         return ServeCommandLine.parse(recorded.name(), flags).with("bench replay", changes);

@@ -128,7 +128,8 @@ public final class BenchSweepCommand implements Command {
         if (sweep.invalid().isEmpty()) {
             return 0;
         }
-        terminal.note("the sweep is invalid: " + sweep.invalid().size() + " of " + sweep.points().size()
+        terminal.note("the sweep is invalid: " + sweep.invalid().size() + " of "
+                + sweep.points().size()
                 + " points are invalid; "
                 + (json.file().isPresent()
                         ? "--resume measures them again"

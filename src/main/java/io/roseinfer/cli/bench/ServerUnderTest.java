@@ -59,7 +59,7 @@ final class ServerUnderTest implements SystemUnderTest {
         return watched(run, what, offered, terminal);
     }
 
-        private static LoadResult watched(LoadRun run, String what, OfferedLoad load, Terminal terminal) {
+    private static LoadResult watched(LoadRun run, String what, OfferedLoad load, Terminal terminal) {
         Optional<ProgressBar> bar =
                 ProgressBars.open(terminal, what, load.requests().size());
         try {

@@ -42,8 +42,8 @@ final class SweepFile {
      * @throws BadInput if the points were measured with other arguments
      */
     void resume() {
-        ResultFile to = file.orElseThrow(
-                () -> new BadInput("--resume needs a file with points; give it with --json FILE"));
+        ResultFile to =
+                file.orElseThrow(() -> new BadInput("--resume needs a file with points; give it with --json FILE"));
         to.existing().ifPresent(document -> {
             if (!ResultKind.of(document).equals(Optional.of(ResultKind.SWEEP))) {
                 throw new BadInput(to.shown() + " was not written by bench sweep; name another file");

@@ -58,14 +58,13 @@ final class SweepRunner implements AutoCloseable {
         system.get().fitLengths(line);
         BenchServeFlags.Load load =
                 line.flags().load(line.command(), line.flags().seed());
-        // Not run(), which would fail the sweep: a point whose prompts do not fit the context is invalid, and the others
+        // Not run(), which would fail the sweep: a point whose prompts do not fit the context is invalid, and the
+        // others
         // are still measured.
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
         Verdict verdict = line.flags().verdictOfPoint(result, system.get());
-        verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
-        verdict.notes().stream()
-                .map(note -> "point " + flags + ": " + note)
-                .forEach(terminal::note);
+        verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("hint: " + remedy));
+        verdict.notes().stream().map(note -> "point " + flags + ": " + note).forEach(terminal::note);
         return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());
     }
 

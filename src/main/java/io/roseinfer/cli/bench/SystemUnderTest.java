@@ -66,10 +66,9 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
                 .min()
                 .orElse(0);
         if (shortest >= contextLength) {
-            throw new BadInput(
-                    "every prompt is too long for the model's context: the shortest has " + shortest
-                            + " tokens, and the context of " + contextLength + " allows up to " + (contextLength - 1)
-                            + "; give shorter prompts (--random-input-len, or --clip-to for a trace)");
+            throw new BadInput("every prompt is too long for the model's context: the shortest has " + shortest
+                    + " tokens, and the context of " + contextLength + " allows up to " + (contextLength - 1)
+                    + "; give shorter prompts (--random-input-len, or --clip-to for a trace)");
         }
         if (smallest > contextLength) {
             throw new BadInput("every request exceeds the model's context: the smallest has " + smallest

@@ -206,7 +206,7 @@ public final class DatasetFlags {
     }
 
     private Path file() {
-        return path.orElseThrow(() -> new BadInput(
-                "--dataset " + Choices.word(dataset) + " needs a file; add --dataset-path FILE"));
+        return path.orElseThrow(
+                () -> new BadInput("--dataset " + Choices.word(dataset) + " needs a file; add --dataset-path FILE"));
     }
 }

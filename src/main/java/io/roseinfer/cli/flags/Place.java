@@ -44,8 +44,7 @@ public record Place(Settings.Device kind, List<Integer> gpus) {
                     .map(gpu -> Integer.parseInt(gpu.substring("cuda:".length())))
                     .toList();
             if (gpus.stream().distinct().count() < gpus.size()) {
-                throw new TypeConversionException(
-                        "'" + text + "' names a GPU twice; each replica needs its own");
+                throw new TypeConversionException("'" + text + "' names a GPU twice; each replica needs its own");
             }
             return new Place(Settings.Device.CUDA, gpus);
         }

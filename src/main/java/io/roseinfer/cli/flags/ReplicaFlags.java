@@ -39,8 +39,8 @@ final class ReplicaFlags {
     int count(List<Integer> gpus) {
         int count = replicas.orElse(Math.max(1, gpus.size()));
         if (gpus.size() > 1 && count != gpus.size()) {
-            throw new BadInput("--replicas is " + count + " and --device names " + gpus.size()
-                    + " GPUs; give one of the two");
+            throw new BadInput(
+                    "--replicas is " + count + " and --device names " + gpus.size() + " GPUs; give one of the two");
         }
         return count;
     }

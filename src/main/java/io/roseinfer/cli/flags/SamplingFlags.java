@@ -96,7 +96,8 @@ public final class SamplingFlags {
             }
         }
         if (isRecommended) {
-            terminal.note("sampling with the model's generation_config.json; --generation-config none decodes greedily");
+            terminal.note(
+                    "sampling with the model's generation_config.json; --generation-config none decodes greedily");
         } else if (!doSample) {
             noteUnused(terminal);
         }

@@ -142,7 +142,8 @@ public final class SchedulerFlags {
                     + " --prefill-admission-policy pack");
         }
         if (decodeFirst && !stepPolicy.equals(DEFAULT)) {
-            terminal.note("--decode-first has no effect with --step-policy " + stepPolicy + ", which decides the order");
+            terminal.note(
+                    "--decode-first has no effect with --step-policy " + stepPolicy + ", which decides the order");
         } else if (decodeFirst && chunkedPrefill) {
             terminal.note("--decode-first has no effect with --chunked-prefill: every step decodes anyway");
         }

@@ -22,6 +22,11 @@ import picocli.CommandLine.Option;
 public final class SimulationFlags {
     private static final String LINEAR = "step:MS,token:MS,attended:MS";
 
+    /** Values of {@code --step-noise}; the second of each is an older name. */
+    private static final List<String> RECORDED = List.of("recorded", "held");
+
+    private static final List<String> RESAMPLED = List.of("resampled", "drawn");
+
     @Option(
             names = "--step-costs",
             paramLabel = "<FILE|LINEAR>",
@@ -43,11 +48,11 @@ public final class SimulationFlags {
 
     @Option(
             names = "--step-noise",
-            paramLabel = "<held|drawn|SIGMA>",
+            paramLabel = "<recorded|resampled|SIGMA>",
             description = {
-                "On --backend sim: held has the machine as fast or slow as it was at each moment of the recorded run, drawn has"
-                        + " steps longer or shorter as recorded ones were, by chance, and a number is the deviation of a log-normal factor",
-                "(default: held with a file, else 0)."
+                "On --backend sim: recorded repeats the machine's speed over time in the recorded run, resampled adds recorded"
+                        + " deviations at random, SIGMA is the deviation of a random log-normal factor",
+                "(default: recorded with a file, else 0)."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<String> noise = Optional.empty();
@@ -98,13 +103,13 @@ public final class SimulationFlags {
             return costs.times().pace();
         }
         String word = noise.get();
-        if (word.equals("held") || word.equals("drawn")) {
-            LongFunction<Pace> drawn = costs.drawn()
-                    .orElseThrow(() -> new BadInput("--step-noise " + word
-                            + " needs a recorded run; give one with --step-costs, or a number"));
-            return word.equals("held") ? costs.times().pace() : drawn.apply(seed);
+        if (RECORDED.contains(word) || RESAMPLED.contains(word)) {
+            LongFunction<Pace> resampled = costs.resampled()
+                    .orElseThrow(() -> new BadInput(
+                            "--step-noise " + word + " needs a recorded run; give one with --step-costs, or a number"));
+            return RECORDED.contains(word) ? costs.times().pace() : resampled.apply(seed);
         }
-        double sigma = number("--step-noise", word, "held, drawn or a number, as in 0.02");
+        double sigma = number("--step-noise", word, "recorded, resampled or a number, as in 0.02");
         return sigma == 0 ? Pace.EVEN : Pace.logNormal(sigma, seed);
     }
 

@@ -35,10 +35,7 @@ final class VllmFlags {
                     "--tensor-parallel-size",
                     "is not supported: models are not split; --replicas runs several copies",
                     "--replicas"),
-            answer(
-                    "--enable-prefix-caching",
-                    "is on by default; --no-prefix-cache disables it",
-                    "--no-prefix-cache"),
+            answer("--enable-prefix-caching", "is on by default; --no-prefix-cache disables it", "--no-prefix-cache"),
             answer("--no-enable-prefix-caching", "is --no-prefix-cache here", "--no-prefix-cache"),
             answer("--host", ADDRESS, "--base-url"),
             answer("--port", ADDRESS, "--base-url"),
@@ -60,11 +57,7 @@ final class VllmFlags {
             answer("--min-p", SAMPLING, "--base-url"),
             answer("--header", REQUEST, "--base-url"),
             answer("--extra-body", REQUEST, "--base-url"),
-            answer(
-                    "--save-detailed",
-                    "is not needed: the --json file has every request",
-                    "--json",
-                    "--base-url"));
+            answer("--save-detailed", "is not needed: the --json file has every request", "--json", "--base-url"));
 
     private record Answer(String text, List<String> needed) {}
 

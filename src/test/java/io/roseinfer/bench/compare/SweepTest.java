@@ -76,7 +76,7 @@ class SweepTest {
     void the_text_names_the_point_that_leaves_it_open() {
         assertThat(SweepReport.text(sweep("gIb"), Map.of("ttft", 200.0)))
                 .contains(
-                        "Knee: not known, at least 10.00 requests/s: the point at 20.00 requests/s does not count (the client was late)\n",
+                        "Knee: unknown, at least 10.00 requests/s: the point at 20.00 requests/s is invalid (the client was late)\n",
                         "Highest rate that meets the objective: not known, at least 10.00 requests/s: the point at 20.00",
                         "Invalid: 1 of 3 points\n");
         assertThat(SweepReport.text(sweep("ggb"), Map.of()))

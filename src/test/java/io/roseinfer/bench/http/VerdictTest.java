@@ -123,8 +123,7 @@ class VerdictTest {
         LoadResult cold = new LoadResult(
                 0, LATE.endNanos(), true, LATE.calls(), new ClientCost(0, 0, 0, 201, 0), Oddities.NONE, List.of());
         assertThat(LATE.seconds()).isEqualTo(2);
-        assertThat(remedies(cold, true, 0.1))
-                .contains("the JVM was still compiling: increase --warmup-requests");
+        assertThat(remedies(cold, true, 0.1)).contains("the JVM was still compiling: increase --warmup-requests");
     }
 
     @Test

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class PaceTest {
     /** Work of 100 that took 100 from 0 on, 400 from 200 on, and 50 from 700 on. */
     private static Pace recorded() {
-        return Pace.held(new long[] {0, 200, 700}, new long[] {100, 600, 750}, new double[] {100, 100, 100});
+        return Pace.recorded(new long[] {0, 200, 700}, new long[] {100, 600, 750}, new double[] {100, 100, 100});
     }
 
     @Test

@@ -79,10 +79,10 @@ class AttributionTest {
                         entry("queue", 4.0),
                         entry("prefill", 19.0),
                         entry("sample", 1.0),
-                        entry("hand_over", 2.0),
+                        entry("deliver", 2.0),
                         entry("write", 3.0),
                         entry("read", 5.0),
-                        entry("residual", 0.0));
+                        entry("unattributed", 0.0));
         assertThat(table.median()).isEqualTo(table.all());
         assertThat(table.tail()).isEqualTo(table.all());
     }
@@ -99,7 +99,8 @@ class AttributionTest {
                 ALL.writtenNanos(),
                 FIRST);
         assertThat(Attribution.of(run(unadmitted)).firstToken().all())
-                .contains(entry("queue", 0.0), entry("prefill", 0.0), entry("residual", 23.0), entry("sample", 1.0));
+                .contains(
+                        entry("queue", 0.0), entry("prefill", 0.0), entry("unattributed", 23.0), entry("sample", 1.0));
     }
 
     @Test
@@ -149,7 +150,7 @@ class AttributionTest {
                 millis(45, 46, 92),
                 FIRST);
         Map<String, Double> parts = Attribution.of(run(late)).firstToken().all();
-        assertThat(parts).contains(entry("write", 13.0), entry("read", 0.0), entry("residual", -5.0));
+        assertThat(parts).contains(entry("write", 13.0), entry("read", 0.0), entry("unattributed", -5.0));
         assertThat(PartTable.sum(parts)).isEqualTo(40.0);
     }
 
@@ -175,7 +176,7 @@ class AttributionTest {
         assertThat(longest.waitedFor().orElseThrow().get(Fact.STEP)).isEqualTo(9);
         assertThat(longest.parts())
                 .containsOnly(
-                        entry("decode", 17e6), entry("prompts", 30e6), entry("between", 2e6), entry("delivery", -4e6));
+                        entry("decode", 17e6), entry("prompts", 30e6), entry("idle", 2e6), entry("delivery", -4e6));
         assertThat(PartTable.sum(longest.parts())).isEqualTo(longest.nanos());
     }
 
@@ -192,7 +193,7 @@ class AttributionTest {
         assertThat(longest.stepNanos()).isEqualTo(45e6);
         assertThat(longest.parts())
                 .containsOnly(
-                        entry("decode", 3e6), entry("prompts", 45e6), entry("between", 1e6), entry("delivery", -4e6));
+                        entry("decode", 3e6), entry("prompts", 45e6), entry("idle", 1e6), entry("delivery", -4e6));
     }
 
     @Test

@@ -83,9 +83,8 @@ public final class HtmlReport {
     }
 
     private static Class<? extends BenchResult> refuse(String name) {
-        throw new BadInput(
-                name
-                        + " has neither runs with requests nor points; a report needs files that benchmarks write by --json");
+        throw new BadInput(name
+                + " has neither runs with requests nor points; a report needs files that benchmarks write by --json");
     }
 
     /** Adds a result. */
@@ -114,8 +113,7 @@ public final class HtmlReport {
                 "time to first token: from just before the request's first byte was written (bench serve) or the submit call"
                         + " started (bench streaming) until the first token arrived");
         words.put(
-                "TTFT, intended",
-                "the same from the time when the request was due, so that a late client is visible");
+                "TTFT, intended", "the same from the time when the request was due, so that a late client is visible");
         words.put(
                 "TPOT",
                 "time per output token: (last token - first token) / (tokens - 1), for each request with two or more tokens");
@@ -191,7 +189,7 @@ public final class HtmlReport {
                             }
                             items(verdict, judged.reasons());
                             if (!judged.remedies().isEmpty()) {
-                                verdict.text("To do:");
+                                verdict.text("Hint:");
                                 items(verdict, judged.remedies());
                             }
                             items(verdict, judged.notes());

@@ -35,7 +35,9 @@ final class PartsSection {
     /** Returns the definitions of the section's terms. */
     static Map<String, String> definitions() {
         Map<String, String> words = new LinkedHashMap<>();
-        words.put("Dispatch", "from when a request was due until it was sent: the client was late, or waited for a concurrency limit");
+        words.put(
+                "Dispatch",
+                "from when a request was due until it was sent: the client was late, or waited for a concurrency limit");
         words.put("Send", "until the server had received the last byte of the body");
         words.put("Parse", "until the request was parsed");
         words.put("Tokenize", "until the prompt was tokenized and the request queued");
@@ -48,9 +50,7 @@ final class PartsSection {
         words.put(
                 "Unattributed",
                 "the rest, if timestamps are missing or out of order: a client may read an event before the server's write returns");
-        words.put(
-                "Decode, prompts",
-                "in a gap between two tokens: steps without and with prompt tokens");
+        words.put("Decode, prompts", "in a gap between two tokens: steps without and with prompt tokens");
         words.put("Idle", "in a gap: the engine outside of steps");
         words.put(
                 "Delivery",

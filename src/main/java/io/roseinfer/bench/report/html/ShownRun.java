@@ -154,9 +154,9 @@ record ShownRun(
         fact(facts, "Client's compilers (ms)", own.client().compileMillis());
         Optional<ClientFloor> floor = own.floor();
         floor.ifPresent(alone -> {
-            fact(facts, "Client's floor: token events/s", alone.tokenEventsPerSecond());
-            fact(facts, "Client's floor: lag p99 (ms)", alone.lagMillis().p99());
-            fact(facts, "Client's floor: TTFT p50 (ms)", alone.ttftMillis().p50());
+            fact(facts, "Client baseline: token events/s", alone.tokenEventsPerSecond());
+            fact(facts, "Client baseline: lag p99 (ms)", alone.lagMillis().p99());
+            fact(facts, "Client baseline: TTFT p50 (ms)", alone.ttftMillis().p50());
         });
         return facts;
     }

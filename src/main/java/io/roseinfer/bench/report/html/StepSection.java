@@ -124,12 +124,14 @@ final class StepSection {
                         Markup.number(figure.getValue().min()),
                         Markup.number(figure.getValue().max())))
                 .toList();
-        List<Block> blocks = new ArrayList<>(List.of(
-                Block.Heading.of("The scheduler driven directly, " + result.mode() + ": " + name),
-                new Block.Figures(figures),
-                new Block.Table(List.of("over " + result.runs().size() + " runs", "median", "min", "max"), rows),
-                new Block.Paragraph(
-                        "A latency starts when the request is added; the value of a run is the median over its requests.")));
+        List<Block> blocks = new ArrayList<>(
+                List.of(
+                        Block.Heading.of("The scheduler driven directly, " + result.mode() + ": " + name),
+                        new Block.Figures(figures),
+                        new Block.Table(
+                                List.of("over " + result.runs().size() + " runs", "median", "min", "max"), rows),
+                        new Block.Paragraph(
+                                "A latency starts when the request is added; the value of a run is the median over its requests.")));
         measuredOn(blocks, result.environment(), result.settings());
         return blocks;
     }

@@ -102,8 +102,8 @@ final class SweepSection {
 
     private String finding(Sweep.Settings settings, boolean hasObjective) {
         String of = settings.flags().isEmpty() ? "" : label(settings.flags()) + ": ";
-        return of + (hasObjective ? "highest rate that meets this " + rate(sweep.highest(settings)) + "; " : "") + "knee "
-                + rate(sweep.knee(settings)) + ".";
+        return of + (hasObjective ? "highest rate that meets this " + rate(sweep.highest(settings)) + "; " : "")
+                + "knee " + rate(sweep.knee(settings)) + ".";
     }
 
     private static String rate(Sweep.Answer answer) {

@@ -139,9 +139,9 @@ class StudySectionsTest {
         assertThat(page)
                 .contains(
                         "<section class=\"verdict warn\">",
-                        "knee not known, at least 10 requests/s: the point at 20 requests/s does not count.",
+                        "knee unknown, at least 10 requests/s: the point at 20 requests/s is invalid.",
                         "late by &lt;1&gt;</li>",
-                        "<strong>1 of 2 points do not count</strong>")
+                        "<strong>1 of 2 points are invalid</strong>")
                 .doesNotContain(">knee</text>");
         List<String> rate = circles((Element) parsed.getElementsByTagName("svg").item(0));
         assertThat(rate).containsExactly("m0", "h0");

@@ -129,8 +129,8 @@ class WaterfallTest {
         String middle = drawn(5000, i -> i == 1000 ? 40 : 5);
         assertThat(boxes(middle, STREAMING)).hasSize(Waterfall.MAX_REQUESTS);
         assertThat(middle).contains("requests 901 to 1,100 of 5,000").hasSizeLessThan(40_000);
-        assertThat(drawn(5000, i -> i == 3 ? 40 : 5)).contains("requests 1 to 200 of 5,000");
-        assertThat(drawn(5000, i -> i == 4990 ? 40 : 5)).contains("requests 4,801 to 5,000 of 5,000");
+        assertThat(drawn(5000, i -> i == 3 ? 40 : 5)).contains("Requests 1 to 200 of 5,000");
+        assertThat(drawn(5000, i -> i == 4990 ? 40 : 5)).contains("Requests 4,801 to 5,000 of 5,000");
     }
 
     /** A step with prompt tokens from 0 to 25 ms and one without from 25 to 50 ms of 100; then the engine rests. */
