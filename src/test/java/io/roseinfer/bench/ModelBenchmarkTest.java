@@ -74,7 +74,7 @@ class ModelBenchmarkTest {
     /** On a device where a step takes 2 ms. */
     @ParameterizedTest
     @CsvSource({"0, 0, 0", "1, 0, 1", "0, 5000000, 3", "2, 5000000, 3", "4, 5000000, 4"})
-    void a_point_warms_up_until_both_its_runs_and_its_time_are_over(int runs, long nanos, int expected) {
+    void warm_up_of_a_point_needs_both_runs_and_time(int runs, long nanos, int expected) {
         AtomicLong steps = new AtomicLong();
         SimOptions device = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
         ModelBenchmark.Settings settings =

@@ -57,7 +57,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void a_batch_is_answered_and_summed_up_on_standard_error() throws IOException {
+    void batch_prints_a_summary_on_standard_error() throws IOException {
         Path to = folder.resolve("out.jsonl");
         Outcome outcome = run(input(20), to);
         assertThat(outcome.code()).isZero();
@@ -81,7 +81,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void an_output_that_exists_is_refused_and_gone_on_with_by_resume() throws IOException {
+    void existing_output_is_rejected_without_resume() throws IOException {
         Path from = input(20);
         Path to = folder.resolve("out.jsonl");
         run(from, to);
@@ -94,7 +94,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void a_cluster_whose_jar_is_not_there_is_told_in_one_line() throws IOException {
+    void missing_spark_jar_is_reported_in_one_line() throws IOException {
         Outcome outcome = run(input(1), folder.resolve("out"), "--spark=local[2]");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -104,7 +104,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void flags_that_a_cluster_does_not_heed_are_named() throws IOException {
+    void flags_without_effect_on_a_cluster_are_noted() throws IOException {
         Outcome outcome = run(input(1), folder.resolve("out"), "--spark=local[2]", "--ordered", "--seed=3");
         assertThat(outcome.err()).contains("--ordered has no effect").doesNotContain("--seed has");
     }
@@ -122,7 +122,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void an_input_that_is_not_there_is_told_before_the_output_is_begun() {
+    void missing_input_is_reported_before_the_output_is_created() {
         Path to = folder.resolve("out.jsonl");
         Outcome outcome = run(folder.resolve("none"), to);
         assertThat(outcome.code()).isEqualTo(2);
@@ -153,7 +153,7 @@ class BatchCommandTest {
 
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
-    void a_batch_that_is_killed_at_any_moment_is_resumed_to_what_it_would_have_been() throws Exception {
+    void batch_killed_at_any_time_resumes_to_the_same_output() throws Exception {
         Path from = input(20_000);
         Path expected = folder.resolve("expected");
         run(from, expected);
@@ -173,7 +173,7 @@ class BatchCommandTest {
 
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
-    void a_batch_that_is_asked_to_stop_says_how_to_go_on() throws Exception {
+    void stopped_batch_says_how_to_continue() throws Exception {
         Path from = input(200_000);
         Path to = folder.resolve("out.jsonl");
         Process process = start(from, to);

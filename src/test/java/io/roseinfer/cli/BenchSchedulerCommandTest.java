@@ -45,7 +45,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void scheduler_online_tells_latencies() {
+    void scheduler_online_prints_latencies() {
         Outcome outcome = bench("online");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).isEmpty();
@@ -66,7 +66,7 @@ class BenchSchedulerCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"offline", "naive"})
-    void scheduler_other_modes_tell_throughput_alone(String mode) {
+    void scheduler_other_modes_print_only_throughput(String mode) {
         Outcome outcome = bench(mode);
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out())
@@ -77,7 +77,7 @@ class BenchSchedulerCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--backend", "--device"})
-    void scheduler_on_sim_without_mode_tells_what_a_step_costs(String flag) {
+    void scheduler_on_sim_without_mode_prints_times_per_step(String flag) {
         Outcome outcome = CliRunner.run(
                 "bench", "scheduler", flag, "sim", "--running", "1,9", "--waiting", "0,20", "--steps", "5");
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -176,7 +176,7 @@ class BenchSchedulerCommandTest {
         "'--dtype=fp32,--threads=1,--temperature=2', 3",
         "--decode-first, 0"
     })
-    void scheduler_flag_without_effect_on_a_cost_is_said_once(String flags, int notes) {
+    void scheduler_flag_without_effect_prints_one_note(String flags, int notes) {
         List<String> args = new ArrayList<>(
                 List.of("bench", "scheduler", "--backend", "sim", "--running", "40", "--waiting", "0", "--steps", "2"));
         args.addAll(List.of(flags.split(",")));

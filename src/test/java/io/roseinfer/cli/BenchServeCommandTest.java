@@ -58,7 +58,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void results_have_vllm_s_keys_and_our_block() throws IOException {
+    void results_have_vllm_s_keys_and_an_additional_block() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             Outcome outcome = bench(
                     file(),
@@ -144,7 +144,7 @@ class BenchServeCommandTest {
 
     @ParameterizedTest
     @CsvSource({"return_token_ids", "continuous_usage_stats", "e"})
-    void fields_that_a_server_refuses_are_left_out_and_named(String refused) throws IOException {
+    void fields_rejected_by_a_server_are_omitted_and_noted(String refused) throws IOException {
         List<FakeServer> itself = new ArrayList<>();
         FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
         String counts = refused.equals("e") ? "_ids|_stats" : refused;
@@ -233,7 +233,7 @@ class BenchServeCommandTest {
 
     @ParameterizedTest
     @CsvSource({"--backend=engine, --device=sim", "--backend=sim, --step-costs=step:2"})
-    void prompts_that_the_model_has_no_room_for_are_refused_before_anything_is_measured(String backend, String how) {
+    void prompts_beyond_the_context_are_rejected_before_measuring(String backend, String how) {
         Outcome outcome = bench(file(), backend, how, "--model=builtin:tiny", "--random-prefix-len=505");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("512", "--random-input-len").hasLineCount(1);
@@ -241,7 +241,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void requests_that_all_ask_for_more_than_the_context_are_refused_before_anything_is_measured() {
+    void requests_beyond_the_context_are_rejected_before_measuring() {
         Outcome outcome =
                 bench(file(), "--backend=engine", "--device=sim", "--model=builtin:tiny", "--random-prefix-len=501");
         assertThat(outcome.code()).isEqualTo(2);
@@ -251,7 +251,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void flags_of_an_engine_are_said_to_do_nothing_to_a_server() throws IOException {
+    void engine_flags_are_noted_as_without_effect_on_a_server() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             Outcome outcome = bench(file(), "--base-url", server.uri().toString(), "--model=m", "--max-batch-size=3");
             assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -260,7 +260,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void prompts_that_a_server_says_it_has_no_room_for_are_refused_before_anything_is_measured() throws IOException {
+    void prompts_beyond_the_context_of_a_server_are_rejected_before_measuring() throws IOException {
         String models = "{\"data\":[{\"id\":\"m\",\"max_model_len\":6}]}";
         FakeServer.Script script = (number, out) -> {
             out.write(("HTTP/1.1 200 OK\r\nContent-Length: " + models.length() + "\r\n\r\n" + models)
@@ -276,7 +276,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void the_client_alone_is_measured_against_nobody() throws IOException {
+    void client_baseline_is_measured_against_the_null_server() throws IOException {
         Outcome outcome = bench(file(), "--backend=null", "--request-rate=1000", "--burstiness=0.5");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(result().get("completed").intValue()).isEqualTo(12);
@@ -296,7 +296,7 @@ class BenchServeCommandTest {
                 "--clip-to=5 | --clip-to applies to traces and synthetic conversations; leave it out with --dataset random",
                 "--percentile-metrics=foo | 'foo' is not a list of ttft,tpot,itl,e2el"
             })
-    void wrong_flags_are_told_in_one_line(String flag, String message) throws IOException {
+    void wrong_flags_are_reported_in_one_line(String flag, String message) throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(1, 1, 1))) {
             String url = flag.startsWith("--base-url") ? flag : "--base-url=" + server.uri();
             Outcome outcome = flag.equals(url)

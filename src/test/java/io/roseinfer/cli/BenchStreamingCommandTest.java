@@ -107,7 +107,7 @@ class BenchStreamingCommandTest {
         "'--chunked-prefill,--decode-first', --decode-first has no effect with --chunked-prefill",
         "--submit-schedule=absolute, --submit-schedule has no effect: without --submit-interval-ms"
     })
-    void bench_flag_without_effect_is_said_on_standard_error_once(String flags, String note) {
+    void bench_flag_without_effect_prints_one_note(String flags, String note) {
         List<String> args = new ArrayList<>(List.of("--num-requests=1", "--repeat-runs=2"));
         args.addAll(List.of(flags.split(",")));
         Outcome outcome = SimBench.run(args.toArray(String[]::new));
@@ -116,7 +116,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_absolute_schedule_stays_on_it_and_tells_the_lag() throws IOException {
+    void bench_absolute_schedule_is_kept_and_prints_the_lag() throws IOException {
         JsonNode run = SimBench.results(
                         folder,
                         "run.json",
@@ -135,7 +135,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void threads_beyond_the_cores_are_told() {
+    void threads_beyond_the_cores_are_noted() {
         Outcome outcome = CliRunner.run("bench", "--device=cpu", "--threads=1024", "--model=./no-such-folder");
         assertThat(outcome.err()).startsWith("roseinfer: --threads 1024 exceeds the");
     }
@@ -179,7 +179,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void memory_plan_is_listed_where_it_is_asked_for() {
+    void memory_plan_is_printed_on_request() {
         Outcome outcome = SimBench.run("--memory-plan", "--num-requests=1");
         assertThat(outcome.err()).isEqualTo("""
                 roseinfer:       0.3 MiB KV pool
@@ -247,7 +247,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_profile_ops_of_several_engines_says_that_it_is_of_the_first() {
+    void bench_profile_ops_of_several_engines_notes_that_it_covers_the_first() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "--device",

@@ -141,7 +141,7 @@ class BenchStreamingFilesTest {
 
     /** Where Java may unpack no library, as on a system whose temporary files may not be run. */
     @Test
-    void zstd_that_cannot_be_loaded_is_told_before_the_run_and_leaves_the_older_result() throws Exception {
+    void missing_zstd_library_is_reported_before_the_run() throws Exception {
         Path file = Files.writeString(folder.resolve("run.json.zst"), "an older result");
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -42,7 +42,7 @@ class BenchStreamingRefusalTest {
 
     @ParameterizedTest
     @CsvSource({"0, '1 to 16777216'", "1024, the model's context is 1024 tokens", "16777216, so ask for fewer"})
-    void number_of_prompt_tokens_that_no_prompt_has_is_refused(String number, String message) {
+    void invalid_number_of_prompt_tokens_is_rejected(String number, String message) {
         Outcome outcome = SimBench.run("--prompt-tokens=" + number);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--prompt-tokens", message).hasLineCount(1);
@@ -106,7 +106,7 @@ class BenchStreamingRefusalTest {
     }
 
     @Test
-    void bench_profile_ops_where_there_are_none_says_where_there_are() {
+    void bench_profile_ops_on_another_device_suggests_cpu() {
         Outcome outcome = SimBench.run("--profile-ops");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).hasLineCount(1).contains("--profile-ops", "sim", "--device cpu");

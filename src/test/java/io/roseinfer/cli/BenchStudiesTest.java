@@ -84,7 +84,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void a_sweep_of_a_server_gives_every_point_prompts_of_its_own() throws IOException {
+    void sweep_of_a_server_has_different_prompts_for_every_point() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             Outcome outcome = CliRunner.run(
                     "bench",
@@ -102,7 +102,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void a_sweep_goes_on_where_it_was_cut_off() throws IOException {
+    void sweep_resumes_after_an_interruption() throws IOException {
         assertThat(bench("sweep", "--vary=request-rate=10,20", "--json", file("sweep.json"))
                         .code())
                 .isZero();
@@ -155,7 +155,7 @@ class BenchStudiesTest {
 
     /** The simulated server completes some 100 requests/s, two at a time. */
     @Test
-    void search_counts_the_wait_in_the_client_s_queue() throws IOException {
+    void rate_search_includes_the_wait_in_the_client_s_queue() throws IOException {
         Outcome outcome = bench(
                 "sweep",
                 "--find-rate=20",
@@ -221,7 +221,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void collapse_of_the_figure_that_decides_ends_with_code_9_and_a_figure_without_a_ratio_with_8() throws IOException {
+    void collapse_of_the_deciding_metric_exits_with_9_and_a_metric_without_a_ratio_with_8() throws IOException {
         String[] collapse = {
             "--request-rate=40",
             "--pairs=10",
@@ -277,7 +277,7 @@ class BenchStudiesTest {
 
     /** What a change is predicted to give is the simulated engine's own run with that setting. */
     @Test
-    void a_changed_replay_stands_beside_the_replay_as_it_was_and_both_beside_the_recording() throws IOException {
+    void changed_replay_is_compared_with_baseline_and_recording() throws IOException {
         assertThat(bench("serve", "--request-rate=40", "--metric-percentiles=50,90,99", "--json", file("run.json"))
                         .code())
                 .isZero();
@@ -320,7 +320,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void an_invalid_recording_is_called_so_where_it_is_replayed() throws IOException {
+    void replay_reports_an_invalid_recording() throws IOException {
         assertThat(bench("serve", "--request-rate=40", "--json", file("run.json"))
                         .code())
                 .isZero();
@@ -467,14 +467,14 @@ class BenchStudiesTest {
                 "ab | --b=--backend=engines | 'engines' is not one of http, engine, null, sim",
                 "ab | --b=--step-costs=nothing.json | nothing.json: no such file"
             })
-    void wrong_flags_are_told_in_one_line(String study, String flag, String message) {
+    void wrong_flags_are_reported_in_one_line(String study, String flag, String message) {
         Outcome outcome = bench(study, flag);
         assertThat(outcome.code()).as(outcome.err()).isIn(2, 3);
         assertThat(outcome.err()).contains(message).hasLineCount(1);
     }
 
     @Test
-    void a_server_elsewhere_does_not_hear_of_an_engine_s_flags() {
+    void engine_flags_have_no_effect_on_a_remote_server() {
         for (Outcome outcome : List.of(
                 CliRunner.run("bench", "sweep", "--base-url=http://127.0.0.1:1", "--vary=max-batch-size=4,8"),
                 CliRunner.run("bench", "ab", "--base-url=http://127.0.0.1:1", "--b", "--max-batch-size 8"))) {

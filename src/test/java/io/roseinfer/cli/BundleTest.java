@@ -82,7 +82,7 @@ class BundleTest {
     }
 
     @Test
-    void roseinfer_tells_the_commit_it_was_made_of() throws Exception {
+    void roseinfer_reports_the_commit_of_its_build() throws Exception {
         String script = bundle.resolve("bin/roseinfer").toString();
         assertThat(run(Map.of(), script).out()).doesNotContain("commit");
         Files.writeString(bundle.resolve("commit"), "0123abc\n");
@@ -90,7 +90,7 @@ class BundleTest {
     }
 
     @Test
-    void roseinfer_a_person_watches_on_a_terminal_alone() throws Exception {
+    void roseinfer_is_interactive_only_on_a_terminal() throws Exception {
         String script = bundle.resolve("bin/roseinfer").toString();
         assertThat(run(Map.of(), script).out()).doesNotContain("interactive");
         Outcome onTerminal = run(Map.of(), "script", "-qec", "'" + script + "'", "/dev/null");

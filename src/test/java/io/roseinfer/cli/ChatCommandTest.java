@@ -38,14 +38,14 @@ class ChatCommandTest {
     }
 
     @Test
-    void an_answer_comes_with_the_time_it_took() {
+    void answer_is_followed_by_its_latency() {
         Outcome outcome = chat("Once upon a time\n");
         assertThat(outcome.out()).isEqualTo(answer("Once upon a time") + "\n");
         assertThat(outcome.err()).containsPattern("first token after [0-9.]+ ms, 12 tokens, [0-9.]+ tokens/s");
     }
 
     @Test
-    void the_conversation_is_remembered_until_it_is_reset() {
+    void conversation_is_kept_until_reset() {
         String first = answer("Hello");
         String second = answer("Hello", first, "And then?");
         Outcome outcome = chat("Hello\nAnd then?\n/reset\nHello\n");
@@ -53,7 +53,7 @@ class ChatCommandTest {
     }
 
     @Test
-    void an_instruction_stands_first() {
+    void system_prompt_is_the_first_message() {
         assertThat(chat("/system Be brief.\nHello\n").out()).isEqualTo(answer("Be brief.", "Hello") + "\n");
         assertThat(chat("Hello\n", "--system", "Be brief.").out()).isEqualTo(answer("Be brief.", "Hello") + "\n");
     }
@@ -66,7 +66,7 @@ class ChatCommandTest {
     }
 
     @Test
-    void conversation_longer_than_the_context_goes_on_without_its_oldest_messages() {
+    void conversation_longer_than_the_context_drops_its_oldest_messages() {
         String story = "Tell me a story about a cat, a dog, a bird, a fish, a tree and a house by the sea.\n";
         Outcome outcome = chat("/system Be brief.\n" + story.repeat(60));
         assertThat(outcome.err()).contains("the context is full", "/reset").doesNotContain("shorten the prompt");
@@ -75,12 +75,12 @@ class ChatCommandTest {
     }
 
     @Test
-    void model_that_answers_nothing_names_the_one_that_does() {
+    void model_that_cannot_chat_suggests_one_that_can() {
         assertThat(chat("Hello\n").err()).contains("--model builtin:chat converses");
     }
 
     @Test
-    void a_message_too_long_is_told_and_forgotten() {
+    void too_long_message_is_reported_and_dropped() {
         Outcome outcome = chat("z".repeat(4000) + "\nHello\n");
         assertThat(outcome.err()).contains("roseinfer: ").doesNotContain("Exception");
         assertThat(outcome.out()).isEqualTo(answer("Hello") + "\n");

@@ -36,7 +36,7 @@ class CudaCommandTest {
         "--dtype, int8, 3, 'has layer norms; int8 weights on cuda are for models with RMS norms, gated MLPs'",
         "--dtype, int4, 2, dtype int4 is not available on cuda"
     })
-    void bench_what_the_device_cannot_do_is_told_in_one_line(String flag, String value, int code, String message) {
+    void bench_flag_unsupported_by_the_device_is_reported_in_one_line(String flag, String value, int code, String message) {
         Outcome outcome = bench(flag, value, "--prompt", "one two three four five six seven eight nine ten");
         assertThat(outcome.err()).contains(message).hasLineCount(1);
         assertThat(outcome.code()).isEqualTo(code);
@@ -73,7 +73,7 @@ class CudaCommandTest {
     }
 
     @Test
-    void threads_are_said_to_have_no_effect() {
+    void threads_without_effect_are_noted() {
         assertThat(bench("--threads", "1").err())
                 .contains("--threads 1 has no effect on cuda")
                 .hasLineCount(1);

@@ -61,7 +61,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void doctor_tells_of_every_part_on_any_machine() {
+    void doctor_reports_every_part_on_any_machine() {
         Outcome outcome = CliRunner.run("doctor", "--device", "cpu");
         assertThat(outcome.code()).isZero();
         assertThat(parts(outcome)).containsAll(PARTS).contains("Memory plan");
@@ -86,7 +86,7 @@ class DoctorCommandTest {
 
     @ParameterizedTest
     @MethodSource("malformed")
-    void malformed_variable_is_named_among_all_other_findings(Map<String, String> environment) {
+    void malformed_variable_is_reported_with_all_other_findings(Map<String, String> environment) {
         Outcome outcome = CliRunner.run(environment, "doctor", "--device", "cpu");
         assertThat(parts(outcome)).containsAll(PARTS).contains("Memory plan");
         assertThat(value(outcome, "Hint")).contains(environment.keySet());
@@ -95,7 +95,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void token_that_cannot_be_read_is_named_among_all_other_findings() throws IOException {
+    void unreadable_token_is_reported_with_all_other_findings() throws IOException {
         Path token = Files.createDirectory(folder.resolve("token"));
         Outcome outcome = CliRunner.run(Map.of("HF_HOME", folder.toString()), "doctor", "--device", "cpu");
         assertThat(parts(outcome)).containsAll(PARTS);
@@ -104,7 +104,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void model_that_cannot_be_loaded_is_named_among_all_other_findings() {
+    void model_that_cannot_be_loaded_is_reported_with_all_other_findings() {
         Outcome outcome = CliRunner.run("doctor", "--device", "cpu", "--model", "./no-such-folder");
         assertThat(parts(outcome)).containsAll(PARTS);
         assertThat(value(outcome, "Hint")).contains("no-such-folder");
@@ -127,7 +127,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void reason_against_cuda_is_told_wherever_there_is_one() {
+    void reason_against_cuda_is_reported() {
         String expected = CudaBackend.refusal().map(Terminal::shown).orElse("compute capability");
         assertThat(value(CliRunner.run("doctor", "--device", "cpu"), "CUDA backend"))
                 .contains(expected);
@@ -135,7 +135,7 @@ class DoctorCommandTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void unusable_gpu_is_work_where_a_gpu_or_a_driver_is(boolean expected) {
+    void unusable_gpu_gives_a_hint_if_a_gpu_or_driver_exists(boolean expected) {
         DoctorReport report = new DoctorReport();
         DoctorCommand.tellUnusable(report, new BackendUnavailable("no such kernels"), expected);
         assertThat(report.text())

@@ -89,7 +89,7 @@ class FailuresTest {
     }
 
     @Test
-    void report_output_closed_says_nothing() {
+    void report_closed_output_prints_nothing() {
         assertThat(report(new Terminal.OutputClosed())).isEqualTo(141);
         assertThat(err.toString()).isEmpty();
     }

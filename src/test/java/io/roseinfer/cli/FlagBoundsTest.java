@@ -93,7 +93,7 @@ class FlagBoundsTest {
 
     @ParameterizedTest
     @MethodSource("numbers")
-    void bounds_themselves_are_taken_and_the_next_numbers_are_not(OptionSpec option) {
+    void bounds_are_inclusive(OptionSpec option) {
         Within bounds = bounds(option).orElseThrow();
         if (Double.isFinite(bounds.min())) {
             check(option, text(option, bounds.min()));
@@ -115,7 +115,7 @@ class FlagBoundsTest {
 
     @ParameterizedTest
     @MethodSource("numbers")
-    void what_is_no_decimal_number_is_refused(OptionSpec option) {
+    void invalid_decimal_number_is_rejected(OptionSpec option) {
         for (String text :
                 List.of("", "x", "NaN", "Infinity", "-Infinity", "0x1", "0x1p3", "1e400", "99999999999999999999e999")) {
             requireRefused(option, text);

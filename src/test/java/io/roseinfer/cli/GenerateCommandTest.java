@@ -173,7 +173,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void text_of_random_weights_is_said_to_mean_nothing(@TempDir Path folder) throws IOException {
+    void text_of_random_weights_is_noted_as_meaningless(@TempDir Path folder) throws IOException {
         Path config = Files.writeString(folder.resolve("config.json"), """
                 {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":50257,"n_positions":64}""");
         Outcome outcome = CliRunner.run(
@@ -198,7 +198,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void what_the_models_authors_recommend_counts_unless_it_is_not_wanted(@TempDir Path directory) throws IOException {
+    void generation_config_applies_unless_disabled(@TempDir Path directory) throws IOException {
         ModelDirectory.at(directory).write();
         Files.writeString(directory.resolve("generation_config.json"), "{\"temperature\":5,\"max_new_tokens\":40}");
         List<String> flags =

@@ -19,22 +19,22 @@ class HeapWatchTest {
     }
 
     @Test
-    void a_full_heap_that_is_being_collected_all_the_time_is_given_up_after_ten_seconds() {
+    void full_heap_under_constant_collection_is_exhausted_after_ten_seconds() {
         assertThat(secondsUntilExhausted(0.95, 0.01)).isEqualTo(10);
     }
 
     @Test
-    void a_full_heap_is_left_alone_while_collecting_leaves_time_for_work() {
+    void full_heap_is_tolerated_while_collection_leaves_time_for_work() {
         assertThat(secondsUntilExhausted(0.75, 0.01)).isEqualTo(60);
     }
 
     @Test
-    void much_collecting_is_left_alone_while_the_heap_has_room() {
+    void heavy_collection_is_tolerated_while_the_heap_has_room() {
         assertThat(secondsUntilExhausted(0.95, 0.10)).isEqualTo(60);
     }
 
     @Test
-    void room_in_the_heap_begins_the_ten_seconds_again() {
+    void room_in_the_heap_restarts_the_ten_seconds() {
         assertThat(watch.isExhausted(0, 0, 0.01)).isFalse();
         assertThat(watch.isExhausted(9 * SECOND, 9 * SECOND, 0.2)).isFalse();
         assertThat(watch.isExhausted(10 * SECOND, 10 * SECOND, 0.01)).isFalse();
@@ -43,7 +43,7 @@ class HeapWatchTest {
     }
 
     @Test
-    void an_idle_time_before_the_collecting_does_not_hide_it_for_ever() {
+    void idle_time_does_not_hide_later_collection() {
         assertThat(watch.isExhausted(0, 0, 0.01)).isFalse();
         assertThat(watch.isExhausted(10 * SECOND, SECOND, 0.01)).isFalse();
         assertThat(watch.isExhausted(20 * SECOND, 11 * SECOND, 0.01)).isTrue();

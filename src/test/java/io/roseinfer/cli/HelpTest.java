@@ -92,7 +92,7 @@ class HelpTest {
 
     @ParameterizedTest
     @MethodSource("helps")
-    void every_flag_stands_under_a_heading(Help help) {
+    void every_flag_has_a_heading(Help help) {
         assertThat(help.flags()).isNotEmpty().allSatisfy(flag -> {
             boolean general = List.of("--help", "--version", "--trace").contains(flag.longestName());
             assertThat(help.entry(flag)).matches("[A-Z].*: .*");
@@ -104,7 +104,7 @@ class HelpTest {
 
     @ParameterizedTest
     @MethodSource("helps")
-    void heading_stands_once(Help help) {
+    void heading_appears_once(Help help) {
         assertThat(help.text().lines().filter(line -> Help.HEADING.matcher(line).matches()))
                 .isNotEmpty()
                 .doesNotHaveDuplicates();
@@ -147,7 +147,7 @@ class HelpTest {
 
     @ParameterizedTest
     @MethodSource("helps")
-    void help_speaks_of_no_java_types(Help help) {
+    void help_mentions_no_java_types(Help help) {
         assertThat(help.text()).startsWith("Usage: roseinfer").doesNotContain("Optional", "null]", "[]");
     }
 

@@ -40,7 +40,7 @@ class KubernetesManifestsTest {
     }
 
     @Test
-    void every_object_is_of_a_kind_and_a_version_that_there_is_and_has_a_name() {
+    void every_object_has_a_known_kind_and_version_and_a_name() {
         assertThat(manifests.objects()).hasSizeGreaterThan(10).allSatisfy(object -> {
             String kind = object.get("kind").stringValue();
             assertThat(object.get("apiVersion").stringValue()).as(kind).isEqualTo(API_VERSIONS.get(kind));
@@ -93,7 +93,7 @@ class KubernetesManifestsTest {
     }
 
     @Test
-    void a_pod_is_given_longer_to_end_than_its_requests_are() {
+    void pod_has_a_longer_grace_period_than_its_requests() {
         JsonNode container = manifests.container("roseinfer");
         int drain = number(texts(container.get("args")), "--drain-seconds");
         int before = container.at("/lifecycle/preStop/sleep/seconds").intValue();

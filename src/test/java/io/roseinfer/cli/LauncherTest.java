@@ -364,7 +364,7 @@ class LauncherTest {
     }
 
     @Test
-    void build_what_its_steps_say_is_shown() throws Exception {
+    void build_output_of_its_steps_is_shown() throws Exception {
         assertThat(launch(Map.of(), "doctor").err()).doesNotContain("CPU alone");
         checkout.write("kernels/a.cu", "");
         assertThat(launch(Map.of(), "doctor").err())
@@ -373,7 +373,7 @@ class LauncherTest {
     }
 
     @Test
-    void a_build_says_each_stage_as_it_begins_behind_the_seconds_so_far() throws Exception {
+    void build_prints_each_stage_with_the_elapsed_seconds() throws Exception {
         checkout.write("during", """
                 echo '[INFO] Downloading from central: https://one'
                 echo '[INFO] Downloading from central: https://two'
@@ -395,7 +395,7 @@ class LauncherTest {
     }
 
     @Test
-    void a_build_that_fails_shows_what_was_wrong_and_not_what_went_well() throws Exception {
+    void failed_build_prints_only_errors() throws Exception {
         checkout.write("during", "echo '[INFO] fine so far'\necho '[ERROR] A.java: broken'\nexit 1\n");
         Outcome outcome = launch(Map.of(), "doctor");
         assertThat(outcome.code()).isEqualTo(1);

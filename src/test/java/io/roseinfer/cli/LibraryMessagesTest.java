@@ -48,7 +48,7 @@ class LibraryMessagesTest {
     }
 
     @Test
-    void library_names_no_flag_of_the_command() throws IOException {
+    void library_messages_name_no_flags() throws IOException {
         Set<String> flags = flags();
         List<String> named = new ArrayList<>();
         for (Path source : sources()) {

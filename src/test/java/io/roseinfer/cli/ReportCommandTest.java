@@ -17,7 +17,7 @@ class ReportCommandTest {
     private Path directory;
 
     @Test
-    void a_benchmark_s_results_become_a_page() throws IOException {
+    void results_of_a_benchmark_become_a_report() throws IOException {
         Path json = directory.resolve("run.json");
         assertThat(SimBench.run("--num-requests", "4", "--json", json.toString())
                         .code())
@@ -38,7 +38,7 @@ class ReportCommandTest {
                 "scheduler --model=random:gpt2 --mode=online --num-requests=3 --max-new-tokens=4 | The scheduler driven by hand, online: scheduler | 2 | 10",
                 "scheduler --running=1,8 --waiting=0,10 --steps=20 | Cost of a scheduling step: scheduler | 1 | 5"
             })
-    void a_benchmark_without_a_load_has_a_page_and_a_table(String flags, String title, int charts, int csvLines)
+    void benchmark_without_a_load_has_a_report_and_csv(String flags, String title, int charts, int csvLines)
             throws IOException {
         String name = flags.substring(0, flags.indexOf(' '));
         Path json = directory.resolve(name + ".json");
@@ -72,14 +72,14 @@ class ReportCommandTest {
     }
 
     @Test
-    void a_missing_file_is_told_by_its_name() {
+    void missing_file_is_reported_by_name() {
         Outcome outcome = CliRunner.run("report", directory.resolve("none.json").toString());
         assertThat(outcome.code()).isEqualTo(3);
         assertThat(outcome.err()).contains("none.json: no such file").hasLineCount(1);
     }
 
     @Test
-    void results_are_not_overwritten_by_their_page() throws IOException {
+    void report_does_not_overwrite_results() throws IOException {
         Path json = Files.writeString(directory.resolve("run.json"), "{}");
         Outcome outcome = CliRunner.run("report", json.toString(), "-o", json.toString());
         assertThat(outcome.code()).isEqualTo(2);

@@ -72,7 +72,7 @@ class RunTestClassTest {
         "SomeTest#nosuch, no method nosuch",
         "SomeTest 1, no arguments"
     })
-    void what_cannot_be_run_is_refused_before_anything_is_compiled(String arguments, String said) throws Exception {
+    void unrunnable_class_is_rejected_before_compilation(String arguments, String said) throws Exception {
         Outcome outcome = arguments.isEmpty() ? run() : run(arguments.split(" "));
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains(said).hasLineCount(1);

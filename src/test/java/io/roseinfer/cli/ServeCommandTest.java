@@ -85,7 +85,7 @@ class ServeCommandTest {
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT"})
-    void a_signal_to_an_idle_server_ends_it_with_0(String signal) throws Exception {
+    void signal_ends_an_idle_server_with_0(String signal) throws Exception {
         try (Running server = serve();
                 RawClient client = new RawClient(server.address())) {
             assertThat(client.call(RawClient.get("/health")).status()).isEqualTo(200);
@@ -98,7 +98,7 @@ class ServeCommandTest {
 
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
     @Test
-    void what_does_not_end_within_the_grace_is_told_and_the_process_ends() throws Exception {
+    void unfinished_completions_after_the_grace_period_are_reported() throws Exception {
         try (Running server = serve("--drain-seconds=0");
                 RawClient client = new RawClient(server.address())) {
             client.send(RawClient.post("/v1/completions", ENDLESS));
@@ -142,7 +142,7 @@ class ServeCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", ",\"stream\":true"})
-    void a_fault_of_a_step_is_answered_to_its_requests_alone_and_the_server_goes_on(String more) throws Exception {
+    void failed_step_fails_only_its_requests(String more) throws Exception {
         try (Running server = serve()) {
             for (int first : new int[] {11, 12}) {
                 Answer failed = complete(server, body(first, more));
@@ -184,7 +184,7 @@ class ServeCommandTest {
     }
 
     @Test
-    void a_port_that_is_taken_is_refused_by_its_number_before_the_model_is_loaded() throws IOException {
+    void used_port_is_rejected_before_the_model_is_loaded() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = Integer.toString(taken.getLocalPort());
             Outcome outcome = CliRunner.run("serve", "--device", "sim", "--model", "random:gpt2", "--port", port);
@@ -213,7 +213,7 @@ class ServeCommandTest {
                 "--api-key=two words | API key",
                 "--api-key-file=no-such-file | --api-key-file"
             })
-    void a_wrong_flag_is_refused_by_its_name(String flag, String named) {
+    void wrong_flag_is_rejected_by_name(String flag, String named) {
         Outcome outcome = CliRunner.run("serve", "--device", "sim", "--model", "random:gpt2", flag);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains(named);
@@ -222,7 +222,7 @@ class ServeCommandTest {
 
     /** The port is taken, so that the command ends when it has said what it has to say. */
     @Test
-    void a_wide_address_and_a_key_in_the_list_of_processes_are_warned_of() throws IOException {
+    void public_address_and_visible_api_key_print_warnings() throws IOException {
         Path file = Files.writeString(directory.resolve("key"), "secret\n");
         try (ServerSocket taken = new ServerSocket(0)) {
             String port = "--port=" + taken.getLocalPort();

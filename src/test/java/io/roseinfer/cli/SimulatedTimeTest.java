@@ -246,7 +246,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void every_run_has_a_policy_object_that_has_served_no_other() throws IOException {
+    void every_run_has_a_new_policy_object() throws IOException {
         String policy = "--prefill-admission-policy=" + Asked.class.getName();
         int unused = Asked.count();
         assertThat(bench("ab", SIMULATED, with(SMALL_LOAD, "--pairs=10", policy))
@@ -293,7 +293,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void a_simulated_result_says_so_and_names_no_machine() throws IOException {
+    void simulated_result_is_labeled_and_names_no_machine() throws IOException {
         String costs = "step costs step:4,token:0.05";
         String page = directory + "/page.html";
         JsonNode own = serve(SIMULATED, with(SMALL_LOAD, "--report", page));
@@ -321,7 +321,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void default_lengths_are_what_the_context_of_an_engine_in_this_process_holds() throws IOException {
+    void default_lengths_fit_the_context_of_an_in_process_engine() throws IOException {
         String[] flags = {"--device=sim", "--num-prompts=3", "--ignore-eos", "--json", directory + "/run.json"};
         Outcome outcome = bench("serve", List.of(), flags);
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -340,7 +340,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void a_maximum_of_requests_in_flight_that_is_given_is_kept() throws IOException {
+    void given_maximum_of_in_flight_requests_is_kept() throws IOException {
         Path file = directory.resolve("run.json");
         Outcome outcome = bench(
                 "serve", ENGINE, with(SMALL, "--max-inflight-requests=1", "--max-failed=1", "--json", file.toString()));
@@ -354,7 +354,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void requests_that_end_at_the_context_are_called_so_and_not_the_server_s_counts_wrong() {
+    void requests_that_end_at_the_context_are_not_reported_as_wrong_counts() {
         Outcome outcome = bench(
                 "serve",
                 List.of("--backend=sim", "--model=builtin:tiny", "--step-costs=step:1"),

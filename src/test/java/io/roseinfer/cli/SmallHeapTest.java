@@ -17,7 +17,7 @@ class SmallHeapTest {
     private static final int OUT_OF_MEMORY = 5;
 
     @Test
-    void a_flood_of_requests_that_fills_the_heap_ends_the_command_in_one_line_and_code_five() throws Exception {
+    void requests_that_fill_the_heap_exit_with_5_and_one_line() throws Exception {
         Process process = start("-Xmx48m", "--num-requests", "20000", "--max-new-tokens", "500");
         try {
             String errors = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -32,7 +32,7 @@ class SmallHeapTest {
 
     @ParameterizedTest
     @ValueSource(ints = {100, 0})
-    void a_heap_that_stays_just_short_of_full_ends_the_process(int freeKib) throws Exception {
+    void nearly_full_heap_ends_the_process(int freeKib) throws Exception {
         Process process = new ProcessBuilder(
                         java(),
                         "-Xmx160m",

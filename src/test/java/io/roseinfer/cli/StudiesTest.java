@@ -118,7 +118,7 @@ class StudiesTest {
     }
 
     @Test
-    void a_name_that_there_is_not_is_told_those_that_there_are() throws IOException, InterruptedException {
+    void unknown_name_lists_the_known_ones() throws IOException, InterruptedException {
         Checkout.Outcome outcome =
                 checkout.run(Map.of(), checkout.path(SCRIPT.toString()).toString(), "other");
         assertThat(outcome.code()).isEqualTo(2);

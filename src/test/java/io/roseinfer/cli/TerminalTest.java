@@ -40,7 +40,7 @@ class TerminalTest {
     }
 
     @Test
-    void note_any_code_point_is_shown_and_not_obeyed() {
+    void note_escapes_control_characters() {
         StringBuilder everything = new StringBuilder();
         for (int point = 0; point <= Character.MAX_CODE_POINT; point++) {
             everything.append('a').appendCodePoint(point);
@@ -86,7 +86,7 @@ class TerminalTest {
     }
 
     @Test
-    void generate_merges_that_hold_control_characters_shows_them_and_does_not_obey_them() throws IOException {
+    void generate_escapes_control_characters_of_a_tokenizer() throws IOException {
         Golden.copyFiles("relu", directory);
         Files.writeString(directory.resolve("vocab.json"), "{}");
         Files.write(directory.resolve("merges.txt"), List.of("#version: 0.2", "a\u001b[2J b c"));

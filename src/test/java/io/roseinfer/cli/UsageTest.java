@@ -90,7 +90,7 @@ class UsageTest {
     }
 
     @Test
-    void policy_class_that_is_not_found_names_the_variable_that_says_where_it_is() {
+    void missing_policy_class_suggests_the_class_path_variable() {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", "mine.Policy:8");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -102,7 +102,7 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"lifo", "java.lang.String", "io.roseinfer.scheduler.policy.AdmissionPolicy", ""})
-    void bench_admission_policy_that_is_none_names_the_known_ones(String policy) {
+    void bench_unknown_admission_policy_lists_the_known_ones(String policy) {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", policy);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -112,7 +112,7 @@ class UsageTest {
 
     @ParameterizedTest
     @CsvSource({"--preemption-policy, youngest", "--step-policy, default"})
-    void bench_other_policy_that_is_none_names_the_known_one(String flag, String known) {
+    void bench_unknown_policy_lists_the_known_ones(String flag, String known) {
         Outcome outcome = CliRunner.run("bench", flag, "java.lang.String");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -169,7 +169,7 @@ class UsageTest {
     }
 
     @Test
-    void bench_misspelt_flag_suggests_the_right_one() {
+    void bench_misspelled_flag_suggests_the_right_one() {
         Outcome outcome = CliRunner.run("bench", "--num-request=4");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -178,7 +178,7 @@ class UsageTest {
     }
 
     @Test
-    void bench_misspelt_benchmark_suggests_the_right_one() {
+    void bench_misspelled_benchmark_suggests_the_right_one() {
         Outcome outcome = CliRunner.run("bench", "sheduler");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -200,7 +200,7 @@ class UsageTest {
                 "generate --model builtin:chatt --prompt x | builtin:chat",
                 "generate --model random:gpt3 --prompt x | random:gpt2"
             })
-    void misspelt_word_is_answered_with_the_nearest_that_is_allowed(String arguments, String meant) {
+    void misspelled_word_suggests_the_nearest_allowed_one(String arguments, String meant) {
         Outcome outcome = CliRunner.run(arguments.split(" "));
         assertThat(outcome.err()).endsWith("; did you mean " + meant + "?" + System.lineSeparator());
     }
@@ -228,7 +228,7 @@ class UsageTest {
                 "bench serve --header a=b | is not supported: requests have only what bench serve measures",
                 "bench serve --save-detailed | the --json file has every request"
             })
-    void flag_of_vllm_is_answered_with_what_it_is_called_here(String arguments, String meant) {
+    void flag_of_vllm_suggests_its_counterpart(String arguments, String meant) {
         Outcome outcome = CliRunner.run(arguments.split(" "));
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -238,7 +238,7 @@ class UsageTest {
     }
 
     @Test
-    void flag_of_vllm_is_no_answer_in_a_command_without_its_like() {
+    void flag_of_vllm_has_no_suggestion_in_a_command_without_counterpart() {
         assertThat(CliRunner.run("generate", "--prompt", "x", "--max-num-batched-tokens", "8")
                         .err())
                 .doesNotContain("--prefill-max-tokens");
@@ -254,28 +254,28 @@ class UsageTest {
                 "ab --a=--max-active-request=2 --b= | did you mean --max-active-requests?",
                 "ab --a=--enforce-eager --b= | is --no-cuda-graph here"
             })
-    void flag_within_a_flags_value_is_answered_as_on_the_command_line(String arguments, String meant) {
+    void flag_within_a_value_is_reported_as_on_the_command_line(String arguments, String meant) {
         Outcome outcome = CliRunner.run(("bench " + arguments).split(" "));
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
         assertThat(outcome.err()).contains(meant).hasLineCount(1);
     }
 
     @Test
-    void half_remembered_flag_is_answered_with_those_that_it_is_a_part_of() {
+    void part_of_a_flag_suggests_the_whole_one() {
         assertThat(CliRunner.run("bench", "--batch-size", "8").err())
                 .endsWith("; did you mean --max-batch-size or --prefill-max-batch-size?" + System.lineSeparator());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"bench serve --insecure", "bench --zebra", "serve --quantum", "--metadata"})
-    void flag_that_is_near_none_is_answered_with_no_guess(String arguments) {
+    void flag_that_is_near_none_has_no_suggestion(String arguments) {
         Outcome outcome = CliRunner.run(arguments.split(" "));
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("Unknown option: ").doesNotContain("did you mean");
     }
 
     @Test
-    void word_that_is_near_none_is_answered_with_no_guess() {
+    void word_that_is_near_none_has_no_suggestion() {
         assertThat(CliRunner.run("bench", "--dtype", "double").err())
                 .contains("is not one of auto, fp32, bf16, fp16, int8, int4")
                 .doesNotContain("did you mean");
@@ -283,7 +283,7 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"builtin:nope", "random:nope", "./nope", "nope/nope/"})
-    void model_that_is_not_there_exits_with_3_however_it_is_named(String model) {
+    void missing_model_exits_with_3(String model) {
         assertThat(CliRunner.run("generate", "--offline", "--model", model, "--prompt", "x")
                         .code())
                 .isEqualTo(3);
@@ -305,7 +305,7 @@ class UsageTest {
     }
 
     @Test
-    void bench_flag_in_place_of_a_value_says_how_to_mean_it() {
+    void bench_flag_in_place_of_a_value_says_how_to_pass_it() {
         Outcome outcome = CliRunner.run("bench", "--model", "--pretok");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -368,7 +368,7 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-1", "1,-2", "1,,2", "a", "", "4294967296"})
-    void generate_ids_that_are_none_are_refused(String ids) {
+    void generate_invalid_ids_are_rejected(String ids) {
         Outcome outcome = CliRunner.run("generate", "--prompt-ids", ids);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("'--prompt-ids'").hasLineCount(1);
@@ -390,7 +390,7 @@ class UsageTest {
     }
 
     @Test
-    void no_command_lists_them() {
+    void missing_command_lists_all_commands() {
         Outcome outcome = CliRunner.run();
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())

@@ -55,7 +55,7 @@ class ComparisonTest {
     }
 
     @Test
-    void two_equal_arms_are_called_equal_nineteen_times_in_twenty() {
+    void equal_arms_are_equal_in_nineteen_of_twenty_comparisons() {
         long even = LongStream.range(0, TRIES)
                 .filter(experiment -> experiment(1, experiment).isEven())
                 .count();
@@ -63,7 +63,7 @@ class ComparisonTest {
     }
 
     @Test
-    void a_figure_that_is_0_in_some_run_has_a_row_without_a_ratio() {
+    void metric_that_is_0_in_some_run_has_a_row_without_a_ratio() {
         List<Comparison.Pair> pairs = LongStream.range(0, Comparison.MIN_PAIRS)
                 .mapToObj(seed -> new Comparison.Pair(
                         seed,
@@ -76,7 +76,7 @@ class ComparisonTest {
     }
 
     @Test
-    void arms_take_turns_in_blocks_of_abba_under_one_load_a_pair() {
+    void arms_alternate_in_abba_blocks_with_one_load_per_pair() {
         List<String> order = new ArrayList<>();
         Comparison.Pairs pairs = new Comparison.Pairs(recording("A", order), recording("B", order));
         for (int i = 0; i < 4; i++) {
@@ -93,7 +93,7 @@ class ComparisonTest {
     }
 
     @Test
-    void a_pair_with_a_run_that_does_not_count_is_measured_again_in_its_order() {
+    void pair_with_an_invalid_run_is_repeated_in_the_same_order() {
         List<String> order = new ArrayList<>();
         Comparison.Arm a = recording("A", order);
         Comparison.Pairs pairs =
@@ -138,7 +138,7 @@ class ComparisonTest {
     }
 
     @Test
-    void figure_that_some_run_lacks_or_that_has_too_few_pairs_is_undecided() {
+    void metric_missing_in_some_run_or_with_too_few_pairs_is_undecided() {
         Comparison lacking = constant(PAIRS, Map.of(METRIC, 5.0), Map.of("good_share", 1.0));
         assertThat(lacking.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
         Comparison few = constant(Comparison.MIN_PAIRS - 1, Map.of(METRIC, 5.0), Map.of(METRIC, 50.0));

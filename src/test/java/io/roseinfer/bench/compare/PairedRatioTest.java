@@ -30,7 +30,7 @@ class PairedRatioTest {
     }
 
     @Test
-    void equal_arms_are_called_equal_ninety_eight_times_in_a_hundred() {
+    void equal_arms_are_equal_in_98_of_100_comparisons() {
         long even = LongStream.range(0, 400)
                 .filter(seed -> experiment(1, 0.03, 0, seed).isEven())
                 .count();
@@ -38,7 +38,7 @@ class PairedRatioTest {
     }
 
     @Test
-    void a_drift_of_the_machine_is_not_taken_for_a_difference() {
+    void drift_of_the_machine_is_not_a_difference() {
         long even = LongStream.range(0, 100)
                 .filter(seed -> experiment(1, 0.01, 0.02, seed).isEven())
                 .count();
@@ -46,7 +46,7 @@ class PairedRatioTest {
     }
 
     @Test
-    void the_smallest_effect_is_found_four_times_in_five() {
+    void smallest_effect_is_detected_with_a_power_of_80_percent() {
         double effect = LongStream.range(0, 100)
                 .mapToDouble(seed -> experiment(1, 0.03, 0, seed).smallestEffect())
                 .average()
@@ -120,7 +120,7 @@ class PairedRatioTest {
     }
 
     @Test
-    void one_odd_run_in_twenty_leaves_more_than_half_of_the_power() {
+    void one_outlier_in_twenty_leaves_more_than_half_of_the_power() {
         long found = LongStream.range(0, 1000)
                 .filter(seed -> experiment(Noise.ODD_RUNS, 20, 1.03, seed).low() > 1)
                 .count();

@@ -29,14 +29,14 @@ class RateSearchTest {
     }
 
     @Test
-    void an_objective_that_no_rate_meets_ends_without_one() {
+    void search_ends_without_a_rate_if_none_meets_the_objective() {
         RateSearch search = new RateSearch(10, 0.05);
         assertThat(tried(search, 0)).hasSizeLessThan(20);
         assertThat(search.highest()).isEmpty();
     }
 
     @Test
-    void an_objective_that_every_rate_meets_ends_all_the_same() {
+    void search_ends_if_every_rate_meets_the_objective() {
         RateSearch search = new RateSearch(10, 0.05);
         List<Double> tried = tried(search, Double.POSITIVE_INFINITY);
         assertThat(tried).hasSizeLessThan(20);

@@ -52,7 +52,7 @@ class SweepTest {
     }
 
     @Test
-    void a_lowest_point_that_fails_leaves_nothing_to_be_found() {
+    void failing_lowest_point_leaves_no_rate() {
         Sweep sweep = sweep("bgI");
         Sweep.Settings all = sweep.bySettings().getFirst();
         assertThat(sweep.knee(all)).isEqualTo(new Answer.BelowAll());
@@ -61,7 +61,7 @@ class SweepTest {
 
     @ParameterizedTest
     @CsvSource({"I, 10,", "i, 10,", "gI, 20, 10", "gi, 20, 10", "gIg, 20, 10", "ggib, 40, 20", "Igb, 10,"})
-    void a_point_that_does_not_count_is_no_answer_and_leaves_none(String points, double undecided, Double least) {
+    void invalid_point_leaves_the_answer_unknown(String points, double undecided, Double least) {
         Sweep sweep = sweep(points);
         Sweep.Settings all = sweep.bySettings().getFirst();
         for (Answer answer : List.of(sweep.knee(all), sweep.highest(all))) {
@@ -73,7 +73,7 @@ class SweepTest {
     }
 
     @Test
-    void the_text_names_the_point_that_leaves_it_open() {
+    void text_names_the_undecided_point() {
         assertThat(SweepReport.text(sweep("gIb"), Map.of("ttft", 200.0)))
                 .contains(
                         "Knee: unknown, at least 10.00 requests/s: the point at 20.00 requests/s is invalid (the client was late)\n",
@@ -90,7 +90,7 @@ class SweepTest {
     }
 
     @Test
-    void the_file_has_no_rate_where_none_is_known_and_says_by_which_point() {
+    void file_has_no_unknown_rate_but_the_undecided_point() {
         var settings = found(sweep("gIb"));
         assertThat(settings.get("knee").isNull()).isTrue();
         assertThat(settings.get("highest").isNull()).isTrue();

@@ -38,14 +38,14 @@ class AnswerReaderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 64})
-    void bytes_cut_anywhere_read_the_same(int maxBytes) {
+    void bytes_split_anywhere_are_parsed_the_same(int maxBytes) {
         assertThat(eightTokens().read(Recorded.call(5, 8), maxBytes))
                 .isEqualTo(eightTokens().read());
     }
 
     /** The server makes a token every 10 ms and sends four at a time, the first at once. */
     @Test
-    void four_tokens_an_event_change_no_figure() {
+    void four_tokens_per_event_change_no_metric() {
         Recorded four = new Recorded().raw(39, Recorded.HEAD).ids(40, 1);
         Recorded one = new Recorded().raw(39, Recorded.HEAD).ids(40, 1);
         for (int event = 1; event <= 4; event++) {
@@ -172,7 +172,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void the_first_text_is_the_first_token_where_nobody_knows_how_many_an_event_has() {
+    void first_text_is_the_first_token_if_counts_are_unknown() {
         CallResult call = chat(33);
         assertThat(call.arrivals().counted()).isEqualTo(Counted.NOT);
         assertThat(call.ttftNanos()).hasValue(40e6);
@@ -196,7 +196,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void comments_and_line_ends_of_any_kind_are_read_over() {
+    void comments_and_all_line_ends_are_skipped() {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .events(2, ": keep-alive\n\n")
@@ -223,7 +223,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void a_body_up_to_the_connection_s_end_is_complete_with_its_end_mark() {
+    void body_until_the_end_of_the_connection_is_complete_with_done() {
         CallResult call = new Recorded()
                 .raw(3, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
                 .raw(4, "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\ndata: [DONE]\n\n")
@@ -233,14 +233,14 @@ class AnswerReaderTest {
     }
 
     @Test
-    void a_cut_connection_fails_the_request() {
+    void closed_connection_fails_the_request() {
         CallResult call = new Recorded().raw(1, Recorded.HEAD).ids(5, 1).cut().read();
         assertThat(call.isComplete()).isFalse();
         assertThat(call.error()).hasValue("the connection was closed during the response");
     }
 
     @Test
-    void a_connection_cut_before_the_answer_says_so() {
+    void connection_closed_before_the_response_is_reported() {
         assertThat(new Recorded().raw(1, "").cut().read().error())
                 .hasValue("the connection was closed before a response");
     }
@@ -281,7 +281,7 @@ class AnswerReaderTest {
                 "HTTP/1.1 200 OK | the response is not an event stream",
                 "HTTP/1.1 500 Oops | status 500: \"busy\""
             })
-    void an_answer_that_is_no_stream_fails_the_request(String status, String error) {
+    void response_without_a_stream_fails_the_request(String status, String error) {
         CallResult call = new Recorded()
                 .raw(1, status + "\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nbusy")
                 .read();
@@ -295,7 +295,7 @@ class AnswerReaderTest {
                 "HTTP/1.1 2x0 OK\r\n",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"
             })
-    void what_is_no_http_fails_the_request(String bytes) {
+    void response_that_is_not_http_fails_the_request(String bytes) {
         assertThat(new Recorded().raw(1, bytes).read().error())
                 .hasValueSatisfying(why -> assertThat(why).startsWith("the response is not HTTP: "));
     }

@@ -55,7 +55,7 @@ class EngineTargetTest {
     }
 
     @Test
-    void reader_that_dies_telling_of_an_end_does_not_hold_up_the_run() {
+    void reader_that_dies_in_a_callback_does_not_block_the_run() {
         AtomicInteger ended = new AtomicInteger();
         LoadResult result = run(READERS, Clock.system(), FOREVER, () -> {
             if (ended.incrementAndGet() == 2) {
@@ -86,7 +86,7 @@ class EngineTargetTest {
 
     /** The end of the first request interrupts the thread that sends; the engine goes on once the second has been given up. */
     @Test
-    void requests_that_an_interrupted_run_gives_up_are_not_counted_as_answered() {
+    void requests_of_an_interrupted_run_do_not_count_as_completed() {
         Thread sending = Thread.currentThread();
         AtomicBoolean interrupted = new AtomicBoolean();
         LongConsumer onStep = step -> {
@@ -128,7 +128,7 @@ class EngineTargetTest {
     }
 
     @Test
-    void scheduled_requests_aim_at_their_times_whatever_the_lag() {
+    void scheduled_requests_keep_their_times_regardless_of_lag() {
         List<Long> deadlines = new ArrayList<>();
         List<OfferedRequest> requests = Sim.load(4, 5, 1).requests();
         LoadResult run = paced(OfferedLoad.every(2, requests, OfferedLoad.Pacing.SCHEDULED), deadlines);

@@ -106,7 +106,7 @@ class LoadRunTest {
     }
 
     @Test
-    void request_that_meets_a_connection_just_closed_is_sent_again() throws IOException {
+    void request_on_a_just_closed_connection_is_resent() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
         FakeServer.Script closing = (number, out) -> {
             boolean unused = tokens.answer(number, out);
@@ -132,7 +132,7 @@ class LoadRunTest {
     }
 
     @Test
-    void a_request_says_what_is_asked_and_who_asks() throws IOException {
+    void request_contains_options_and_api_key() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             LoadResult unused = run(server, load(1, 7, 5), 1);
             JsonNode body = json(server.bodies().getFirst());
@@ -149,7 +149,7 @@ class LoadRunTest {
     }
 
     @Test
-    void no_more_requests_are_in_flight_than_allowed() throws IOException {
+    void requests_in_flight_are_limited() throws IOException {
         AtomicInteger now = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         CountDownLatch three = new CountDownLatch(3);
@@ -192,7 +192,7 @@ class LoadRunTest {
 
     /** Two of every five are cut off; they have ended, too. */
     @Test
-    void every_request_that_ends_is_told_of_once() throws IOException {
+    void every_request_is_reported_once() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(4, 7, 4);
         FakeServer.Script cutting = (number, out) -> number % 5 > 2 ? false : tokens.answer(number, out);
         AtomicInteger told = new AtomicInteger();
@@ -232,7 +232,7 @@ class LoadRunTest {
     }
 
     @Test
-    void a_run_of_which_nothing_came_says_why() throws IOException {
+    void run_without_completed_requests_gives_the_reason() throws IOException {
         FakeServer.Script endless = (number, out) -> {
             out.write((Recorded.HEAD + "0\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
             return true;
@@ -254,7 +254,7 @@ class LoadRunTest {
     }
 
     @Test
-    void a_server_that_says_nothing_is_given_up() throws IOException {
+    void silent_server_times_out() throws IOException {
         CountDownLatch never = new CountDownLatch(1);
         FakeServer.Script silent = (number, out) -> {
             try {
@@ -277,7 +277,7 @@ class LoadRunTest {
 
     /** What is called at the end of a request runs on the thread that reads, which dies of what it throws. */
     @Test
-    void a_reading_thread_that_dies_ends_the_run_with_its_reason() throws IOException {
+    void dead_reader_thread_ends_the_run_with_its_failure() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5));
                 HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
             LoadRun run = new LoadRun(target, 1, Duration.ofDays(1), CLOCK, AT_ONCE);
@@ -290,7 +290,7 @@ class LoadRunTest {
     }
 
     @Test
-    void a_server_that_is_not_there_is_told_at_once() throws IOException {
+    void unreachable_server_is_reported_immediately() throws IOException {
         FakeServer gone = new FakeServer(FakeServer.tokens(1, 1, 1));
         gone.close();
         assertThatThrownBy(() -> run(gone, load(1, 7, 1), 1))
@@ -310,7 +310,7 @@ class LoadRunTest {
     }
 
     @Test
-    void as_many_connections_are_opened_beforehand_as_requests_come_together() {
+    void connections_are_opened_in_advance_for_concurrent_requests() {
         List<OfferedRequest> requests = LongStream.of(0, 1, 9, 10, 11, 12, 30, 31)
                 .mapToObj(due -> new OfferedRequest(due, new Prompt.Tokens(1), 1))
                 .toList();
@@ -321,7 +321,7 @@ class LoadRunTest {
     }
 
     @Test
-    void the_null_server_answers_as_it_is_asked() {
+    void null_server_sends_the_requested_tokens() {
         try (NullServer server = NullServer.start();
                 HttpTarget target = new HttpTarget(
                         new Endpoint(

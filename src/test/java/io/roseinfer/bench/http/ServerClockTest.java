@@ -33,20 +33,20 @@ class ServerClockTest {
     }
 
     @Test
-    void another_machine_s_times_are_moved_by_the_offset() {
+    void times_of_another_machine_are_shifted_by_the_offset() {
         ServerStamps stamps = read(new ServerClock("here", 100, 5), "there").orElseThrow();
         assertThat(stamps.receivedNanos()).isEqualTo(3);
         assertThat(stamps.writtenNanos()).containsExactly(35L, 43L);
     }
 
     @Test
-    void times_of_a_clock_that_nobody_knows_are_left_out() {
+    void times_of_an_unknown_clock_are_omitted() {
         assertThat(read(new ServerClock("here", 0, -1), "there")).isEmpty();
         assertThat(read(new ServerClock("", 0, -1), "")).isEmpty();
     }
 
     @Test
-    void stamps_in_a_stream_are_kept_and_are_no_token() {
+    void timestamps_in_a_stream_are_kept_and_are_not_tokens() {
         Call call = Recorded.call(5, 2);
         CallResult result = new Recorded()
                 .raw(39, Recorded.HEAD)

@@ -52,7 +52,7 @@ class VerdictTest {
     }
 
     @Test
-    void prompt_tokens_that_the_server_had_in_its_prefix_cache_are_a_note() {
+    void prompt_tokens_in_the_prefix_cache_are_noted() {
         ServerStamps stamps =
                 new ServerStamps(0, 0, 0, 0, List.of(), List.of(), List.of(), new ServerStamps.Served(0, 4));
         LoadResult run = run(10, id -> {
@@ -74,7 +74,7 @@ class VerdictTest {
     }
 
     @Test
-    void a_punctual_client_and_an_honest_server_count() {
+    void punctual_client_and_consistent_server_are_valid() {
         Verdict verdict = Verdict.of(punctual(new Usage(6, 4, 10)), RULES);
         assertThat(verdict.reasons()).isEmpty();
         assertThat(verdict.notes()).isEmpty();
@@ -99,7 +99,7 @@ class VerdictTest {
     }
 
     @Test
-    void a_late_client_is_told_to_share_no_core_with_what_it_measures() {
+    void late_client_is_advised_to_use_separate_cores() {
         assertThat(remedies(LATE, true, 0.1))
                 .hasSize(2)
                 .first()
@@ -110,7 +110,7 @@ class VerdictTest {
     }
 
     @Test
-    void a_client_that_is_late_with_nobody_beside_it_is_told_of_other_work_on_its_machine() {
+    void late_client_baseline_suggests_stopping_other_processes() {
         assertThat(remedies(LATE, true, 2.5))
                 .hasSize(3)
                 .first()
@@ -127,7 +127,7 @@ class VerdictTest {
     }
 
     @Test
-    void who_was_in_time_is_told_nothing() {
+    void punctual_client_has_no_remedies() {
         assertThat(remedies(punctual(new Usage(7, 4, 11)), true, 2.5)).isEmpty();
     }
 
@@ -226,7 +226,7 @@ class VerdictTest {
     }
 
     @Test
-    void failed_requests_are_told_and_left_out() {
+    void failed_requests_are_noted_and_excluded() {
         LoadResult run = failing(100);
         Verdict verdict = Verdict.of(run, RULES);
         assertThat(verdict.isValid()).isTrue();
@@ -236,14 +236,14 @@ class VerdictTest {
 
     @ParameterizedTest
     @CsvSource({"0.01, 2, true", "0.01, 3, false", "0, 0, true", "0, 1, false", "1, 199, true", "1, 200, false"})
-    void a_run_of_which_more_failed_than_may_does_not_count(double most, int failed, boolean counts) {
+    void run_with_too_many_failures_is_invalid(double most, int failed, boolean counts) {
         Verdict verdict = Verdict.of(failing(failed), new Verdict.Rules(1, most, true, false, Optional.empty()));
         assertThat(verdict.isValid()).isEqualTo(counts);
         assertThat(verdict.reasons()).allSatisfy(reason -> assertThat(reason).contains("first error: cut"));
     }
 
     @Test
-    void a_wait_under_a_bound_on_concurrency_is_not_the_client_s_lateness() {
+    void wait_for_the_concurrency_limit_is_not_dispatch_lag() {
         LoadResult run = run(200, id -> {
             CallResult whole = call(id, 50, new Usage(6, 4, 10));
             Times times = whole.times();

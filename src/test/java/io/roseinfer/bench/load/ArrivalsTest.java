@@ -104,7 +104,7 @@ class ArrivalsTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1", "-1, 1", "NaN, 1", "1, 0", "1, NaN"})
-    void a_rate_or_a_burstiness_that_is_not_positive_is_refused(double rate, double burstiness) {
+    void nonpositive_rate_or_burstiness_is_rejected(double rate, double burstiness) {
         assertThatThrownBy(() -> new Arrivals(rate, burstiness, 0))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("it must be positive");
@@ -117,7 +117,7 @@ class ArrivalsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_ramp_begins_and_ends_at_its_rates(boolean exponential) {
+    void ramp_starts_and_ends_at_its_rates(boolean exponential) {
         int requests = 10_001;
         long[] due = new Arrivals(
                         Double.POSITIVE_INFINITY,

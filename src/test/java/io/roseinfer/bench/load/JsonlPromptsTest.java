@@ -41,7 +41,7 @@ class JsonlPromptsTest {
     }
 
     @Test
-    void no_more_are_read_than_asked_for() throws IOException {
+    void at_most_the_requested_number_is_read() throws IOException {
         assertThat(read("{\"prompt\":\"Hi\"}\n{\"prompt\":\"there\"}\n", 1)).hasSize(1);
     }
 
@@ -59,7 +59,7 @@ class JsonlPromptsTest {
                 "{\"prompt\":\"a\",\"output_tokens\":3,\"priority\":1} | line 1: \"priority\" is not read",
                 "# | line 1 is not JSON"
             })
-    void a_wrong_line_is_told_with_its_number(String line, String message) {
+    void wrong_line_is_reported_with_its_number(String line, String message) {
         assertThatThrownBy(() -> read(line, 10)).isInstanceOf(BadInput.class).hasMessageContaining(message);
     }
 }

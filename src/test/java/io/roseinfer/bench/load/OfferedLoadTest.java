@@ -21,7 +21,7 @@ class OfferedLoadTest {
     }
 
     @Test
-    void other_ids_leave_times_and_lengths_as_they_are() {
+    void other_ids_keep_times_and_lengths() {
         OfferedLoad load = load();
         OfferedLoad other = load.withOtherIds(7);
         assertThat(other.isScheduled()).isEqualTo(load.isScheduled());
@@ -36,7 +36,7 @@ class OfferedLoadTest {
     }
 
     @Test
-    void other_ids_share_among_themselves_what_was_shared_and_nothing_with_those_before() {
+    void other_ids_keep_shared_prefixes_but_share_none_with_the_original() {
         OfferedLoad load = load();
         OfferedLoad other = load.withOtherIds(7);
         int[] shared = Arrays.copyOf(ids(other.requests().getFirst()), PREFIX);

@@ -22,7 +22,7 @@ class RandomPromptsTest {
     }
 
     @Test
-    void lengths_cover_their_range_evenly_and_nothing_else() {
+    void lengths_are_uniform_in_their_range() {
         List<OfferedRequest> requests = PROMPTS.requests(4000);
         assertThat(requests).allSatisfy(request -> {
             assertThat(ids(request).length - 16).isBetween(50, 150);
@@ -41,7 +41,7 @@ class RandomPromptsTest {
     }
 
     @Test
-    void prompts_share_the_prefix_and_nothing_behind_it() {
+    void prompts_share_only_the_prefix() {
         List<OfferedRequest> requests = PROMPTS.requests(100);
         assertThat(requests.stream()
                         .map(request -> Arrays.hashCode(Arrays.copyOf(ids(request), 16)))
@@ -70,7 +70,7 @@ class RandomPromptsTest {
     }
 
     @Test
-    void a_warm_up_s_requests_are_as_long_and_begin_otherwise() {
+    void warm_up_requests_have_the_same_lengths_and_other_prompts() {
         OfferedRequest request = PROMPTS.requests(1).getFirst();
         OfferedRequest warmUp = request.withOtherIds(99);
         assertThat(ids(warmUp)).hasSameSizeAs(ids(request));

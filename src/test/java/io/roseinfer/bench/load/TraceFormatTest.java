@@ -98,7 +98,7 @@ class TraceFormatTest {
     }
 
     @Test
-    void no_more_requests_are_read_than_asked_for() throws IOException {
+    void at_most_the_requested_number_of_requests_is_read() throws IOException {
         Path file = Files.writeString(
                 directory.resolve("long"),
                 "Timestamp,Request tokens,Response tokens\n" + "1,2,3\n".repeat(50) + "not a line of numbers\n");
@@ -120,7 +120,7 @@ class TraceFormatTest {
                 "BURSTGPT | Timestamp,Request tokens,Response tokens / 1,2,0 | has no usable request",
                 "SHAREGPT | {} | is not a list of conversations"
             })
-    void what_is_not_of_the_format_is_told_with_its_line(TraceFormat format, String text, String message) {
+    void line_of_another_format_is_reported_with_its_number(TraceFormat format, String text, String message) {
         assertThatThrownBy(() -> read(format, text.replace(" / ", "\n")))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining(message);

@@ -44,7 +44,7 @@ class TraceTest {
     }
 
     @Test
-    void what_is_clipped_is_counted() {
+    void clipped_requests_are_counted() {
         Trace trace = Trace.of(
                 List.of(entry(0, 2000, 500), entry(1, 900, 500), entry(2, 100, 5), TraceEntry.ofLengths(3, 7, 0)),
                 true,
@@ -73,7 +73,7 @@ class TraceTest {
     }
 
     @Test
-    void times_begin_at_zero_in_order_and_go_by_faster() {
+    void times_start_at_zero_in_order_and_are_divided_by_the_speed() {
         Trace trace = Trace.of(List.of(entry(9_000, 5, 1), entry(1_000, 6, 1), entry(3_000, 7, 1)), true, 0);
         OfferedLoad load = OfferedLoad.ofTrace(trace.replay(TERMS).requests(), 2);
         assertThat(load.requests().stream().map(OfferedRequest::dueNanos)).containsExactly(0L, 1_000L, 4_000L);

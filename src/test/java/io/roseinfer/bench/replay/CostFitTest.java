@@ -52,7 +52,7 @@ class CostFitTest {
     }
 
     @Test
-    void noise_and_steps_that_were_held_up_change_little() {
+    void noise_and_outliers_change_little() {
         CostTable table = CostFit.fit(samples(0.05));
         for (StepShape shape :
                 List.of(decode(1, 50), decode(8, 800), decode(13, 400), prompts(1, 40), prompts(3, 120))) {

@@ -20,7 +20,7 @@ class IndependentFiguresTest {
     private static final int SETTINGS = 60;
 
     @Test
-    void figures_are_those_of_the_stamps_by_other_formulas() {
+    void metrics_equal_an_independent_computation() {
         for (long seed = 0; seed < SETTINGS; seed++) {
             Random random = new Random(seed);
             OfferedLoad load = load(random, seed);

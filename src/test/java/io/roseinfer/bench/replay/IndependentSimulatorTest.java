@@ -130,7 +130,7 @@ class IndependentSimulatorTest {
     }
 
     @Test
-    void admissions_and_tokens_come_when_a_second_simulator_has_them() {
+    void admissions_and_tokens_match_an_independent_simulator() {
         for (long seed = 0; seed < SEEDS; seed++) {
             Random random = new Random(seed);
             Setting setting = Setting.drawn(random);

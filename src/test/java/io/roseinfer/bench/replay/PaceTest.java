@@ -13,7 +13,7 @@ class PaceTest {
     }
 
     @Test
-    void the_recorded_work_takes_as_long_as_it_did() {
+    void recorded_work_takes_its_recorded_time() {
         assertThat(recorded().endNanos(0, 100, 0)).isEqualTo(100);
         assertThat(recorded().endNanos(200, 100, 1)).isEqualTo(600);
         assertThat(recorded().endNanos(700, 100, 2)).isEqualTo(750);
@@ -26,7 +26,7 @@ class PaceTest {
     }
 
     @Test
-    void behind_the_last_piece_the_first_comes_again() {
+    void recorded_pace_repeats_after_its_end() {
         assertThat(recorded().endNanos(751, 100, 0)).isEqualTo(751 + 100);
         assertThat(recorded().endNanos(751 + 200, 100, 0)).isEqualTo(751 + 600);
     }
@@ -37,7 +37,7 @@ class PaceTest {
     }
 
     @Test
-    void log_normal_paces_have_median_one_and_their_deviation() {
+    void log_normal_pace_has_median_one_and_the_given_deviation() {
         Pace pace = Pace.logNormal(0.1, 3);
         double[] logs = IntStream.range(0, 4000)
                 .mapToDouble(step -> Math.log(pace.endNanos(0, 1e6, step) / 1e6))

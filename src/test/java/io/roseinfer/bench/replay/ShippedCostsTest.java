@@ -23,7 +23,7 @@ class ShippedCostsTest {
     }
 
     @Test
-    void costs_made_of_recorded_runs_are_those_the_runs_had() {
+    void costs_of_recorded_runs_match_their_steps() {
         List<RecordedRun> runs = List.of(SimulatedRuns.recorded(run(false)), SimulatedRuns.recorded(run(true)));
         ObjectNode made = RecordCosts.costs(runs);
         made.put("gpu", "A GPU").put("model", "random:shape").put("dtype", "bf16");
@@ -42,7 +42,7 @@ class ShippedCostsTest {
     }
 
     @Test
-    void what_is_shipped_names_its_model_and_covers_what_it_says() {
+    void shipped_costs_name_their_model_and_cover_their_range() {
         assertThat(ShippedCosts.isOf(ShippedCosts.model())).isTrue();
         assertThat(ShippedCosts.isOf("builtin:tiny")).isFalse();
         StepCosts costs = ShippedCosts.load();

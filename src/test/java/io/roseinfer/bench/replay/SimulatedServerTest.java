@@ -78,7 +78,7 @@ class SimulatedServerTest {
     }
 
     @Test
-    void a_run_tells_how_many_steps_were_in_flight() {
+    void steps_in_flight_are_detected() {
         for (int inFlight = 1; inFlight <= 2; inFlight++) {
             LoadResult run = SimulatedRuns.server(
                             exact(SimulatedRuns.costs()),
@@ -92,7 +92,7 @@ class SimulatedServerTest {
     }
 
     @Test
-    void a_bound_on_concurrency_holds_requests_in_the_client() {
+    void concurrency_limit_makes_requests_wait_in_the_client() {
         LoadResult run = SimulatedRuns.server(
                         exact(MILLISECOND_STEPS), SchedulerOptions.builder().maxBatchSize(8), 1, 0)
                 .run(SimulatedRuns.load(20, 1e6, 3));
@@ -125,7 +125,7 @@ class SimulatedServerTest {
     }
 
     @Test
-    void a_run_s_steps_give_back_the_costs_it_was_made_with() {
+    void fitted_costs_equal_those_that_made_the_steps() {
         LoadResult run = SimulatedRuns.server(exact(SimulatedRuns.costs()), 0).run(SimulatedRuns.load(300, 60, 5));
         CostTable fitted = SimulatedRuns.recorded(run).times().costs();
         for (StepRecord step : run.steps()) {

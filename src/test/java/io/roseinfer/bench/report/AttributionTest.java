@@ -67,7 +67,7 @@ class AttributionTest {
     }
 
     @Test
-    void the_first_token_s_parts_are_what_lies_between_the_stamps() {
+    void parts_of_the_first_token_are_the_differences_of_timestamps() {
         PartTable table = Attribution.of(run(ALL)).firstToken();
         assertThat(table.samples()).isEqualTo(1);
         assertThat(table.all())
@@ -124,7 +124,7 @@ class AttributionTest {
     }
 
     @Test
-    void a_stamp_that_is_missing_gives_its_part_to_the_next() {
+    void part_of_a_missing_timestamp_is_included_in_the_next() {
         ServerStamps some = new ServerStamps(
                 3 * MILLI,
                 ServerStamps.UNKNOWN,
@@ -139,7 +139,7 @@ class AttributionTest {
     }
 
     @Test
-    void stamps_out_of_order_are_the_residual_and_the_sum_is_still_the_whole() {
+    void timestamps_out_of_order_are_unattributed_and_parts_still_add_up() {
         ServerStamps late = new ServerStamps(
                 3 * MILLI,
                 5 * MILLI,
@@ -155,7 +155,7 @@ class AttributionTest {
     }
 
     @Test
-    void steps_of_another_engine_at_the_same_time_explain_nothing() {
+    void steps_of_another_engine_are_ignored() {
         List<StepRecord> all = new ArrayList<>(STEPS);
         for (long number = 1; number < 100; number++) {
             StepRecord other = step(number, number, 1, 0);
@@ -197,7 +197,7 @@ class AttributionTest {
     }
 
     @Test
-    void longest_gap_is_the_client_s_and_stays_when_its_steps_are_forgotten() {
+    void longest_gap_is_the_client_s_and_is_kept_without_steps() {
         LoadResult cut = new LoadResult(
                 0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, STEPS.subList(3, 4));
         Attribution attribution = Attribution.of(cut);
@@ -211,7 +211,7 @@ class AttributionTest {
     }
 
     @Test
-    void a_server_that_says_nothing_has_no_table() {
+    void server_without_timestamps_has_no_breakdown() {
         CallResult silent = new CallResult(
                 0,
                 1,

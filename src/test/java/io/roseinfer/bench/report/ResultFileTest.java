@@ -136,7 +136,7 @@ class ResultFileTest {
     }
 
     @Test
-    void document_that_fails_halfway_leaves_the_file_as_it_was_and_nothing_beside_it() throws IOException {
+    void failed_write_keeps_the_old_file_and_leaves_no_other() throws IOException {
         Path file = Files.writeString(folder.resolve("run.json"), "an older result");
         ResultFile result = ResultFile.at("--json", file);
         assertThatThrownBy(() -> result.write(generator -> {

@@ -22,7 +22,7 @@ class SchedulerReportTest {
     }
 
     @Test
-    void text_online_tells_phases_and_latencies() {
+    void text_online_has_phases_and_latencies() {
         assertThat(SchedulerReport.text(Mode.ONLINE, 1, List.of(run(30), run(60))))
                 .isEqualTo("""
                         === online summary ===
@@ -44,7 +44,7 @@ class SchedulerReportTest {
     }
 
     @Test
-    void text_offline_tells_throughput_alone() {
+    void text_offline_has_only_throughput() {
         assertThat(SchedulerReport.text(Mode.OFFLINE, 0, List.of(run(30)))).isEqualTo("""
                         === offline summary ===
                         Warmup runs: 0

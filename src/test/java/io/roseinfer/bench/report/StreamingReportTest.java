@@ -16,7 +16,7 @@ class StreamingReportTest {
             Results.request(1, 4, 50, 70, 100, 1_000, 31_000, 36_000, 42_000));
 
     @Test
-    void text_burst_is_the_block_of_the_posts() {
+    void text_burst_is_the_original_block() {
         String text = new StreamingReport(SETUP, "").text(Results.run(TWO, 0, 6_119));
         assertThat(text).isEqualTo("""
                         === streaming benchmark ===
@@ -45,7 +45,7 @@ class StreamingReportTest {
     }
 
     @Test
-    void text_absolute_schedule_tells_interval_and_lag() {
+    void text_absolute_schedule_has_interval_and_lag() {
         String text = new StreamingReport(SETUP, "1.000 ms / absolute").text(Results.run(TWO, 0, 1_050, 50L, 70L));
         assertThat(text).contains("""
                         Submit wall: 0.001050 s

@@ -168,7 +168,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_step_tells_its_figures_and_times_to_the_nanosecond() throws IOException {
+    void write_step_has_its_facts_and_times_to_the_nanosecond() throws IOException {
         RunResult run = withSteps(step(3, 12_000_000, 40, 2));
         assertThat(events(trace(List.of(run)), "X").getFirst())
                 .hasToString("{\"name\":\"mixed\",\"cat\":\"step\",\"ph\":\"X\",\"ts\":1.2E7,\"dur\":23.001,\"pid\":1,"

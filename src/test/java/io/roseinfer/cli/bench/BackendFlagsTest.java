@@ -192,7 +192,7 @@ class BackendFlagsTest {
 
     @ParameterizedTest
     @MethodSource("refusedOnSimulatedTime")
-    void what_is_not_simulated_is_refused_and_named(String flag) {
+    void flag_that_is_not_simulated_is_rejected_by_name(String flag) {
         Outcome outcome = CliRunner.run(
                 "bench", "serve", "--backend=sim", "--step-costs=step:1", "--num-prompts=1", argument(flag));
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
@@ -224,7 +224,7 @@ class BackendFlagsTest {
 
     @ParameterizedTest
     @MethodSource("real")
-    void what_has_no_effect_is_named_not_recorded_and_not_varied(Kind backend) throws IOException {
+    void flag_without_effect_is_noted_omitted_and_not_varied(Kind backend) throws IOException {
         List<String> without = named(backend, Effect.WITHOUT_EFFECT).toList();
         Path file = directory.resolve("run.json");
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {

@@ -30,7 +30,7 @@ class PlaceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"cuda:0,cuda:0", "cuda:0,cpu", "cuda:0,", "cuda,cuda"})
-    void device_of_several_gpus_names_each_by_a_number_of_its_own(String text) {
+    void device_with_a_repeated_gpu_is_rejected(String text) {
         assertThatThrownBy(() -> new Place.Parser().convert(text))
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining(text);

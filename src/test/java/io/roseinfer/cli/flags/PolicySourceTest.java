@@ -69,7 +69,7 @@ class PolicySourceTest {
     }
 
     @Test
-    void a_helper_beside_the_policy_is_not_taken_for_it() throws IOException {
+    void helper_class_is_not_mistaken_for_the_policy() throws IOException {
         assertThat(make(file(POLICY.formatted(7) + "class Helper {}")).lookahead())
                 .isEqualTo(7);
     }
@@ -105,7 +105,7 @@ class PolicySourceTest {
     }
 
     @Test
-    void a_file_that_is_not_there_is_refused() {
+    void missing_file_is_rejected() {
         String missing = folder.resolve("Missing.java").toString();
         assertThatThrownBy(() -> make(missing))
                 .isInstanceOf(BadInput.class)
@@ -113,7 +113,7 @@ class PolicySourceTest {
     }
 
     @Test
-    void a_class_that_is_not_public_is_refused_as_such() throws IOException {
+    void nonpublic_class_is_rejected() throws IOException {
         String source = file(POLICY.formatted(1).replace("public record", "record"));
         assertThatThrownBy(() -> make(source))
                 .isInstanceOf(BadInput.class)

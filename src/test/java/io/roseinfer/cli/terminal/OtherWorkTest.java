@@ -26,7 +26,7 @@ class OtherWorkTest {
     }
 
     @Test
-    void a_machine_that_only_this_process_uses_is_not_busy() throws IOException {
+    void machine_used_only_by_this_process_is_not_busy() throws IOException {
         OtherWork before = read("10 10 10 10 10 10 10 10", 0);
         OtherWork after = read("410 10 10 560 10 10 10 10", 4_000_000_000L);
         assertThat(before.until(after)).isEmpty();
@@ -34,7 +34,7 @@ class OtherWorkTest {
     }
 
     @Test
-    void platform_without_counters_says_nothing() throws IOException {
+    void platform_without_counters_has_no_note() throws IOException {
         assertThat(OtherWork.read(proc, 0)).isEmpty();
         Files.writeString(proc.resolve("stat"), "intr 1 2 3\n");
         assertThat(OtherWork.read(proc, 0)).isEmpty();

@@ -95,14 +95,14 @@ class HtmlReportTest {
     }
 
     @Test
-    void text_from_a_file_is_shown_and_not_obeyed() throws Exception {
+    void text_from_a_file_is_escaped() throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a<b>&.json", serve(false)))));
         assertThat(page.getDocumentElement().getTextContent())
                 .contains("--model '<script>alert(1)</script>'", "late by <1> & \"more\"", "a<b>&");
     }
 
     @Test
-    void an_invalid_run_says_so_first() throws Exception {
+    void report_of_an_invalid_run_starts_with_the_verdict() throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a.json", serve(false)))));
         Element first = elements(page, "section").getFirst();
         assertThat(first.getAttribute("class")).isEqualTo("verdict bad");
@@ -167,7 +167,7 @@ class HtmlReportTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"Tokens per second", "Requests in flight"})
-    void chart_over_time_has_the_same_axes_for_every_run(String title) throws Exception {
+    void charts_over_time_have_the_same_axes(String title) throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)), file("b.json", STREAMING))));
         List<List<String>> ticks = elements(page, "figure").stream()
                 .filter(figure -> figure.getTextContent().startsWith(title))
@@ -198,7 +198,7 @@ class HtmlReportTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"{}", "[]", "{\"runs\":[{}]}", "not JSON", ""})
-    void what_is_no_result_is_refused_by_its_name(String text) throws IOException {
+    void file_that_is_not_a_result_is_rejected_by_name(String text) throws IOException {
         Path file = file("x.json", text);
         assertThatThrownBy(() -> HtmlReport.of(List.of(file)))
                 .isInstanceOf(BadInput.class)

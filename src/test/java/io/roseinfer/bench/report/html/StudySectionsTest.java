@@ -68,7 +68,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void a_sweep_shows_its_knee_and_the_points_that_none_beats() throws Exception {
+    void sweep_shows_its_knee_and_pareto_front() throws Exception {
         Sweep sweep = new Sweep(
                 List.of(
                         point("8", 10, 1, 100, 5),
@@ -110,7 +110,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void the_parts_words_are_defined_on_a_page_that_has_parts_alone() {
+    void parts_are_defined_only_in_reports_that_have_them() {
         String parts = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"itl_parts\":null,\"ttft_parts\":"
                 + "{\"all\":{\"hand_over\":0},\"median\":{\"hand_over\":0},\"tail\":{\"hand_over\":0}}}}";
         String none = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[]}}";
@@ -119,7 +119,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void a_sweep_s_title_says_what_was_varied_and_a_name_of_the_reader_s_own() {
+    void title_of_a_sweep_has_the_varied_flags_and_the_file_name() {
         SweepPoint point = new SweepPoint(Map.of("request-rate", "10"), Map.of(), 0, List.of());
         Sweep sweep = new Sweep(List.of(point), 0.99);
         assertThat(HtmlReport.of("sweep", SweepResult.of(sweep, study(Map.of()))))
@@ -129,7 +129,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void an_invalid_point_is_hollow_and_named_in_a_box_of_its_own_colour() throws Exception {
+    void invalid_point_is_hollow_and_listed_in_the_verdict() throws Exception {
         SweepPoint valid = point("8", 10, 1, 100, 5);
         SweepPoint measured = point("8", 20, 1, 200, 6);
         SweepPoint invalid = new SweepPoint(measured.flags(), measured.figures(), 0, List.of("late by <1>"));
@@ -155,7 +155,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void parts_are_bars_that_start_where_the_one_before_ends() throws Exception {
+    void bars_of_parts_are_contiguous() throws Exception {
         String parts = "{\"samples\":2,\"all\":%1$s,\"median\":%1$s,\"tail\":%1$s}"
                 .formatted("{\"queue\":1.0,\"hand_over\":3.0,\"residual\":-1.0}");
         String run = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"ttft_parts\":" + parts
@@ -208,7 +208,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void a_comparison_by_a_figure_that_is_zero_in_some_run_says_that_it_has_no_ratio() throws Exception {
+    void comparison_reports_a_metric_without_a_ratio() throws Exception {
         List<Comparison.Pair> pairs = LongStream.range(0, 10)
                 .mapToObj(seed -> new Comparison.Pair(
                         seed,
@@ -248,7 +248,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void only_the_figure_that_decides_has_a_color_and_an_improvement_is_green() throws Exception {
+    void only_the_deciding_metric_is_colored_and_an_improvement_is_green() throws Exception {
         for (double factor : new double[] {0.5, 1, 2}) {
             for (String metric : List.of("median_e2el_ms", "request_goodput")) {
                 boolean better = metric.equals("request_goodput") == (factor > 1);
@@ -276,7 +276,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void collapse_to_0_is_red_and_a_figure_without_a_ratio_is_not_green() throws Exception {
+    void collapse_to_0_is_red_and_a_metric_without_a_ratio_is_not_green() throws Exception {
         for (double b : new double[] {0, 5}) {
             List<Comparison.Pair> pairs = LongStream.range(0, 10)
                     .mapToObj(seed -> new Comparison.Pair(

@@ -108,7 +108,7 @@ class WaterfallTest {
     }
 
     @Test
-    void a_request_whose_admission_nobody_knows_waits_for_its_token_in_one_part() {
+    void request_without_admission_time_has_one_part_before_its_token() {
         String svg = waterfall(run(ShownRun.Engine.UNKNOWN, List.of(request(0, 0, Double.NaN, 60, 100))));
         assertThat(boxes(svg, PREFILL)).isEmpty();
         assertThat(boxes(svg, QUEUE).getFirst().width()).isCloseTo(0.6 * (640 - 34 - 14), within(0.1));
@@ -125,7 +125,7 @@ class WaterfallTest {
     }
 
     @Test
-    void of_a_long_run_those_around_the_worst_time_to_first_token_are_drawn_and_the_page_says_which() {
+    void long_run_draws_requests_around_the_worst_time_to_first_token() {
         String middle = drawn(5000, i -> i == 1000 ? 40 : 5);
         assertThat(boxes(middle, STREAMING)).hasSize(Waterfall.MAX_REQUESTS);
         assertThat(middle).contains("requests 901 to 1,100 of 5,000").hasSizeLessThan(40_000);
