@@ -1,6 +1,6 @@
 package io.roseinfer.bench.compare;
 
-import io.roseinfer.bench.report.Figures;
+import io.roseinfer.bench.report.RunMetrics;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -144,7 +144,7 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
      */
     public Outcome judge(String figure, double share) {
         PairedRatio ratio = ratios.get(figure);
-        boolean higher = Figures.isHigherBetter(figure);
+        boolean higher = RunMetrics.isHigherBetter(figure);
         boolean worse;
         if (ratio != null) {
             worse = higher ? ratio.high() < 1 - share : ratio.low() > 1 + share;

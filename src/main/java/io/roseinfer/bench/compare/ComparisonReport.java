@@ -1,6 +1,6 @@
 package io.roseinfer.bench.compare;
 
-import io.roseinfer.bench.report.Figures;
+import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.Formatter;
 import java.util.LinkedHashMap;
@@ -157,7 +157,7 @@ public final class ComparisonReport {
     private static String withoutRatio(Comparison comparison, ComparisonResult.Arms arms, boolean worse) {
         if (worse) {
             return "B is worse: " + arms.metric() + " is 0 in every run of "
-                    + (Figures.isHigherBetter(arms.metric()) ? "B and in none of A" : "A and in none of B");
+                    + (RunMetrics.isHigherBetter(arms.metric()) ? "B and in none of A" : "A and in none of B");
         }
         return "Undecided: "
                 + (comparison.pairs().size() < Comparison.MIN_PAIRS

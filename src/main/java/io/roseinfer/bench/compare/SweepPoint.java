@@ -2,8 +2,8 @@ package io.roseinfer.bench.compare;
 
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.SchedulerCounts;
-import io.roseinfer.bench.http.Verdict;
-import io.roseinfer.bench.report.Figures;
+import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.report.RunMetrics;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +14,7 @@ import java.util.OptionalDouble;
  * One run of a sweep.
  *
  * @param flags values of the varied flags
- * @param figures metrics by the names of {@link Figures}; {@code offered_rate} in requests per second for loads with times; and
+ * @param figures metrics by the names of {@link RunMetrics}; {@code offered_rate} in requests per second for loads with times; and
  *     {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} for engines with known steps
  * @param failed number of failed requests
  * @param reasons reasons why the run is invalid; empty if it is valid
@@ -31,12 +31,12 @@ public record SweepPoint(Map<String, String> flags, Map<String, Double> figures,
 
     /** Returns the point of a run. */
     public static SweepPoint of(
-            Map<String, String> flags, LoadResult run, Verdict verdict, Map<String, Double> bounds) {
+            Map<String, String> flags, LoadResult run, RunValidity verdict, Map<String, Double> bounds) {
         Map<String, Double> figures = new LinkedHashMap<>();
         if (run.isScheduled() && Double.isFinite(run.scheduledRate())) {
             figures.put(OFFERED_RATE, run.scheduledRate());
         }
-        figures.putAll(Figures.of(run, bounds));
+        figures.putAll(RunMetrics.of(run, bounds));
         SchedulerCounts.of(run).ifPresent(counts -> {
             figures.put("preemptions", (double) counts.preemptions());
             figures.put("recomputed_tokens", (double) counts.recomputedTokens());

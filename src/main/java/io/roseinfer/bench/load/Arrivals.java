@@ -44,7 +44,7 @@ public record Arrivals(double ratePerSecond, double burstiness, long seed, Optio
         if (isBurst()) {
             return due;
         }
-        Draws draws = new Draws(seed, PURPOSE);
+        RandomStream draws = new RandomStream(seed, PURPOSE);
         double arrived = 0;
         double seconds = 0;
         for (int i = 1; i < requests; i++) {
@@ -61,7 +61,7 @@ public record Arrivals(double ratePerSecond, double burstiness, long seed, Optio
     }
 
     /** Returns a random interval with mean 1. */
-    private double gap(Draws draws) {
+    private double gap(RandomStream draws) {
         return burstiness == 1 ? draws.exponential() : draws.gamma(burstiness) / burstiness;
     }
 }

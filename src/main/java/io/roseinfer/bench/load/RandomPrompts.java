@@ -35,14 +35,14 @@ public record RandomPrompts(
 
     /** Returns {@code count} requests, all due at the start. */
     public List<OfferedRequest> requests(int count) {
-        Draws lengths = new Draws(seed, LENGTHS);
+        RandomStream lengths = new RandomStream(seed, LENGTHS);
         return IntStream.range(0, count)
                 .mapToObj(i -> new OfferedRequest(
                         0, new Prompt.Tokens(ids(i, length(inputTokens, lengths))), length(outputTokens, lengths)))
                 .toList();
     }
 
-    private int length(int mean, Draws lengths) {
+    private int length(int mean, RandomStream lengths) {
         int least = Math.max(1, (int) Math.floor(mean * (1 - rangeRatio)));
         return lengths.between(least, (int) Math.ceil(mean * (1 + rangeRatio)));
     }

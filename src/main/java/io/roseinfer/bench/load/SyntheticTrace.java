@@ -37,7 +37,7 @@ public record SyntheticTrace(int questionTokens, int answerTokens, double bursti
     }
 
     private void conversation(int session, long beginNanos, int most, List<TraceEntry> entries) {
-        Draws draws = new Draws(SplitMix64.at(seed, session), PURPOSE);
+        RandomStream draws = new RandomStream(SplitMix64.at(seed, session), PURPOSE);
         List<Long> blocks = new ArrayList<>();
         long system = zipf(draws);
         for (int block = 0; block < SYSTEM_BLOCKS; block++) {
@@ -59,11 +59,11 @@ public record SyntheticTrace(int questionTokens, int answerTokens, double bursti
         }
     }
 
-    private static int length(int mean, Draws draws) {
+    private static int length(int mean, RandomStream draws) {
         return 1 + (int) Math.min(20.0 * mean, draws.exponential() * (mean - 1));
     }
 
-    private static int zipf(Draws draws) {
+    private static int zipf(RandomStream draws) {
         double total = 0;
         for (int k = 1; k <= SYSTEM_PROMPTS; k++) {
             total += 1.0 / k;

@@ -45,6 +45,6 @@ public interface Pace {
      * @param costNanos duration of each at normal pace
      */
     static Pace recorded(long[] begin, long[] end, double[] costNanos) {
-        return new HeldPace(begin, end, costNanos);
+        return new RecordedPace(begin, end, costNanos);
     }
 }

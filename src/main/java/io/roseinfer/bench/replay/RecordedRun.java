@@ -6,7 +6,7 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.ServerStamps;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.report.Attribution;
@@ -37,7 +37,7 @@ import tools.jackson.databind.JsonNode;
  * @param kvBlocks blocks of its engine's KV pool, or 0 if unknown
  * @param verdict its validity
  */
-public record RecordedRun(String name, List<String> command, LoadResult result, int kvBlocks, Verdict verdict) {
+public record RecordedRun(String name, List<String> command, LoadResult result, int kvBlocks, RunValidity verdict) {
     private static final int MAX_SAMPLES = 1 << 16;
 
     /** Every byte-level BPE model has at least this many tokens. */

@@ -9,18 +9,18 @@ import java.util.List;
 /**
  * The breakdown of a run's latencies; without samples if the server sends no timestamps.
  *
- * @param firstToken time to first token from the intended time, by the parts of {@link FirstToken}
- * @param gaps time between tokens, by the parts of {@link Gap}
+ * @param firstToken time to first token from the intended time, by the parts of {@link TtftBreakdown}
+ * @param gaps time between tokens, by the parts of {@link ItlBreakdown}
  * @param slowest the first tokens of all requests, the slowest first
  * @param longest the longest gaps by the client's timestamps, longest first
  * @param gapsWithoutSteps gaps excluded from {@code gaps} because their steps are unknown; 0 if no step is known
  * @param hasAllSteps whether the steps include those of every request's first token; an engine keeps only its newest steps
  */
 public record Attribution(
-        PartTable firstToken,
-        PartTable gaps,
-        List<FirstToken> slowest,
-        List<Gap> longest,
+        BreakdownTable firstToken,
+        BreakdownTable gaps,
+        List<TtftBreakdown> slowest,
+        List<ItlBreakdown> longest,
         int gapsWithoutSteps,
         boolean hasAllSteps) {
     private static final int LONGEST = 20;
@@ -33,23 +33,23 @@ public record Attribution(
     /** Computes the breakdown from the timestamps of a run's completed requests. */
     public static Attribution of(LoadResult run) {
         Steps steps = new Steps(run.steps());
-        List<FirstToken> first = new ArrayList<>();
-        List<Gap> gaps = new ArrayList<>();
+        List<TtftBreakdown> first = new ArrayList<>();
+        List<ItlBreakdown> gaps = new ArrayList<>();
         for (CallResult call : run.completed()) {
-            FirstToken.of(call, steps).ifPresent(first::add);
-            gaps.addAll(Gap.of(call, steps));
+            TtftBreakdown.of(call, steps).ifPresent(first::add);
+            gaps.addAll(ItlBreakdown.of(call, steps));
         }
-        List<Gap> known =
+        List<ItlBreakdown> known =
                 gaps.stream().filter(gap -> gap.waitedFor().isPresent()).toList();
         return new Attribution(
-                PartTable.of(
-                        FirstToken.PARTS, first.stream().map(FirstToken::parts).toList()),
-                PartTable.of(Gap.PARTS, known.stream().map(Gap::parts).toList()),
+                BreakdownTable.of(
+                        TtftBreakdown.PARTS, first.stream().map(TtftBreakdown::parts).toList()),
+                BreakdownTable.of(ItlBreakdown.PARTS, known.stream().map(ItlBreakdown::parts).toList()),
                 first.stream()
-                        .sorted(Comparator.comparingDouble(FirstToken::nanos).reversed())
+                        .sorted(Comparator.comparingDouble(TtftBreakdown::nanos).reversed())
                         .toList(),
                 gaps.stream()
-                        .sorted(Comparator.comparingDouble(Gap::nanos).reversed())
+                        .sorted(Comparator.comparingDouble(ItlBreakdown::nanos).reversed())
                         .limit(LONGEST)
                         .toList(),
                 run.steps().isEmpty() ? 0 : gaps.size() - known.size(),

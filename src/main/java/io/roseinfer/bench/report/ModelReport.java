@@ -47,14 +47,14 @@ public final class ModelReport {
                 "tokens/s");
     }
 
-    static OverRuns overRuns(ModelTiming timing) {
-        return OverRuns.of(
+    static AcrossRuns overRuns(ModelTiming timing) {
+        return AcrossRuns.of(
                 timing.runMillis().stream().mapToDouble(Double::doubleValue).toArray());
     }
 
     /** Returns a row of the table. */
     public static String row(ModelTiming timing) {
-        OverRuns millis = overRuns(timing);
+        AcrossRuns millis = overRuns(timing);
         return String.format(
                 Locale.ROOT,
                 "%-16s %10.3f %10.3f %10.3f %12.1f\n",

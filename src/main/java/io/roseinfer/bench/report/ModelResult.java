@@ -38,7 +38,7 @@ public record ModelResult(
      * @param throughputTokS rows * tokens divided by the median
      */
     public record Point(
-            String kind, int rows, long tokens, List<Double> runMillis, OverRuns stepMillis, double throughputTokS) {
+            String kind, int rows, long tokens, List<Double> runMillis, AcrossRuns stepMillis, double throughputTokS) {
         private static Point of(ModelTiming timing) {
             ModelPoint point = timing.point();
             return new Point(

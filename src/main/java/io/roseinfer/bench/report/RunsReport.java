@@ -1,7 +1,7 @@
 package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.RunResult;
-import io.roseinfer.bench.report.StreamingResult.OverAllRuns;
+import io.roseinfer.bench.report.StreamingResult.AcrossAllRuns;
 import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.Summary;
 import java.util.EnumSet;
@@ -43,8 +43,8 @@ public final class RunsReport {
         return runs.stream().map(metric).filter(sample -> sample.count() > 0).toList();
     }
 
-    private static OverRuns over(List<Summary> samples, ToDoubleFunction<Summary> percentile) {
-        return OverRuns.of(samples.stream().mapToDouble(percentile).toArray());
+    private static AcrossRuns over(List<Summary> samples, ToDoubleFunction<Summary> percentile) {
+        return AcrossRuns.of(samples.stream().mapToDouble(percentile).toArray());
     }
 
     /** Returns the summary; empty for a single run. Every line ends with a newline. */
@@ -64,27 +64,27 @@ public final class RunsReport {
         return out.toString();
     }
 
-    private static void line(StringBuilder out, String label, OverRuns value, String unit) {
+    private static void line(StringBuilder out, String label, AcrossRuns value, String unit) {
         out.append(label).append(": ").append(value.text(unit)).append('\n');
     }
 
-    private static OverRuns throughput(List<RunResult> runs) {
-        return OverRuns.of(runs.stream().mapToDouble(RunResult::tokensPerSecond).toArray());
+    private static AcrossRuns throughput(List<RunResult> runs) {
+        return AcrossRuns.of(runs.stream().mapToDouble(RunResult::tokensPerSecond).toArray());
     }
 
     /** Returns the median and range of every metric over at least one run. */
-    static OverAllRuns overRuns(List<RunResult> runs) {
-        Map<String, Map<String, OverRuns>> metrics = new LinkedHashMap<>();
+    static AcrossAllRuns overRuns(List<RunResult> runs) {
+        Map<String, Map<String, AcrossRuns>> metrics = new LinkedHashMap<>();
         METRICS.forEach((key, metric) -> {
             List<Summary> samples = samples(runs, metric);
             if (!samples.isEmpty()) {
-                Map<String, OverRuns> percentiles = new LinkedHashMap<>();
+                Map<String, AcrossRuns> percentiles = new LinkedHashMap<>();
                 percentiles.put("p50", over(samples, Summary::p50));
                 percentiles.put("p95", over(samples, Summary::p95));
                 percentiles.put("p99", over(samples, Summary::p99));
                 metrics.put(key, percentiles);
             }
         });
-        return new OverAllRuns(metrics, throughput(runs));
+        return new AcrossAllRuns(metrics, throughput(runs));
     }
 }

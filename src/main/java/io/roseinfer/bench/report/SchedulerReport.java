@@ -55,10 +55,10 @@ public final class SchedulerReport {
     }
 
     /** Returns the median and range of each metric over at least one run. */
-    static Map<String, OverRuns> overRuns(List<SchedulerRun> runs) {
-        Map<String, OverRuns> overRuns = new LinkedHashMap<>();
+    static Map<String, AcrossRuns> overRuns(List<SchedulerRun> runs) {
+        Map<String, AcrossRuns> overRuns = new LinkedHashMap<>();
         NUMBERS.forEach((key, number) ->
-                overRuns.put(key, OverRuns.of(runs.stream().mapToDouble(number).toArray())));
+                overRuns.put(key, AcrossRuns.of(runs.stream().mapToDouble(number).toArray())));
         return overRuns;
     }
 

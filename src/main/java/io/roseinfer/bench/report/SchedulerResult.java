@@ -24,7 +24,7 @@ public record SchedulerResult(
         Map<String, @Nullable Object> settings,
         Environment environment,
         Mode mode,
-        Map<String, OverRuns> overRuns,
+        Map<String, AcrossRuns> overRuns,
         List<SchedulerRun> runs)
         implements BenchResult {
     /** Returns the results of at least one run. */

@@ -1,9 +1,9 @@
 package io.roseinfer.bench.report;
 
 import io.roseinfer.base.Check;
-import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.SchedulerCounts;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.metrics.Summary;
 import java.util.Comparator;
 import java.util.Formatter;
@@ -61,7 +61,7 @@ public final class ServeReport {
         client(out, result);
         result.roseinfer().scheduler().ifPresent(counts -> scheduler(out, counts));
         attribution(out, result.roseinfer());
-        Verdict verdict = result.roseinfer().validity();
+        RunValidity verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
         verdict.reasons().forEach(reason -> out.format("Invalid: %s\n", reason));
@@ -174,7 +174,7 @@ public final class ServeReport {
                 .collect(Collectors.joining(", "));
     }
 
-    private static void parts(Formatter out, String name, PartTable table) {
+    private static void parts(Formatter out, String name, BreakdownTable table) {
         title(out, name);
         out.format("%-16s %10s %10s %10s\n", "", "mean", "around p50", "p98 and up");
         for (String part : table.all().keySet()) {
@@ -187,7 +187,7 @@ public final class ServeReport {
         }
         out.format(
                 "%-16s %10.3f %10.3f %10.3f\n",
-                "total", PartTable.sum(table.all()), PartTable.sum(table.median()), PartTable.sum(table.tail()));
+                "total", BreakdownTable.sum(table.all()), BreakdownTable.sum(table.median()), BreakdownTable.sum(table.tail()));
     }
 
     private static void scheduler(Formatter out, SchedulerCounts counts) {
@@ -199,7 +199,7 @@ public final class ServeReport {
                 "Prompt tokens from prefix cache:", counts.cachedTokens(), 100 * counts.cacheHitRate());
     }
 
-    private static void floor(Formatter out, ClientFloor floor) {
+    private static void floor(Formatter out, ClientBaseline floor) {
         out.format("%-40s %.0f\n", "Client baseline (token events/s):", floor.tokenEventsPerSecond());
         summary(out, "Client baseline, TTFT", floor.ttftMillis());
     }

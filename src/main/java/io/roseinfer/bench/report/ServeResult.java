@@ -7,13 +7,13 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
-import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.ServerStamps;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -95,8 +95,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param floor the client baseline; null in simulated time
      * @param data counts of what was clipped or omitted from a trace, by name; empty without a trace
      * @param requests all requests
-     * @param ttftParts breakdown of the time to first token since requests were due, by the parts of {@link FirstToken}; null if unknown
-     * @param itlParts breakdown of the time between tokens, by the parts of {@link Gap}; null if unknown
+     * @param ttftParts breakdown of the time to first token since requests were due, by the parts of {@link TtftBreakdown}; null if unknown
+     * @param itlParts breakdown of the time between tokens, by the parts of {@link ItlBreakdown}; null if unknown
      * @param gapsWithoutSteps gaps excluded from itl_parts because their steps are unknown; 0 if no step is known
      * @param longestGaps the longest gaps by the client's timestamps, longest first
      * @param scheduler counters of the scheduler; null if the steps are unknown
@@ -109,7 +109,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             Environment environment,
             String kind,
             List<String> command,
-            Verdict validity,
+            RunValidity validity,
             Load load,
             Summary dispatchLagMillis,
             Summary clientQueueMillis,
@@ -117,11 +117,11 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             Summary e2elIntendedMillis,
             @JsonInclude(Include.NON_ABSENT) OptionalDouble requestGoodputFromSent,
             Client client,
-            Optional<ClientFloor> floor,
+            Optional<ClientBaseline> floor,
             Map<String, Long> data,
             List<Request> requests,
-            Optional<PartTable> ttftParts,
-            Optional<PartTable> itlParts,
+            Optional<BreakdownTable> ttftParts,
+            Optional<BreakdownTable> itlParts,
             int gapsWithoutSteps,
             List<LongGap> longestGaps,
             Optional<SchedulerCounts> scheduler,
@@ -193,10 +193,10 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             Optional<Map<String, Double>> ttftParts,
             Optional<String> error) {
         public Request {
-            ttftParts = ttftParts.map(PartTable::current);
+            ttftParts = ttftParts.map(BreakdownTable::current);
         }
 
-        private static Request of(CallResult call, Optional<FirstToken> first, long startNanos) {
+        private static Request of(CallResult call, Optional<TtftBreakdown> first, long startNanos) {
             CallResult.Times times = call.times();
             CallResult.Usage usage = call.usage();
             return new Request(
@@ -217,7 +217,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     call.error());
         }
 
-        private static Map<String, Double> millis(FirstToken first) {
+        private static Map<String, Double> millis(TtftBreakdown first) {
             Map<String, Double> parts = new LinkedHashMap<>();
             first.parts().forEach((part, nanos) -> parts.put(part, nanos / NANOS_PER_MILLI));
             return parts;
@@ -309,7 +309,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             OptionalDouble stepMillis,
             OptionalLong rows,
             OptionalLong prefillTokens) {
-        private static LongGap of(Gap gap) {
+        private static LongGap of(ItlBreakdown gap) {
             return new LongGap(
                     gap.request(),
                     gap.token(),
@@ -323,7 +323,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     fact(gap, Fact.PREFILL_TOKENS));
         }
 
-        private static OptionalLong fact(Gap gap, Fact fact) {
+        private static OptionalLong fact(ItlBreakdown gap, Fact fact) {
             return gap.waitedFor().map(step -> OptionalLong.of(step.get(fact))).orElseGet(OptionalLong::empty);
         }
     }
@@ -365,20 +365,20 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
 
     /** Returns the results of a run. */
     public static ServeResult of(
-            LoadResult run, Verdict verdict, Optional<ClientFloor> floor, Instant date, About about) {
+            LoadResult run, RunValidity verdict, Optional<ClientBaseline> floor, Instant date, About about) {
         Map<String, @Nullable Object> vllm = new LinkedHashMap<>();
         vllm.put("date", date.toString());
         vllm.putAll(about.head());
         totals(vllm, run);
         if (!about.goodput().isEmpty()) {
-            vllm.put("request_goodput", Figures.goodRequests(run, about.goodput()) / run.seconds());
+            vllm.put("request_goodput", RunMetrics.goodRequests(run, about.goodput()) / run.seconds());
         }
         LatencyTable.fromSent(run).forEach((metric, values) -> latencies(vllm, metric, about.percentiles(), values));
         details(vllm, run);
         return new ServeResult(vllm, own(run, verdict, floor, about));
     }
 
-    private static Own own(LoadResult run, Verdict verdict, Optional<ClientFloor> floor, About about) {
+    private static Own own(LoadResult run, RunValidity verdict, Optional<ClientBaseline> floor, About about) {
         Attribution attribution = Attribution.of(run);
         Map<String, double[]> fromDue = LatencyTable.fromDue(run);
         return new Own(
@@ -395,7 +395,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 Summary.of(fromDue.getOrDefault("e2el_intended", new double[0])),
                 about.goodput().isEmpty()
                         ? OptionalDouble.empty()
-                        : OptionalDouble.of(Figures.goodRequestsFromSent(run, about.goodput()) / run.seconds()),
+                        : OptionalDouble.of(RunMetrics.goodRequestsFromSent(run, about.goodput()) / run.seconds()),
                 Client.of(run),
                 floor,
                 about.data(),
@@ -410,8 +410,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     }
 
     private static List<Request> requests(LoadResult run, Attribution attribution) {
-        Map<Integer, FirstToken> first = attribution.slowest().stream()
-                .collect(Collectors.toMap(FirstToken::request, Function.identity(), (one, other) -> one));
+        Map<Integer, TtftBreakdown> first = attribution.slowest().stream()
+                .collect(Collectors.toMap(TtftBreakdown::request, Function.identity(), (one, other) -> one));
         return run.calls().stream()
                 .map(call -> Request.of(call, Optional.ofNullable(first.get(call.id())), run.startNanos()))
                 .toList();

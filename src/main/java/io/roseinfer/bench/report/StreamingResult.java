@@ -35,7 +35,7 @@ public record StreamingResult(
         int schema,
         Map<String, @Nullable Object> settings,
         Environment environment,
-        OverAllRuns overRuns,
+        AcrossAllRuns overRuns,
         List<Run> runs)
         implements BenchResult {
     /**
@@ -59,8 +59,8 @@ public record StreamingResult(
      * @param metrics {p50, p95, p99} for every metric of a run's summary that has percentiles
      * @param throughputTokS throughput, as in a run's summary
      */
-    public record OverAllRuns(
-            @JsonAnyGetter @JsonAnySetter Map<String, Map<String, OverRuns>> metrics, OverRuns throughputTokS) {}
+    public record AcrossAllRuns(
+            @JsonAnyGetter @JsonAnySetter Map<String, Map<String, AcrossRuns>> metrics, AcrossRuns throughputTokS) {}
 
     /**
      * One run.

@@ -6,11 +6,11 @@ import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
 import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.report.Environment;
-import io.roseinfer.bench.report.Figures;
+import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.Heading;
@@ -103,8 +103,8 @@ public final class BenchAbCommand implements Command {
             throw new BadInput("--pairs is " + pairs + "; it must be even, for blocks of A B B A, and at least "
                     + Comparison.MIN_PAIRS + " for an interval");
         }
-        if (!Figures.names().contains(metric)) {
-            throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", Figures.names()));
+        if (!RunMetrics.names().contains(metric)) {
+            throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", RunMetrics.names()));
         }
         Optional<ResultFile> file = json.file();
         pages.check(file.stream().toList());
@@ -265,11 +265,11 @@ public final class BenchAbCommand implements Command {
             system.notes(result).stream()
                     .filter(note -> told.add(note.replaceAll("[0-9.]+", "")))
                     .forEach(terminal::note);
-            Verdict verdict = line.flags().verdict(result, system, Optional.empty());
+            RunValidity verdict = line.flags().verdict(result, system, Optional.empty());
             verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
             verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("hint: " + remedy));
             return verdict.isValid()
-                    ? Optional.of(Figures.of(result, line.flags().objective().goodput()))
+                    ? Optional.of(RunMetrics.of(result, line.flags().objective().goodput()))
                     : Optional.empty();
         };
     }

@@ -1,8 +1,8 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.http.ClientFloor;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.ClientBaseline;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.replay.Prediction;
 import io.roseinfer.bench.replay.RecordedRun;
@@ -89,7 +89,7 @@ public final class BenchReplayCommand implements Command {
         List<String> changes = ServeCommandLine.without(ofPlace, given);
         ServeCommandLine baseline = line(recorded, ServeCommandLine.only(ofPlace, given));
         Optional<ServeCommandLine> changed = changes.isEmpty() ? Optional.empty() : Optional.of(line(recorded, given));
-        Optional<ClientFloor> floor = MeasuredRun.floor(baseline.flags(), terminal);
+        Optional<ClientBaseline> floor = MeasuredRun.floor(baseline.flags(), terminal);
         Replay replay = new Replay(recorded, floor, terminal);
         boolean givesCosts = GivenFlags.has(command, "--step-costs");
         MeasuredRun same = replay.of(baseline, givesCosts && ofPlace.contains("--step-costs"));
@@ -153,7 +153,7 @@ public final class BenchReplayCommand implements Command {
 
     /** Prints the reasons why a run is invalid, and returns whether it is valid. */
     private static boolean judge(String which, MeasuredRun run, Terminal terminal) {
-        Verdict verdict = run.verdict();
+        RunValidity verdict = run.verdict();
         verdict.reasons().forEach(reason -> terminal.note(which + " is invalid: " + reason));
         verdict.remedies().forEach(remedy -> terminal.note("hint: " + remedy));
         run.system().notes(run.result()).forEach(note -> terminal.note(which + ": " + note));
@@ -161,7 +161,7 @@ public final class BenchReplayCommand implements Command {
     }
 
     /** Runs the requests of a recorded run again. */
-    private record Replay(RecordedRun recorded, Optional<ClientFloor> floor, Terminal terminal) {
+    private record Replay(RecordedRun recorded, Optional<ClientBaseline> floor, Terminal terminal) {
         /**
          * Runs the recorded requests once.
          *

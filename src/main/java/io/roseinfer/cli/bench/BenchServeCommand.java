@@ -1,8 +1,8 @@
 package io.roseinfer.cli.bench;
 
-import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ServeReport;
 import io.roseinfer.bench.report.ServeResult;
@@ -47,7 +47,7 @@ public final class BenchServeCommand implements Command {
             terminal.note(asked.changes());
         }
         ServeCommandLine line = new ServeCommandLine(Arguments.of(command), command, flags);
-        Optional<ClientFloor> floor = MeasuredRun.floor(flags, terminal);
+        Optional<ClientBaseline> floor = MeasuredRun.floor(flags, terminal);
         try (SystemUnderTest system = SystemUnderTest.open(line, terminal)) {
             BenchServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
             AtomicInteger code = new AtomicInteger();
@@ -71,7 +71,7 @@ public final class BenchServeCommand implements Command {
 
     /** Writes files before printing, so that closed output does not lose results. Returns the exit code. */
     private int report(MeasuredRun run, Optional<ResultFile> file, Terminal terminal) {
-        Verdict verdict = run.verdict();
+        RunValidity verdict = run.verdict();
         ServeResult result = run.result(results.percentiles(), Optional.empty());
         file.ifPresent(to -> to.write(result));
         pages.write("run", () -> result);

@@ -1,9 +1,9 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.SplitMix64;
-import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.cli.flags.ArrivalFlags;
@@ -198,20 +198,20 @@ final class BenchServeFlags {
      *
      * @param floor the client baseline, if it was measured
      */
-    Verdict verdict(LoadResult result, SystemUnderTest system, Optional<ClientFloor> floor) {
+    RunValidity verdict(LoadResult result, SystemUnderTest system, Optional<ClientBaseline> floor) {
         return verdict(result, system, floor, objective.maxFailed());
     }
 
     /** Returns the validity of a sweep point. Any number of requests may fail: a server that rejects excess load shows its limit. */
-    Verdict verdictOfPoint(LoadResult result, SystemUnderTest system) {
+    RunValidity verdictOfPoint(LoadResult result, SystemUnderTest system) {
         return verdict(result, system, Optional.empty(), 1);
     }
 
-    private Verdict verdict(LoadResult result, SystemUnderTest system, Optional<ClientFloor> floor, double maxFailed) {
+    private RunValidity verdict(LoadResult result, SystemUnderTest system, Optional<ClientBaseline> floor, double maxFailed) {
         EndpointFlags.Kind backend = endpoint.backend();
-        return Verdict.of(
+        return RunValidity.of(
                         result,
-                        new Verdict.Rules(
+                        new RunValidity.Rules(
                                 objective.maxLagMillis(),
                                 maxFailed,
                                 endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,

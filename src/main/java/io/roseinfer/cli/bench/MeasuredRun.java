@@ -1,8 +1,8 @@
 package io.roseinfer.cli.bench;
 
-import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.report.ReplayOf;
 import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.Choices;
@@ -30,16 +30,16 @@ record MeasuredRun(
         SystemUnderTest system,
         LoadResult result,
         Map<String, Long> data,
-        Optional<ClientFloor> floor) {
+        Optional<ClientBaseline> floor) {
 
     /** Measures the client baseline; empty in simulated time. */
-    static Optional<ClientFloor> floor(BenchServeFlags flags, Terminal terminal) {
+    static Optional<ClientBaseline> floor(BenchServeFlags flags, Terminal terminal) {
         return flags.endpoint().backend() == EndpointFlags.Kind.SIM
                 ? Optional.empty()
-                : Optional.of(ClientFloor.measure(flags.readers(), terminal.clock()));
+                : Optional.of(ClientBaseline.measure(flags.readers(), terminal.clock()));
     }
 
-    Verdict verdict() {
+    RunValidity verdict() {
         Stream<String> simulated = system.environment().simulated().stream().map(costs -> "simulated time, " + costs);
         return line.flags().verdict(result, system, floor).with(simulated.toList());
     }

@@ -3,7 +3,7 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.EndpointFlags;
@@ -62,7 +62,7 @@ final class SweepRunner implements AutoCloseable {
         // others
         // are still measured.
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
-        Verdict verdict = line.flags().verdictOfPoint(result, system.get());
+        RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("hint: " + remedy));
         verdict.notes().stream().map(note -> "point " + flags + ": " + note).forEach(terminal::note);
         return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());

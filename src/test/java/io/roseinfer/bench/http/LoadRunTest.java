@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 /** The plumbing, on real sockets. What the figures come to is held where time is given, in AnswerReaderTest. */
 @Timeout(60)
 class LoadRunTest {
-    private static final Verdict.Rules RULES = new Verdict.Rules(1e6, 1, true, false, Optional.empty());
+    private static final RunValidity.Rules RULES = new RunValidity.Rules(1e6, 1, true, false, Optional.empty());
 
     private static final Clock CLOCK = Clock.system();
     private static final Pacer AT_ONCE = deadline -> {};
@@ -52,7 +52,7 @@ class LoadRunTest {
             assertThat(result.outputTokens()).isEqualTo(200);
             assertThat(result.inputTokens()).isEqualTo(280);
             assertThat(result.oddities().openedLate()).isZero();
-            assertThat(Verdict.of(result, RULES).reasons()).isEmpty();
+            assertThat(RunValidity.of(result, RULES).reasons()).isEmpty();
             assertThat(server.bodies().stream().map(LoadRunTest::ids))
                     .containsExactlyInAnyOrderElementsOf(load.requests().stream()
                             .map(request -> List.of(ints(request)))
@@ -98,7 +98,7 @@ class LoadRunTest {
             assertThat(result.completed()).hasSize(1);
             assertThat(result.calls().size()).isLessThanOrEqualTo(2);
             assertThat(result.oddities().unanswered()).isEqualTo(39);
-            assertThat(Verdict.of(result, RULES).reasons())
+            assertThat(RunValidity.of(result, RULES).reasons())
                     .contains("the run was interrupted with 39 requests unanswered");
         } finally {
             over.countDown();
@@ -224,7 +224,7 @@ class LoadRunTest {
                     .hasSize(10)
                     .allSatisfy(call -> assertThat(call.tokens()).isEqualTo(4));
             assertThat(result.oddities().openedLate()).isZero();
-            assertThat(Verdict.of(result, RULES).notes())
+            assertThat(RunValidity.of(result, RULES).notes())
                     .singleElement()
                     .asString()
                     .contains("10 of 20 requests failed", "status 429", "too many now");
@@ -238,7 +238,7 @@ class LoadRunTest {
             return true;
         };
         try (FakeServer server = new FakeServer(endless)) {
-            assertThat(Verdict.of(run(server, load(3, 7, 4), 1), RULES).reasons())
+            assertThat(RunValidity.of(run(server, load(3, 7, 4), 1), RULES).reasons())
                     .containsExactly("no request completed, first error: the stream ended"
                             + " without [DONE] and without a finish_reason");
         }
@@ -335,7 +335,7 @@ class LoadRunTest {
                         "null")) {
             LoadResult result = new LoadRun(target, 8, Duration.ofSeconds(30), CLOCK, AT_ONCE).run(load(20, 9, 11));
             assertThat(result.outputTokens()).isEqualTo(220);
-            assertThat(Verdict.of(result, RULES).reasons()).isEmpty();
+            assertThat(RunValidity.of(result, RULES).reasons()).isEmpty();
         }
     }
 }

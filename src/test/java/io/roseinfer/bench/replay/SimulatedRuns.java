@@ -3,7 +3,7 @@ package io.roseinfer.bench.replay;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.RandomPrompts;
@@ -53,7 +53,7 @@ public final class SimulatedRuns {
 
     /** A run as if it had been recorded, and counted. */
     public static RecordedRun recorded(LoadResult run) {
-        return new RecordedRun("run", List.of(), run, 0, new Verdict(List.of(), List.of(), List.of()));
+        return new RecordedRun("run", List.of(), run, 0, new RunValidity(List.of(), List.of(), List.of()));
     }
 
     /** Two milliseconds a step, a tenth for a token. */

@@ -68,7 +68,7 @@ class AttributionTest {
 
     @Test
     void parts_of_the_first_token_are_the_differences_of_timestamps() {
-        PartTable table = Attribution.of(run(ALL)).firstToken();
+        BreakdownTable table = Attribution.of(run(ALL)).firstToken();
         assertThat(table.samples()).isEqualTo(1);
         assertThat(table.all())
                 .containsExactly(
@@ -109,7 +109,7 @@ class AttributionTest {
                 .mapToObj(i -> (i * 37) % 100)
                 .map(millis -> Map.of("queue", (double) millis * MILLI, "read", (double) MILLI))
                 .toList();
-        PartTable table = PartTable.of(List.of("queue", "read"), samples);
+        BreakdownTable table = BreakdownTable.of(List.of("queue", "read"), samples);
         assertThat(table.slices().get("queue"))
                 .isEqualTo(IntStream.range(0, 50).mapToObj(i -> 2 * i + 0.5).toList());
         assertThat(table.slices().get("read")).hasSize(50).containsOnly(1.0);
@@ -118,9 +118,9 @@ class AttributionTest {
 
     @Test
     void a_table_of_few_samples_has_a_slice_for_each() {
-        PartTable table = PartTable.of(List.of("queue"), List.of(Map.of("queue", 3e6), Map.of("queue", 1e6)));
+        BreakdownTable table = BreakdownTable.of(List.of("queue"), List.of(Map.of("queue", 3e6), Map.of("queue", 1e6)));
         assertThat(table.slices()).isEqualTo(Map.of("queue", List.of(1.0, 3.0)));
-        assertThat(PartTable.of(List.of("queue"), List.of()).slices()).isEqualTo(Map.of("queue", List.of()));
+        assertThat(BreakdownTable.of(List.of("queue"), List.of()).slices()).isEqualTo(Map.of("queue", List.of()));
     }
 
     @Test
@@ -151,7 +151,7 @@ class AttributionTest {
                 FIRST);
         Map<String, Double> parts = Attribution.of(run(late)).firstToken().all();
         assertThat(parts).contains(entry("write", 13.0), entry("read", 0.0), entry("unattributed", -5.0));
-        assertThat(PartTable.sum(parts)).isEqualTo(40.0);
+        assertThat(BreakdownTable.sum(parts)).isEqualTo(40.0);
     }
 
     @Test
@@ -169,7 +169,7 @@ class AttributionTest {
     @Test
     void a_gap_names_the_longest_step_it_waited_for() {
         Attribution attribution = Attribution.of(run(ALL));
-        Gap longest = attribution.longest().getFirst();
+        ItlBreakdown longest = attribution.longest().getFirst();
         assertThat(longest.request()).isEqualTo(3);
         assertThat(longest.token()).isEqualTo(2);
         assertThat(longest.nanos()).isEqualTo(45e6);
@@ -177,7 +177,7 @@ class AttributionTest {
         assertThat(longest.parts())
                 .containsOnly(
                         entry("decode", 17e6), entry("prompts", 30e6), entry("idle", 2e6), entry("delivery", -4e6));
-        assertThat(PartTable.sum(longest.parts())).isEqualTo(longest.nanos());
+        assertThat(BreakdownTable.sum(longest.parts())).isEqualTo(longest.nanos());
     }
 
     /** Step 9 computes a long prompt; step 10 is launched at once, and waits for it on the device. */
@@ -188,7 +188,7 @@ class AttributionTest {
         LoadResult run =
                 new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, steps);
         Attribution attribution = Attribution.of(run);
-        Gap longest = attribution.longest().getFirst();
+        ItlBreakdown longest = attribution.longest().getFirst();
         assertThat(longest.waitedFor().orElseThrow().get(Fact.STEP)).isEqualTo(9);
         assertThat(longest.stepNanos()).isEqualTo(45e6);
         assertThat(longest.parts())
@@ -204,7 +204,7 @@ class AttributionTest {
         assertThat(attribution.hasAllSteps()).isFalse();
         assertThat(attribution.gapsWithoutSteps()).isEqualTo(2);
         assertThat(attribution.gaps().samples()).isZero();
-        assertThat(attribution.longest()).extracting(Gap::nanos).containsExactly(45e6, 10e6);
+        assertThat(attribution.longest()).extracting(ItlBreakdown::nanos).containsExactly(45e6, 10e6);
         assertThat(attribution.longest().getFirst().waitedFor()).isEmpty();
         assertThat(Attribution.of(run(ALL)).hasAllSteps()).isTrue();
         assertThat(Attribution.of(run(ALL)).gapsWithoutSteps()).isZero();

@@ -11,9 +11,9 @@ import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
-import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.Prediction;
@@ -84,8 +84,8 @@ class PrintedLinesTest {
 
     @Test
     void every_line_of_bench_serve_is_defined_and_every_key_is_in_its_file() {
-        Verdict verdict = new Verdict(List.of("reason"), List.of("remedy"), List.of("note"));
-        Optional<ClientFloor> floor = Optional.of(new ClientFloor(1e5, Summary.of(0.1), Summary.of(0.2)));
+        RunValidity verdict = new RunValidity(List.of("reason"), List.of("remedy"), List.of("note"));
+        Optional<ClientBaseline> floor = Optional.of(new ClientBaseline(1e5, Summary.of(0.1), Summary.of(0.2)));
         Environment environment = new Environment(
                 "jdk", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
         ServeResult.About about = new ServeResult.About(
@@ -113,9 +113,9 @@ class PrintedLinesTest {
     @Test
     void every_column_and_line_of_a_sweep_is_defined_and_every_key_is_in_its_file() {
         SweepPoint good =
-                SweepPoint.of(Map.of(Sweep.RATE, "60"), RUN, new Verdict(List.of(), List.of(), List.of()), BOUNDS);
+                SweepPoint.of(Map.of(Sweep.RATE, "60"), RUN, new RunValidity(List.of(), List.of(), List.of()), BOUNDS);
         SweepPoint invalid = SweepPoint.of(
-                Map.of(Sweep.RATE, "70"), RUN, new Verdict(List.of("late"), List.of(), List.of()), BOUNDS);
+                Map.of(Sweep.RATE, "70"), RUN, new RunValidity(List.of("late"), List.of(), List.of()), BOUNDS);
         Sweep sweep = new Sweep(List.of(good, invalid), 0.99);
         Map<String, List<String>> defined = defined("## Sweeps", "## Two settings");
         List<String> lines = SweepReport.text(sweep, BOUNDS).lines().toList();
@@ -131,7 +131,7 @@ class PrintedLinesTest {
     @Test
     void every_column_and_line_of_a_comparison_is_defined_and_every_key_is_in_its_file() {
         List<Comparison.Pair> pairs = LongStream.range(0, 10)
-                .mapToObj(seed -> new Comparison.Pair(seed, Figures.of(RUN, BOUNDS), Figures.of(RUN, BOUNDS)))
+                .mapToObj(seed -> new Comparison.Pair(seed, RunMetrics.of(RUN, BOUNDS), RunMetrics.of(RUN, BOUNDS)))
                 .toList();
         Comparison comparison = Comparison.of(pairs);
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_e2el_ms", 0, 0);

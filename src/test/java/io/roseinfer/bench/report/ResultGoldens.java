@@ -21,11 +21,11 @@ import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
-import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.ServerStamps;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.Prediction;
@@ -353,19 +353,19 @@ final class ResultGoldens {
                 .run(SimulatedRuns.load(8, rate, seed));
     }
 
-    private static final Verdict VALID = new Verdict(List.of(), List.of(), List.of("a note"));
+    private static final RunValidity VALID = new RunValidity(List.of(), List.of(), List.of("a note"));
 
-    private static ServeResult serve(LoadResult run, Verdict verdict, boolean simulated, Optional<ReplayOf> replayOf) {
-        Optional<ClientFloor> floor = simulated
+    private static ServeResult serve(LoadResult run, RunValidity verdict, boolean simulated, Optional<ReplayOf> replayOf) {
+        Optional<ClientBaseline> floor = simulated
                 ? Optional.empty()
-                : Optional.of(new ClientFloor(123_456.75, Summary.of(0.1, 0.3), Summary.of(0.2)));
+                : Optional.of(new ClientBaseline(123_456.75, Summary.of(0.1, 0.3), Summary.of(0.2)));
         return serve(run, verdict, floor, simulated, replayOf);
     }
 
     private static ServeResult serve(
             LoadResult run,
-            Verdict verdict,
-            Optional<ClientFloor> floor,
+            RunValidity verdict,
+            Optional<ClientBaseline> floor,
             boolean simulated,
             Optional<ReplayOf> replayOf) {
         Map<String, Object> head = new LinkedHashMap<>();
@@ -398,15 +398,15 @@ final class ResultGoldens {
     }
 
     private void serve() {
-        Verdict invalid =
-                new Verdict(List.of("late by <1> & \"more\""), List.of("do <this>"), List.of("a note", "another"));
+        RunValidity invalid =
+                new RunValidity(List.of("late by <1> & \"more\""), List.of("do <this>"), List.of("a note", "another"));
         LoadResult simulated = simulated(60, 5);
         add("serve", serve(run(), invalid, false, Optional.empty()));
         add("serve-simulated", serve(simulated, VALID, true, Optional.empty()));
         ServeResult floored = serve(
                 run(),
                 invalid,
-                Optional.of(new ClientFloor(1e5, Summary.of(0.1), Summary.of(0.2))),
+                Optional.of(new ClientBaseline(1e5, Summary.of(0.1), Summary.of(0.2))),
                 false,
                 Optional.empty());
         files.put(
@@ -438,7 +438,7 @@ final class ResultGoldens {
                 points.add(SweepPoint.of(
                         flags,
                         simulated(rate, batch.equals("8") ? 3 : 4),
-                        late ? new Verdict(List.of("late <by> 1"), List.of(), List.of()) : VALID,
+                        late ? new RunValidity(List.of("late <by> 1"), List.of(), List.of()) : VALID,
                         goodput()));
             }
         }
@@ -449,7 +449,7 @@ final class ResultGoldens {
         files.put("sweep.txt", text + SweepReport.text(sweep, goodput()));
         List<Comparison.Pair> pairs = IntStream.range(0, 10)
                 .mapToObj(i -> new Comparison.Pair(
-                        i, Figures.of(simulated(60, i), goodput()), Figures.of(simulated(80, i), goodput())))
+                        i, RunMetrics.of(simulated(60, i), goodput()), RunMetrics.of(simulated(80, i), goodput())))
                 .toList();
         Comparison comparison = Comparison.of(pairs);
         ComparisonResult.Arms arms =
@@ -474,7 +474,7 @@ final class ResultGoldens {
                 List.of("bench", "serve", "--num-prompts=12"),
                 simulated(60, 5),
                 0,
-                new Verdict(List.of("late"), List.of(), List.of()));
+                new RunValidity(List.of("late"), List.of(), List.of()));
         LoadResult again = simulated(60, 6);
         LoadResult changed = simulated(80, 6);
         Prediction both = Prediction.of(recorded.result(), again, Optional.of(changed));

@@ -5,7 +5,7 @@ import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
 import io.roseinfer.bench.compare.PairedRatio;
 import io.roseinfer.bench.compare.Study;
-import io.roseinfer.bench.report.Figures;
+import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
@@ -145,7 +145,7 @@ final class ComparisonSection {
         if (ratio.isEven()) {
             return EVEN;
         }
-        return ratio.low() > 1 == Figures.isHigherBetter(own.metric()) ? BETTER : WORSE;
+        return ratio.low() > 1 == RunMetrics.isHigherBetter(own.metric()) ? BETTER : WORSE;
     }
 
     /** Draws both runs of every pair in order, to show drift of the machine and outliers. */

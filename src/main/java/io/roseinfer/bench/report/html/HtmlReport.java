@@ -94,7 +94,7 @@ public final class HtmlReport {
                 runs.add(ShownRun.of(name, served));
                 served.roseinfer().replayOf().ifPresent(of -> studies.addAll(ReplaySection.blocks(name, of)));
                 hasParts |= served.roseinfer().ttftParts().isPresent();
-                studies.addAll(PartsSection.blocks(name, served.roseinfer()));
+                studies.addAll(BreakdownSection.blocks(name, served.roseinfer()));
             }
             case StreamingResult streamed -> runs.addAll(ShownRun.of(name, streamed));
             case SweepResult sweep -> studies.addAll(SweepSection.blocks(name, sweep));
@@ -157,7 +157,7 @@ public final class HtmlReport {
         if (!runs.isEmpty() || !studies.isEmpty()) {
             Map<String, String> words = new LinkedHashMap<>(DEFINITIONS);
             if (hasParts) {
-                words.putAll(PartsSection.definitions());
+                words.putAll(BreakdownSection.definitions());
             }
             page.add(Block.Heading.of("Definitions"));
             page.add(Block.Terms.of(words));
@@ -280,7 +280,7 @@ public final class HtmlReport {
         List<Chart> rates = new ArrayList<>();
         List<Chart> inFlight = new ArrayList<>();
         for (int i = 0; i < shown.size(); i++) {
-            TimeCourse course = TimeCourse.of(shown.get(i));
+            TimeSeries course = TimeSeries.of(shown.get(i));
             rates.add(new Chart(
                     "Tokens per second" + suffix(shown.get(i)),
                     "s",
@@ -302,7 +302,7 @@ public final class HtmlReport {
         for (int i = 0; i < shown.size(); i++) {
             figures.add(rates.get(i).figure());
             figures.add(inFlight.get(i).figure());
-            KvCourse.figure(shown.get(i), suffix(shown.get(i))).ifPresent(figures::add);
+            KvUsageChart.figure(shown.get(i), suffix(shown.get(i))).ifPresent(figures::add);
             Waterfall.figure(shown.get(i), suffix(shown.get(i))).ifPresent(figures::add);
         }
         return figures;

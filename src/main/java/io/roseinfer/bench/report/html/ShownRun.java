@@ -1,10 +1,10 @@
 package io.roseinfer.bench.report.html;
 
 import io.roseinfer.bench.http.CallResult;
-import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.ServerStamps;
-import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.bench.report.ServeResult;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 record ShownRun(
         String name,
-        Optional<Verdict> verdict,
+        Optional<RunValidity> verdict,
         List<Request> requests,
         int failed,
         Engine engine,
@@ -152,7 +152,7 @@ record ShownRun(
         fact(facts, "Client CPU (s)", own.client().cpuS());
         fact(facts, "Client collections", own.client().gcCount());
         fact(facts, "Client's compilers (ms)", own.client().compileMillis());
-        Optional<ClientFloor> floor = own.floor();
+        Optional<ClientBaseline> floor = own.floor();
         floor.ifPresent(alone -> {
             fact(facts, "Client baseline: token events/s", alone.tokenEventsPerSecond());
             fact(facts, "Client baseline: lag p99 (ms)", alone.lagMillis().p99());

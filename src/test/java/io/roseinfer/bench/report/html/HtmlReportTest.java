@@ -216,7 +216,7 @@ class HtmlReportTest {
     void requests_wait_and_stream_when_their_stamps_say_so() {
         ShownRun.Request request = new ShownRun.Request(
                 0, 0, OptionalLong.empty(), 1_000_000_000, TokenTimes.oneByOne(500_000_000, 999_000_000));
-        TimeCourse course = TimeCourse.of(new ShownRun(
+        TimeSeries course = TimeSeries.of(new ShownRun(
                 "a",
                 Optional.empty(),
                 List.of(request),

@@ -155,7 +155,7 @@ class WaterfallTest {
     void kv_blocks_are_those_that_a_step_found_held_and_none_while_the_engine_rests() {
         List<StepRecord> steps = new ArrayList<>(ENGINE.steps());
         steps.add(step(90, 100, false, 16));
-        String svg = KvCourse.figure(run(new ShownRun.Engine(20, steps), List.of()), "")
+        String svg = KvUsageChart.figure(run(new ShownRun.Engine(20, steps), List.of()), "")
                 .map(Page::of)
                 .orElse("");
         List<Double> heights = POINT.matcher(svg.substring(svg.indexOf("points=")))
@@ -177,7 +177,7 @@ class WaterfallTest {
     @Test
     void a_run_without_steps_has_a_waterfall_and_no_kv_chart() {
         ShownRun run = run(ShownRun.Engine.UNKNOWN, List.of(request(0, 10, 30, 60, 100)));
-        assertThat(KvCourse.figure(run, "")).isEmpty();
+        assertThat(KvUsageChart.figure(run, "")).isEmpty();
         assertThat(waterfall(run)).contains("<svg").doesNotContain("On top");
     }
 

@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
  * @param notes further information about the results
  */
 @JsonPropertyOrder("valid")
-public record Verdict(List<String> reasons, List<String> remedies, List<String> notes) {
-    public Verdict {
+public record RunValidity(List<String> reasons, List<String> remedies, List<String> notes) {
+    public RunValidity {
         reasons = List.copyOf(reasons);
         remedies = List.copyOf(remedies);
         notes = List.copyOf(notes);
@@ -41,7 +41,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
             double maxFailed,
             boolean ignoresEos,
             boolean hasEngine,
-            Optional<ClientFloor> floor,
+            Optional<ClientBaseline> floor,
             OptionalInt contextLength) {
         /** Creates rules for an unknown context length. */
         public Rules(
@@ -49,7 +49,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
                 double maxFailed,
                 boolean ignoresEos,
                 boolean hasEngine,
-                Optional<ClientFloor> floor) {
+                Optional<ClientBaseline> floor) {
             this(maxLagMillis, maxFailed, ignoresEos, hasEngine, floor, OptionalInt.empty());
         }
     }
@@ -60,17 +60,17 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
     }
 
     /** Returns the verdict with additional notes, which come first. */
-    public Verdict with(List<String> more) {
+    public RunValidity with(List<String> more) {
         List<String> all = new ArrayList<>(more);
         all.addAll(notes);
-        return new Verdict(reasons, remedies, all);
+        return new RunValidity(reasons, remedies, all);
     }
 
     /**
      * Judges a run. It is invalid if the client was late, the server's counts contradict the response, or too few requests completed. A
      * missed request rate needs no separate rule: on an absolute schedule it shows as growing lag.
      */
-    public static Verdict of(LoadResult run, Rules rules) {
+    public static RunValidity of(LoadResult run, Rules rules) {
         List<String> reasons = new ArrayList<>();
         List<String> remedies = new ArrayList<>();
         List<String> notes = new ArrayList<>();
@@ -87,7 +87,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
                     failures(run),
                     100 * rules.maxFailed()));
         }
-        Lateness lateness = Lateness.of(run, rules.maxLagMillis());
+        DispatchLag lateness = DispatchLag.of(run, rules.maxLagMillis());
         lateness.reason(run, rules.hasEngine()).ifPresent(reason -> {
             reasons.add(reason);
             remedies.addAll(lateness.remedies(run, rules.hasEngine(), rules.floor()));
@@ -111,7 +111,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
                     + wrong.getFirst());
         }
         notes(run, completed, notes);
-        return new Verdict(reasons, remedies, notes);
+        return new RunValidity(reasons, remedies, notes);
     }
 
     private static boolean endsAtContext(CallResult call, OptionalInt contextLength) {

@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /** A chart of the KV blocks held by requests over a run, with a line per engine. */
-final class KvCourse {
+final class KvUsageChart {
     private static final int SLICES = 200;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    private KvCourse() {}
+    private KvUsageChart() {}
 
     /**
      * Returns the chart; empty if the steps or the size of the pool are unknown.

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class VerdictTest {
-    private static final Verdict.Rules RULES = new Verdict.Rules(1, 1, true, false, Optional.empty());
+class RunValidityTest {
+    private static final RunValidity.Rules RULES = new RunValidity.Rules(1, 1, true, false, Optional.empty());
 
     private static final long MILLI = 1_000_000;
 
@@ -67,7 +67,7 @@ class VerdictTest {
                     id < 5 ? Optional.of(stamps) : Optional.empty(),
                     Optional.empty());
         });
-        assertThat(Verdict.of(run, RULES).notes())
+        assertThat(RunValidity.of(run, RULES).notes())
                 .singleElement()
                 .asString()
                 .startsWith("20 of 60 prompt tokens were in the server's prefix cache");
@@ -75,7 +75,7 @@ class VerdictTest {
 
     @Test
     void punctual_client_and_consistent_server_are_valid() {
-        Verdict verdict = Verdict.of(punctual(new Usage(6, 4, 10)), RULES);
+        RunValidity verdict = RunValidity.of(punctual(new Usage(6, 4, 10)), RULES);
         assertThat(verdict.reasons()).isEmpty();
         assertThat(verdict.notes()).isEmpty();
         assertThat(verdict.isValid()).isTrue();
@@ -84,7 +84,7 @@ class VerdictTest {
     @Test
     void a_late_client_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id % 20 == 0 ? 3 : 0.05, new Usage(6, 4, 10)));
-        assertThat(Verdict.of(run, RULES).reasons())
+        assertThat(RunValidity.of(run, RULES).reasons())
                 .singleElement()
                 .asString()
                 .startsWith("the client was late: p99 dispatch lag is 3.000 ms");
@@ -93,8 +93,8 @@ class VerdictTest {
     private static final LoadResult LATE = run(200, id -> call(id, id % 20 == 0 ? 3 : 0.05, new Usage(6, 4, 10)));
 
     private static List<String> remedies(LoadResult run, boolean hasEngine, double floorLagMillis) {
-        ClientFloor floor = new ClientFloor(1e5, Summary.of(floorLagMillis), Summary.of(0.1));
-        return Verdict.of(run, new Verdict.Rules(1, 1, true, hasEngine, Optional.of(floor)))
+        ClientBaseline floor = new ClientBaseline(1e5, Summary.of(floorLagMillis), Summary.of(0.1));
+        return RunValidity.of(run, new RunValidity.Rules(1, 1, true, hasEngine, Optional.of(floor)))
                 .remedies();
     }
 
@@ -137,9 +137,9 @@ class VerdictTest {
             long pauseMillis, boolean scheduled, boolean hasEngine, boolean valid) {
         LoadResult run = punctual(new Usage(6, 4, 10));
         ClientCost cost = new ClientCost(0, 0, 0, 0, pauseMillis * MILLI);
-        Verdict verdict = Verdict.of(
+        RunValidity verdict = RunValidity.of(
                 new LoadResult(0, run.endNanos(), scheduled, run.calls(), cost, Oddities.NONE, List.of()),
-                new Verdict.Rules(2, 0, false, hasEngine, Optional.empty()));
+                new RunValidity.Rules(2, 0, false, hasEngine, Optional.empty()));
         assertThat(verdict.isValid()).isEqualTo(valid);
         assertThat(String.join("", verdict.reasons())).contains(valid ? "" : "paused for 21.000 ms");
         assertThat(verdict.remedies().isEmpty()).isEqualTo(valid);
@@ -147,7 +147,7 @@ class VerdictTest {
 
     @Test
     void cached_tokens_of_usage_are_a_note_without_timestamps() {
-        assertThat(Verdict.of(punctual(new Usage(6, 4, 10, 5)), RULES).notes())
+        assertThat(RunValidity.of(punctual(new Usage(6, 4, 10, 5)), RULES).notes())
                 .singleElement()
                 .asString()
                 .startsWith("1000 of 1200 prompt tokens were in the server's prefix cache");
@@ -156,7 +156,7 @@ class VerdictTest {
     @Test
     void one_stall_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id == 77 ? 15 : 0.05, new Usage(6, 4, 10)));
-        assertThat(Verdict.of(run, RULES).reasons())
+        assertThat(RunValidity.of(run, RULES).reasons())
                 .singleElement()
                 .asString()
                 .startsWith("the client stalled: a request was sent 15.000 ms late");
@@ -166,7 +166,7 @@ class VerdictTest {
     void lateness_that_adds_up_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id * 0.2, new Usage(6, 4, 10)));
         assertThat(run.achievedRate()).isLessThan(0.99 * run.scheduledRate());
-        assertThat(Verdict.of(run, RULES).reasons())
+        assertThat(RunValidity.of(run, RULES).reasons())
                 .singleElement()
                 .asString()
                 .startsWith("the client was late: p99 dispatch lag is 39.402 ms");
@@ -181,7 +181,7 @@ class VerdictTest {
                 "6 | 4 | 11 | usage is 6 and 4 tokens, but a total of 11"
             })
     void wrong_usage_makes_a_run_invalid(int prompt, int completion, int total, String reason) {
-        assertThat(Verdict.of(punctual(new Usage(prompt, completion, total)), RULES)
+        assertThat(RunValidity.of(punctual(new Usage(prompt, completion, total)), RULES)
                         .reasons())
                 .containsExactly("the server's counts are wrong for 200 of 200 requests: request 0: " + reason);
     }
@@ -189,7 +189,7 @@ class VerdictTest {
     @Test
     void one_wrong_usage_among_many_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, 0.05, id == 150 ? new Usage(5, 4, 9) : new Usage(6, 4, 10)));
-        assertThat(Verdict.of(run, RULES).reasons())
+        assertThat(RunValidity.of(run, RULES).reasons())
                 .containsExactly("the server's counts are wrong for 1 of 200 requests: request 150:"
                         + " usage is 5 prompt tokens, but 6 were sent");
     }
@@ -201,10 +201,10 @@ class VerdictTest {
             return new CallResult(
                     id, 6, 5, whole.times(), whole.arrivals(), whole.usage(), whole.server(), whole.error());
         });
-        assertThat(Verdict.of(run, new Verdict.Rules(1, 1, false, false, Optional.empty()))
+        assertThat(RunValidity.of(run, new RunValidity.Rules(1, 1, false, false, Optional.empty()))
                         .isValid())
                 .isTrue();
-        assertThat(Verdict.of(run, RULES).reasons()).singleElement().asString().contains("it sent 4 tokens, but 5");
+        assertThat(RunValidity.of(run, RULES).reasons()).singleElement().asString().contains("it sent 4 tokens, but 5");
     }
 
     /** Of 200 requests so many are cut. */
@@ -228,7 +228,7 @@ class VerdictTest {
     @Test
     void failed_requests_are_noted_and_excluded() {
         LoadResult run = failing(100);
-        Verdict verdict = Verdict.of(run, RULES);
+        RunValidity verdict = RunValidity.of(run, RULES);
         assertThat(verdict.isValid()).isTrue();
         assertThat(verdict.notes()).containsExactly("100 of 200 requests failed, first error: cut");
         assertThat(LatencyTable.fromSent(run).get("ttft")).hasSize(100);
@@ -237,7 +237,7 @@ class VerdictTest {
     @ParameterizedTest
     @CsvSource({"0.01, 2, true", "0.01, 3, false", "0, 0, true", "0, 1, false", "1, 199, true", "1, 200, false"})
     void run_with_too_many_failures_is_invalid(double most, int failed, boolean counts) {
-        Verdict verdict = Verdict.of(failing(failed), new Verdict.Rules(1, most, true, false, Optional.empty()));
+        RunValidity verdict = RunValidity.of(failing(failed), new RunValidity.Rules(1, most, true, false, Optional.empty()));
         assertThat(verdict.isValid()).isEqualTo(counts);
         assertThat(verdict.reasons()).allSatisfy(reason -> assertThat(reason).contains("first error: cut"));
     }
@@ -251,7 +251,7 @@ class VerdictTest {
                     times.dueNanos(), times.sentNanos(), times.sentNanos(), times.lastChoiceNanos(), times.endNanos());
             return new CallResult(id, 6, 4, held, whole.arrivals(), whole.usage(), whole.server(), whole.error());
         });
-        Verdict verdict = Verdict.of(run, RULES);
+        RunValidity verdict = RunValidity.of(run, RULES);
         assertThat(verdict.isValid()).isTrue();
         assertThat(verdict.notes()).singleElement().asString().startsWith("200 requests waited in the client");
         assertThat(LatencyTable.fromDue(run).get("ttft_intended")).containsOnly(70);

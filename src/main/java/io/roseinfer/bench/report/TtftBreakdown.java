@@ -31,7 +31,7 @@ import java.util.Optional;
  * @param promptTokens number of prompt tokens, as in {@link CallResult#promptTokens}
  * @param parts nanoseconds by name, in the order of {@link #PARTS}
  */
-record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
+record TtftBreakdown(int request, int promptTokens, Map<String, Double> parts) {
     /** The names of the parts in order. */
     static final List<String> PARTS = List.of(
             "dispatch",
@@ -46,7 +46,7 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
             "read",
             "unattributed");
 
-    FirstToken {
+    TtftBreakdown {
         parts = Collections.unmodifiableMap(new LinkedHashMap<>(parts));
     }
 
@@ -56,7 +56,7 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
     }
 
     /** Returns the breakdown of a request; empty without server timestamps or tokens. */
-    static Optional<FirstToken> of(CallResult call, Steps steps) {
+    static Optional<TtftBreakdown> of(CallResult call, Steps steps) {
         if (call.server().isEmpty() || call.arrivals().nanos().isEmpty()) {
             return Optional.empty();
         }
@@ -83,7 +83,7 @@ record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
             first.until("write", firstOf(stamps.writtenNanos()));
             first.until("read", seenNanos);
         }
-        return Optional.of(new FirstToken(call.id(), call.promptTokens(), first.endingAt(dueNanos, seenNanos)));
+        return Optional.of(new TtftBreakdown(call.id(), call.promptTokens(), first.endingAt(dueNanos, seenNanos)));
     }
 
     private static long firstOf(List<Long> nanos) {

@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
  * @param tail means over the samples from the 98th percentile on
  * @param slices by part, the means over slices of the samples sorted by their total, the shortest first
  */
-public record PartTable(
+public record BreakdownTable(
         int samples,
         Map<String, Double> all,
         Map<String, Double> median,
@@ -32,7 +32,7 @@ public record PartTable(
     private static final Map<String, String> RENAMED =
             Map.of("hand_over", "deliver", "residual", "unattributed", "between", "idle");
 
-    public PartTable {
+    public BreakdownTable {
         all = current(all);
         median = current(median);
         tail = current(tail);
@@ -47,12 +47,12 @@ public record PartTable(
     }
 
     /** Creates a table from the parts of samples in nanoseconds. */
-    public static PartTable of(List<String> parts, List<Map<String, Double>> samples) {
+    public static BreakdownTable of(List<String> parts, List<Map<String, Double>> samples) {
         List<Map<String, Double>> sorted = samples.stream()
-                .sorted(Comparator.comparingDouble(PartTable::whole))
+                .sorted(Comparator.comparingDouble(BreakdownTable::whole))
                 .toList();
         int size = sorted.size();
-        return new PartTable(
+        return new BreakdownTable(
                 size,
                 mean(parts, sorted),
                 mean(parts, sorted.subList(size * 2 / 5, Math.max(size * 3 / 5, Math.min(size, size * 2 / 5 + 1)))),

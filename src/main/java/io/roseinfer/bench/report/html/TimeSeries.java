@@ -12,11 +12,11 @@ import java.util.List;
  * @param waiting requests without a token in the middle of each slice
  * @param streaming requests with a token that had not ended, in the middle of each slice
  */
-record TimeCourse(List<Double> seconds, List<Double> tokensPerSecond, List<Double> waiting, List<Double> streaming) {
+record TimeSeries(List<Double> seconds, List<Double> tokensPerSecond, List<Double> waiting, List<Double> streaming) {
     private static final int SLICES = 100;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    static TimeCourse of(ShownRun run) {
+    static TimeSeries of(ShownRun run) {
         double end = run.requests().stream()
                 .mapToDouble(ShownRun.Request::endNanos)
                 .max()
@@ -44,7 +44,7 @@ record TimeCourse(List<Double> seconds, List<Double> tokensPerSecond, List<Doubl
                     .filter(request -> !isWaiting(request, at) && request.sentNanos() <= at && at < request.endNanos())
                     .count());
         }
-        return new TimeCourse(seconds, rates, waiting, streaming);
+        return new TimeSeries(seconds, rates, waiting, streaming);
     }
 
     private static boolean isWaiting(ShownRun.Request request, double at) {

@@ -22,7 +22,7 @@ import java.util.Optional;
  *     previous token to this one, which may be negative. A decode step that waited on the device for a step with prompt tokens includes
  *     only the time after that step
  */
-record Gap(
+record ItlBreakdown(
         int request,
         int token,
         double nanos,
@@ -33,11 +33,11 @@ record Gap(
     static final List<String> PARTS = List.of("decode", "prompts", "idle", "delivery");
 
     /** Returns all gaps of a request. */
-    static List<Gap> of(CallResult call, Steps steps) {
+    static List<ItlBreakdown> of(CallResult call, Steps steps) {
         List<Long> seen = call.arrivals().nanos();
         List<Long> had = call.server().map(ServerStamps::tokenNanos).orElse(List.of());
         int engine = call.server().map(stamps -> stamps.served().engine()).orElse(0);
-        List<Gap> gaps = new ArrayList<>();
+        List<ItlBreakdown> gaps = new ArrayList<>();
         int token = 0;
         for (int event = 1; event < seen.size(); event++) {
             token += call.arrivals().tokens().isEmpty()
@@ -50,13 +50,13 @@ record Gap(
                     : List.of();
             gaps.add(
                     between.isEmpty()
-                            ? new Gap(call.id(), token, nanos, Optional.empty(), 0, Map.of())
+                            ? new ItlBreakdown(call.id(), token, nanos, Optional.empty(), 0, Map.of())
                             : gap(call.id(), token, nanos, had.subList(event - 1, event + 1), between, steps));
         }
         return gaps;
     }
 
-    private static Gap gap(int request, int token, long seenNanos, List<Long> had, List<StepRecord> steps, Steps all) {
+    private static ItlBreakdown gap(int request, int token, long seenNanos, List<Long> had, List<StepRecord> steps, Steps all) {
         long engine = had.getLast() - had.getFirst();
         double decode = 0;
         double prompts = 0;
@@ -69,7 +69,7 @@ record Gap(
             prompts += step.get(Fact.PREFILL_TOKENS) == 0 ? 0 : nanos;
             longest = all.nanos(step) > all.nanos(longest) ? step : longest;
         }
-        return new Gap(
+        return new ItlBreakdown(
                 request,
                 token,
                 seenNanos,

@@ -21,7 +21,7 @@ import java.util.function.ToDoubleFunction;
  * {@code output_throughput}. Additional metrics are {@code completion_rate}, requests per second from the first completion to the last
  * (without an idle tail), and {@code good_share}, good requests divided by all requests. Metrics without samples are absent.
  */
-public final class Figures {
+public final class RunMetrics {
     /** Metrics of which higher is better; of the others, lower is better. */
     private static final Set<String> HIGHER =
             Set.of("request_throughput", "request_goodput", "output_throughput", "completion_rate", "good_share");
@@ -29,7 +29,7 @@ public final class Figures {
     private static final List<String> LATENCIES = List.of("ttft", "tpot", "itl", "e2el");
     private static final List<String> STATISTICS = List.of("mean", "median", "p90", "p99");
 
-    private Figures() {}
+    private RunMetrics() {}
 
     /** Returns the names of all metrics. */
     public static List<String> names() {

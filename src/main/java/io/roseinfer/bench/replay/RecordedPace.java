@@ -3,12 +3,12 @@ package io.roseinfer.bench.replay;
 import java.util.Arrays;
 
 /** A recorded pace: intervals of constant pace, with normal pace in between. */
-final class HeldPace implements Pace {
+final class RecordedPace implements Pace {
     private final long[] begin;
     private final long[] end;
     private final double[] cost;
 
-    HeldPace(long[] begin, long[] end, double[] cost) {
+    RecordedPace(long[] begin, long[] end, double[] cost) {
         this.begin = begin.clone();
         this.end = end.clone();
         this.cost = cost.clone();

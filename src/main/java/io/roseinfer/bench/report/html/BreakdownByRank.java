@@ -1,6 +1,6 @@
 package io.roseinfer.bench.report.html;
 
-import io.roseinfer.bench.report.PartTable;
+import io.roseinfer.bench.report.BreakdownTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -11,17 +11,17 @@ import java.util.Optional;
  * A chart of a latency's parts by rank: stacked columns for slices of the samples, from the shortest to the longest. A part that grows to
  * the right causes the tail.
  */
-final class PartsByRank {
+final class BreakdownByRank {
     private static final List<Double> PERCENTILES = List.of(0.0, 25.0, 50.0, 75.0, 100.0);
 
-    private PartsByRank() {}
+    private BreakdownByRank() {}
 
     /**
      * Returns the figure; empty without slices.
      *
      * @param of name of the samples
      */
-    static Optional<Block.Figure> figure(String title, String of, PartTable parts) {
+    static Optional<Block.Figure> figure(String title, String of, BreakdownTable parts) {
         Map<String, List<Double>> slices = parts.slices();
         int columns = slices.values().stream().mapToInt(List::size).min().orElse(0);
         if (columns == 0) {
@@ -47,8 +47,8 @@ final class PartsByRank {
         for (Map.Entry<String, List<Double>> part : slices.entrySet()) {
             StringBuilder path = path(part.getValue(), ranks, millis, below);
             if (!path.isEmpty()) {
-                svg.path(PartsSection.color("b", style), path);
-                legend.add(PartsSection.key(style, part.getKey()));
+                svg.path(BreakdownSection.color("b", style), path);
+                legend.add(BreakdownSection.key(style, part.getKey()));
             }
             style++;
         }

@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param lagMillis dispatch lag at 1,000 requests per second
  * @param ttftMillis time to first token at that rate
  */
-public record ClientFloor(
+public record ClientBaseline(
         @JsonProperty("token_events_s") double tokenEventsPerSecond,
         @JsonProperty("dispatch_lag_ms") Summary lagMillis,
         Summary ttftMillis) {
@@ -37,7 +37,7 @@ public record ClientFloor(
      *
      * @throws BadInput if requests fail; the server is this process, so file descriptors have run out
      */
-    public static ClientFloor measure(int readers, Clock clock) {
+    public static ClientBaseline measure(int readers, Clock clock) {
         Endpoint.Ask ask = new Endpoint.Ask(0, true, true, true, false);
         try (NullServer server = NullServer.start();
                 HttpTarget target = new HttpTarget(
@@ -50,7 +50,7 @@ public record ClientFloor(
             warmUp(bounded, unbounded);
             LoadResult burst = whole(bounded.run(load(2 * STREAMS, 400, Double.POSITIVE_INFINITY)));
             LoadResult paced = whole(unbounded.run(load(PACED, 4, RATE)));
-            return new ClientFloor(
+            return new ClientBaseline(
                     burst.outputTokens() / burst.seconds(),
                     Summary.of(LatencyTable.lag(paced)),
                     Summary.of(LatencyTable.fromSent(paced).getOrDefault("ttft", new double[0])));

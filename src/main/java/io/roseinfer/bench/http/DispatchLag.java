@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param lag dispatch lag in milliseconds
  * @param allowedMillis maximum of the 99th percentile
  */
-record Lateness(Summary lag, double allowedMillis) {
+record DispatchLag(Summary lag, double allowedMillis) {
     /** A single request is a stall if its lag exceeds the allowed 99th percentile by this factor. */
     private static final double STALL = 10;
 
@@ -26,10 +26,10 @@ record Lateness(Summary lag, double allowedMillis) {
      *
      * @param maxLagMillis lag that is always allowed, as is 1 % of the median time to first token
      */
-    static Lateness of(LoadResult run, double maxLagMillis) {
+    static DispatchLag of(LoadResult run, double maxLagMillis) {
         double[] ttft = LatencyTable.fromSent(run).getOrDefault("ttft", new double[0]);
         double allowed = Math.max(maxLagMillis, Summary.of(ttft).p50() * SHARE_OF_TTFT);
-        return new Lateness(Summary.of(LatencyTable.lag(run)), allowed);
+        return new DispatchLag(Summary.of(LatencyTable.lag(run)), allowed);
     }
 
     /**
@@ -70,7 +70,7 @@ record Lateness(Summary lag, double allowedMillis) {
      * @param hasEngine whether the engine runs in the client's process
      * @param floor the client baseline
      */
-    List<String> remedies(LoadResult run, boolean hasEngine, Optional<ClientFloor> floor) {
+    List<String> remedies(LoadResult run, boolean hasEngine, Optional<ClientBaseline> floor) {
         List<String> remedies = new ArrayList<>();
         if (floor.map(alone -> alone.lagMillis().p99() > allowedMillis).orElse(false)) {
             remedies.add("the client baseline is late too: stop other processes, or measure from another machine");

@@ -14,14 +14,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
-class ClientFloorTest {
+class ClientBaselineTest {
     /** Measures, in a JVM of its own. */
     static final class Measurement {
         public static void main(String[] args) {
             // Its classes are loaded from a folder, which takes a descriptor each.
             System.out.println(new BadInput("no failure", Remedy.of("none for %s", "nothing")).getMessage());
             try {
-                System.out.println(ClientFloor.measure(1, Clock.system()));
+                System.out.println(ClientBaseline.measure(1, Clock.system()));
             } catch (BadInput refused) {
                 System.out.println("refused: " + refused.getMessage());
             }

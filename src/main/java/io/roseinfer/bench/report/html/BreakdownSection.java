@@ -1,6 +1,6 @@
 package io.roseinfer.bench.report.html;
 
-import io.roseinfer.bench.report.PartTable;
+import io.roseinfer.bench.report.BreakdownTable;
 import io.roseinfer.bench.report.ServeResult;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /** The section with a run's latency breakdown, as bars and tables. */
-final class PartsSection {
+final class BreakdownSection {
     private static final double LEFT = 110;
     private static final double RIGHT = Svg.WIDTH - 14;
     private static final double TOP = 8;
@@ -20,15 +20,15 @@ final class PartsSection {
     private static final int STYLES = 6;
     private static final int SLOWEST = 10;
 
-    private static final Map<String, Function<PartTable, Map<String, Double>>> COLUMNS = columns();
+    private static final Map<String, Function<BreakdownTable, Map<String, Double>>> COLUMNS = columns();
 
-    private PartsSection() {}
+    private BreakdownSection() {}
 
-    private static Map<String, Function<PartTable, Map<String, Double>>> columns() {
-        Map<String, Function<PartTable, Map<String, Double>>> columns = new LinkedHashMap<>();
-        columns.put("mean", PartTable::all);
-        columns.put("around p50", PartTable::median);
-        columns.put("p98 and up", PartTable::tail);
+    private static Map<String, Function<BreakdownTable, Map<String, Double>>> columns() {
+        Map<String, Function<BreakdownTable, Map<String, Double>>> columns = new LinkedHashMap<>();
+        columns.put("mean", BreakdownTable::all);
+        columns.put("around p50", BreakdownTable::median);
+        columns.put("p98 and up", BreakdownTable::tail);
         return columns;
     }
 
@@ -69,29 +69,29 @@ final class PartsSection {
         if (own.ttftParts().isEmpty()) {
             return List.of();
         }
-        PartTable first = own.ttftParts().get();
-        Optional<PartTable> gaps = own.itlParts();
+        BreakdownTable first = own.ttftParts().get();
+        Optional<BreakdownTable> gaps = own.itlParts();
         List<Block.Figure> figures = new ArrayList<>();
         figures.add(bars("Time to first token, from the intended time", first));
-        PartsByRank.figure("Time to first token by percentile", "requests", first)
+        BreakdownByRank.figure("Time to first token by percentile", "requests", first)
                 .ifPresent(figures::add);
         gaps.ifPresent(parts -> {
             figures.add(bars("Time between tokens", parts));
-            PartsByRank.figure("Time between tokens by percentile", "gaps", parts)
+            BreakdownByRank.figure("Time between tokens by percentile", "gaps", parts)
                     .ifPresent(figures::add);
         });
         List<Block> blocks = new ArrayList<>();
         blocks.add(Block.Heading.of("Where the time went: " + name));
         blocks.add(new Block.Figures(figures));
         blocks.add(table(first));
-        gaps.map(PartsSection::table).ifPresent(blocks::add);
+        gaps.map(BreakdownSection::table).ifPresent(blocks::add);
         slowest(own.requests(), first.all()).ifPresent(blocks::add);
         gaps(blocks, own);
         return blocks;
     }
 
     /** Draws a bar of parts for each column. */
-    private static Block.Figure bars(String title, PartTable parts) {
+    private static Block.Figure bars(String title, BreakdownTable parts) {
         double longest = COLUMNS.values().stream()
                 .mapToDouble(column -> column.apply(parts).values().stream()
                         .mapToDouble(millis -> Math.max(0, millis))
@@ -101,7 +101,7 @@ final class PartsSection {
         double bottom = TOP + ROW * COLUMNS.size();
         Svg svg = new Svg().below(millis, TOP, bottom, "ms");
         double y = TOP;
-        for (Map.Entry<String, Function<PartTable, Map<String, Double>>> column : COLUMNS.entrySet()) {
+        for (Map.Entry<String, Function<BreakdownTable, Map<String, Double>>> column : COLUMNS.entrySet()) {
             svg.text("tick", Svg.Anchor.END, LEFT - 8, y + ROW / 2 + 2, column.getKey());
             double x = LEFT;
             int style = 0;
@@ -132,7 +132,7 @@ final class PartsSection {
         return part.replace('_', '-');
     }
 
-    private static Block.Table table(PartTable parts) {
+    private static Block.Table table(BreakdownTable parts) {
         List<String> head = new ArrayList<>(List.of("ms"));
         head.addAll(COLUMNS.keySet());
         List<List<String>> rows = new ArrayList<>();

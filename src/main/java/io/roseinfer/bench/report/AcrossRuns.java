@@ -7,12 +7,12 @@ import java.util.Locale;
 /**
  * Median and range of a metric across runs. Two medians differ by more than noise only if their ranges do not overlap.
  */
-public record OverRuns(double median, double min, double max) {
+public record AcrossRuns(double median, double min, double max) {
     /** Returns the median and range of at least one value. */
-    static OverRuns of(double... values) {
+    static AcrossRuns of(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
-        return new OverRuns(Percentiles.of(sorted, 50), sorted[0], sorted[sorted.length - 1]);
+        return new AcrossRuns(Percentiles.of(sorted, 50), sorted[0], sorted[sorted.length - 1]);
     }
 
     /** Formats the values, as in {@code 3.80 (3.70 to 4.10) ms}. */

@@ -3,7 +3,7 @@ package io.roseinfer.bench.load;
 import io.roseinfer.base.SplitMix64;
 
 /** A reproducible stream of random numbers, identical on every machine by use of {@code StrictMath}. */
-final class Draws {
+final class RandomStream {
     private final long key;
     private long next;
 
@@ -13,7 +13,7 @@ final class Draws {
      * @param seed the user's seed
      * @param purpose distinguishes streams with the same seed
      */
-    Draws(long seed, long purpose) {
+    RandomStream(long seed, long purpose) {
         this.key = SplitMix64.mix(SplitMix64.at(seed, purpose));
     }
 
