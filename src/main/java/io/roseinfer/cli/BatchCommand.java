@@ -12,7 +12,7 @@ import io.roseinfer.batch.BatchOptions;
 import io.roseinfer.batch.BatchOutput;
 import io.roseinfer.batch.BatchTotals;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
-import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
@@ -175,7 +175,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     }
 
     private int runOnSpark(CommandSpec spec, String master, Terminal terminal) {
-        GivenFlags.tellOthersWithoutEffect(
+        ExplicitFlags.tellOthersWithoutEffect(
                 spec, WITH_SPARK, "with --spark each executor has its own engine and window", terminal);
         long startNanos = terminal.clock().nanos();
         BatchTotals totals = BatchCluster.named("spark")

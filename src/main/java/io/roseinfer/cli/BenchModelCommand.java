@@ -15,7 +15,7 @@ import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
-import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.Shapes;
 import io.roseinfer.cli.flags.Within;
@@ -116,7 +116,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
     private JsonFlag json = new JsonFlag();
 
     @Mixin
-    private PageFlags pages = new PageFlags();
+    private ReportFlags pages = new ReportFlags();
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {
@@ -140,7 +140,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             String dtype = loaded.precision().map(Choices::word).orElse("none");
             terminal.print(ModelReport.header(model.model(), dtype, loaded.deviceDescription(), settings));
             terminal.print(WarmUpLine.of(loaded));
-            try (GrowingFile<ModelTiming> file = new GrowingFile<>(
+            try (IncrementalFile<ModelTiming> file = new IncrementalFile<>(
                     results, (to, timings) -> to.write(ModelResult.of(flags, environment, timings)))) {
                 benchmark.run(timing -> {
                     terminal.print(ModelReport.row(timing));

@@ -13,11 +13,11 @@ import io.roseinfer.bench.report.SchedulerReport;
 import io.roseinfer.bench.report.SchedulerResult;
 import io.roseinfer.bench.report.StepCostResult;
 import io.roseinfer.bench.report.StreamingReport;
-import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
-import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.Place;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
@@ -137,7 +137,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     private JsonFlag json = new JsonFlag();
 
     @Mixin
-    private PageFlags pages = new PageFlags();
+    private ReportFlags pages = new ReportFlags();
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {
@@ -146,12 +146,12 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
         EngineOptions options = scheduler.engineOptions(sampling.seed(), terminal);
         backend.ifPresent(model::alsoNamed);
         if (model.isSimulated() && mode.isEmpty()) {
-            GivenFlags.tellOthersWithoutEffect(
+            ExplicitFlags.tellOthersWithoutEffect(
                     command, ON_SIM, "the scheduler's time per step is measured without a model", terminal);
             runCost(command, options, results, terminal);
         } else {
             for (String flag : ON_SIM_ALONE) {
-                GivenFlags.tellWithoutEffect(command, flag, "it requires --backend sim without --mode", terminal);
+                ExplicitFlags.tellWithoutEffect(command, flag, "it requires --backend sim without --mode", terminal);
             }
             runModes(command, options, results, terminal);
         }
@@ -161,8 +161,8 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     private void runCost(CommandSpec command, EngineOptions options, Optional<ResultFile> results, Terminal terminal) {
         Map<String, @Nullable Object> settings = SettingsInForce.withoutModel(command, options);
         Environment environment = Machine.here().environment(terminal);
-        try (GrowingFile<StepCost> file =
-                new GrowingFile<>(results, (to, costs) -> to.write(StepCostResult.of(settings, environment, costs)))) {
+        try (IncrementalFile<StepCost> file =
+                new IncrementalFile<>(results, (to, costs) -> to.write(StepCostResult.of(settings, environment, costs)))) {
             cost.run(options, terminal, file::add);
             pages.write("scheduler", () -> StepCostResult.of(settings, environment, file.parts()));
         }
@@ -178,7 +178,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             Map<String, @Nullable Object> settings = new SettingsInForce(loaded, options).all(command, model);
             settings.put("mode", drive.toString());
             Environment environment = Machine.here().environment(loaded, terminal);
-            try (GrowingFile<SchedulerRun> file = new GrowingFile<>(
+            try (IncrementalFile<SchedulerRun> file = new IncrementalFile<>(
                     results, (to, runs) -> to.write(SchedulerResult.of(settings, environment, drive, runs)))) {
                 List<GenerationRequest> requests = tokenized(prompts.apply(loaded.spec()), loaded).stream()
                         .map(template::withPrompt)
@@ -205,7 +205,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
                         .toList();
     }
 
-    private static SchedulerListener listener(GrowingFile<SchedulerRun> file, Terminal terminal) {
+    private static SchedulerListener listener(IncrementalFile<SchedulerRun> file, Terminal terminal) {
         return new SchedulerListener() {
             @Override
             public void started(Phase phase, int number, int of) {

@@ -18,10 +18,10 @@ import io.roseinfer.bench.report.TimelineTrace;
 import io.roseinfer.cli.flags.ArrivalFlags;
 import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
-import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
-import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
@@ -161,7 +161,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     private Optional<Path> json = Optional.empty();
 
     @Mixin
-    private PageFlags pages = new PageFlags();
+    private ReportFlags pages = new ReportFlags();
 
     @Option(
             names = "--timeline",
@@ -274,17 +274,17 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
 
     /** Returns a function that makes the requests for a model. Invalid flags and files are rejected immediately, before a model is loaded. */
     private Function<ModelSpec, Offered> requests(CommandSpec command, Terminal terminal) {
-        boolean timed = GivenFlags.has(command, "--dataset") || arrivals.isGiven(command);
+        boolean timed = ExplicitFlags.has(command, "--dataset") || arrivals.isGiven(command);
         if (timed
-                && (GivenFlags.has(command, "--submit-interval-ms") || GivenFlags.has(command, "--submit-schedule"))) {
+                && (ExplicitFlags.has(command, "--submit-interval-ms") || ExplicitFlags.has(command, "--submit-schedule"))) {
             throw new BadInput("--dataset and --request-rate set the times of requests; leave out --submit-interval-ms"
                     + " and --submit-schedule");
         }
-        if (GivenFlags.has(command, "--dataset")) {
+        if (ExplicitFlags.has(command, "--dataset")) {
             return fromDataset(command, terminal);
         }
         for (String flag : OF_DATASETS) {
-            if (GivenFlags.has(command, flag)) {
+            if (ExplicitFlags.has(command, flag)) {
                 throw new BadInput(flag + " requires a dataset; add --dataset random or another one");
             }
         }
@@ -302,7 +302,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
 
     private Function<ModelSpec, Offered> fromDataset(CommandSpec command, Terminal terminal) {
         for (String flag : List.of("--prompt", "--prompt-ids", "--prompt-tokens", "--max-new-tokens")) {
-            GivenFlags.tellWithoutEffect(command, flag, "--dataset sets prompts and lengths", terminal);
+            ExplicitFlags.tellWithoutEffect(command, flag, "--dataset sets prompts and lengths", terminal);
         }
         arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
         IntFunction<DatasetFlags.Requests> read =
@@ -318,14 +318,14 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
 
     private void tellWithoutEffect(CommandSpec command, Terminal terminal) {
         if (pretok || workload.isTokenIds()) {
-            GivenFlags.tellWithoutEffect(
+            ExplicitFlags.tellWithoutEffect(
                     command, "--tokenize-workers", "the prompts are token ids before they are submitted", terminal);
         }
         if (pretok && workload.isTokenIds()) {
             terminal.note("--pretok has no effect: the prompts are token ids");
         }
         if (submitIntervalMillis == 0 && !arrivals.isGiven(command)) {
-            GivenFlags.tellWithoutEffect(
+            ExplicitFlags.tellWithoutEffect(
                     command,
                     "--submit-schedule",
                     "without --submit-interval-ms all requests are submitted at once",

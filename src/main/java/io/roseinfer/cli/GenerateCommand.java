@@ -3,7 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
-import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Numbers;
@@ -175,7 +175,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
             GenerationRequest asked, LoadedModel loaded, CommandSpec spec, Terminal terminal) {
         SamplingDefaults defaults = generationConfig.of(loaded);
         SamplingParams params = sampling.params(defaults, spec, terminal).withLogprobs(logprobs.orElse(-1));
-        boolean ownLength = GivenFlags.has(spec, "--max-new-tokens");
+        boolean ownLength = ExplicitFlags.has(spec, "--max-new-tokens");
         return asked.withSampling(params)
                 .withMaxNewTokens(
                         ownLength ? maxNewTokens : defaults.maxNewTokens().orElse(maxNewTokens));

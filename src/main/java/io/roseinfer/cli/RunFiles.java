@@ -10,8 +10,8 @@ import java.util.function.Function;
 
 /** The files of the streaming benchmark: its results and its timeline. */
 final class RunFiles implements AutoCloseable {
-    private final GrowingFile<RunResult> results;
-    private final GrowingFile<RunResult> timeline;
+    private final IncrementalFile<RunResult> results;
+    private final IncrementalFile<RunResult> timeline;
 
     /**
      * @param report makes the content of the result file
@@ -20,8 +20,8 @@ final class RunFiles implements AutoCloseable {
             Optional<ResultFile> results,
             Optional<ResultFile> timeline,
             Function<List<RunResult>, BenchResult> report) {
-        this.results = new GrowingFile<>(results, (file, runs) -> file.write(report.apply(runs)));
-        this.timeline = new GrowingFile<>(timeline, (file, runs) -> file.write(out -> TimelineTrace.write(out, runs)));
+        this.results = new IncrementalFile<>(results, (file, runs) -> file.write(report.apply(runs)));
+        this.timeline = new IncrementalFile<>(timeline, (file, runs) -> file.write(out -> TimelineTrace.write(out, runs)));
     }
 
     void add(RunResult run) {

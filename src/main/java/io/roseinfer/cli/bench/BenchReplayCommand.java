@@ -10,9 +10,9 @@ import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.EndpointFlags;
-import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.JsonFlag;
-import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.nio.file.Path;
@@ -66,7 +66,7 @@ public final class BenchReplayCommand implements Command {
     private JsonFlag json = new JsonFlag();
 
     @Mixin
-    private PageFlags pages = new PageFlags();
+    private ReportFlags pages = new ReportFlags();
 
     @Mixin
     private BenchServeFlags unusedFlags = new BenchServeFlags();
@@ -81,7 +81,7 @@ public final class BenchReplayCommand implements Command {
                 .filter(word -> !word.startsWith("-") && Path.of(word).equals(run))
                 .findFirst()
                 .orElse(""));
-        if (!GivenFlags.has(command, "--backend")) {
+        if (!ExplicitFlags.has(command, "--backend")) {
             given.add("--backend=sim");
         }
         BackendFlags.requireSimulated(ServeCommandLine.parse("bench replay", given));
@@ -91,7 +91,7 @@ public final class BenchReplayCommand implements Command {
         Optional<ServeCommandLine> changed = changes.isEmpty() ? Optional.empty() : Optional.of(line(recorded, given));
         Optional<ClientBaseline> floor = MeasuredRun.floor(baseline.flags(), terminal);
         Replay replay = new Replay(recorded, floor, terminal);
-        boolean givesCosts = GivenFlags.has(command, "--step-costs");
+        boolean givesCosts = ExplicitFlags.has(command, "--step-costs");
         MeasuredRun same = replay.of(baseline, givesCosts && ofPlace.contains("--step-costs"));
         Optional<MeasuredRun> other = changed.map(line -> replay.of(line, givesCosts));
         MeasuredRun last = other.orElse(same);

@@ -7,7 +7,7 @@ import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ServeReport;
 import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.BenchServeOutputFlags;
-import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
@@ -35,7 +35,7 @@ public final class BenchServeCommand implements Command {
     private BenchServeOutputFlags results = new BenchServeOutputFlags();
 
     @Mixin
-    private PageFlags pages = new PageFlags();
+    private ReportFlags pages = new ReportFlags();
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {

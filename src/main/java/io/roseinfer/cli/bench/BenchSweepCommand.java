@@ -10,7 +10,7 @@ import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
-import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
@@ -85,7 +85,7 @@ public final class BenchSweepCommand implements Command {
     private JsonFlag json = new JsonFlag();
 
     @Mixin
-    private PageFlags pages = new PageFlags();
+    private ReportFlags pages = new ReportFlags();
 
     @Mixin
     private BenchServeFlags flags = new BenchServeFlags();

@@ -3,8 +3,8 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.BenchServeOutputFlags;
 import io.roseinfer.cli.flags.Choices;
-import io.roseinfer.cli.flags.GivenFlags;
-import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.ExplicitFlags;
+import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.UsageMessage;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +38,7 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
         private BenchServeOutputFlags unusedResults = new BenchServeOutputFlags();
 
         @Mixin
-        private PageFlags unusedPages = new PageFlags();
+        private ReportFlags unusedPages = new ReportFlags();
     }
 
     /**
@@ -71,7 +71,7 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
         ServeCommandLine line =
                 parse(where, Stream.concat(arguments.stream(), more.stream()).toList());
         Holder.OUTPUT.stream()
-                .filter(flag -> GivenFlags.has(line.command, flag) && !GivenFlags.has(command, flag))
+                .filter(flag -> ExplicitFlags.has(line.command, flag) && !ExplicitFlags.has(command, flag))
                 .findFirst()
                 .ifPresent(flag -> {
                     throw new BadInput(where + ": " + flag + " has no effect here; give it to the command itself");

@@ -10,7 +10,7 @@ import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.EndpointFlags;
-import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.ProgressBars;
@@ -75,7 +75,7 @@ final class ServerUnderTest implements SystemUnderTest {
         Optional<String> key = Optional.ofNullable(terminal.environment().get("OPENAI_API_KEY"));
         URI base = Endpoint.uri(endpoint.baseUrl());
         // With --model, the server is not queried: it may not support /v1/models.
-        Endpoint.ServedModel model = GivenFlags.has(line.command(), "--model")
+        Endpoint.ServedModel model = ExplicitFlags.has(line.command(), "--model")
                 ? new Endpoint.ServedModel(line.flags().model().model(), OptionalInt.empty())
                 : Endpoint.firstModel(base, key);
         return new ServerUnderTest(

@@ -79,7 +79,7 @@ public final class ArrivalFlags {
 
     /** Returns whether flags set the times of requests. */
     public boolean isGiven(CommandSpec command) {
-        return GivenFlags.has(command, "--request-rate") || rampStrategy.isPresent();
+        return ExplicitFlags.has(command, "--request-rate") || rampStrategy.isPresent();
     }
 
     /** Returns the requests per second; infinite without the flag. */
@@ -107,15 +107,15 @@ public final class ArrivalFlags {
             throw new BadInput(
                     "a ramp needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps; give all three");
         }
-        if (ramped && GivenFlags.has(command, "--request-rate")) {
+        if (ramped && ExplicitFlags.has(command, "--request-rate")) {
             throw new BadInput("--ramp-up-strategy and --request-rate are mutually exclusive; give one of them");
         }
         boolean rated = ramped || !Double.isInfinite(requestRate);
-        if (GivenFlags.has(command, "--trace-speed") && (rated || !hasTimes)) {
+        if (ExplicitFlags.has(command, "--trace-speed") && (rated || !hasTimes)) {
             throw new BadInput("--trace-speed scales the times of a trace; "
                     + (rated ? "a request rate replaces them, so leave one out" : "these requests have none"));
         }
-        if (GivenFlags.has(command, "--burstiness") && !rated && !hasTimes) {
+        if (ExplicitFlags.has(command, "--burstiness") && !rated && !hasTimes) {
             throw new BadInput("--burstiness shapes the intervals of --request-rate, which is inf; give a rate");
         }
     }

@@ -137,8 +137,8 @@ public final class DatasetFlags {
      * @return a note about the new lengths; empty if nothing changed
      */
     public Optional<String> fitLengths(CommandSpec command, int contextLength) {
-        boolean inputGiven = GivenFlags.has(command, "--random-input-len");
-        boolean outputGiven = GivenFlags.has(command, "--random-output-len");
+        boolean inputGiven = ExplicitFlags.has(command, "--random-input-len");
+        boolean outputGiven = ExplicitFlags.has(command, "--random-output-len");
         if (dataset != Dataset.RANDOM || (inputGiven && outputGiven)) {
             return Optional.empty();
         }

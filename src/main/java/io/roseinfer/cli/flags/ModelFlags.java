@@ -156,7 +156,7 @@ public final class ModelFlags {
         onSimulatedTime = true;
         device = Optional.of(new Place(Device.SIM, List.of()));
         replicas = new ReplicaFlags();
-        model = GivenFlags.has(command, "--model") ? model : defaultModel;
+        model = ExplicitFlags.has(command, "--model") ? model : defaultModel;
     }
 
     /** Returns whether the device is the simulated one. */

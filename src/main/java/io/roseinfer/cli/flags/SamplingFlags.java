@@ -89,7 +89,7 @@ public final class SamplingFlags {
         SamplingParams params =
                 isRecommended ? defaults.params() : doSample ? SamplingParams.random() : SamplingParams.greedy();
         for (Parameter parameter : Parameter.values()) {
-            if (GivenFlags.has(command, parameter.flag()) && (draws || !parameter.needsDraw())) {
+            if (ExplicitFlags.has(command, parameter.flag()) && (draws || !parameter.needsDraw())) {
                 params = parameter.set(params, value(parameter));
             } else if (!parameter.needsDraw()) {
                 params = parameter.set(params, parameter.of(defaults.params()));

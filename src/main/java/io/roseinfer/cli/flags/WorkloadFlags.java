@@ -117,7 +117,7 @@ public final class WorkloadFlags {
 
     private void requireOnePrompt(CommandSpec command) {
         List<String> given = Stream.of("--prompt", "--prompt-ids", "--prompt-tokens")
-                .filter(flag -> GivenFlags.has(command, flag))
+                .filter(flag -> ExplicitFlags.has(command, flag))
                 .toList();
         if (given.size() > 1) {
             throw new BadInput(String.join(" and ", given) + " are mutually exclusive; give one of them");
@@ -125,7 +125,7 @@ public final class WorkloadFlags {
         if (uniquePrompts && promptIds.isPresent()) {
             throw new BadInput("--unique-prompts appends text and --prompt-ids are token ids; leave one out");
         }
-        if (promptTokens.isPresent() && (uniquePrompts || GivenFlags.has(command, "--prompt-repeats"))) {
+        if (promptTokens.isPresent() && (uniquePrompts || ExplicitFlags.has(command, "--prompt-repeats"))) {
             throw new BadInput("--prompt-tokens already makes unique prompts of the given lengths; leave out "
                     + (uniquePrompts ? "--unique-prompts" : "--prompt-repeats"));
         }

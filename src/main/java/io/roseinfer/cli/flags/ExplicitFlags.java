@@ -7,8 +7,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The flags given on the command line, as opposed to those with their default. */
-public final class GivenFlags {
-    private GivenFlags() {}
+public final class ExplicitFlags {
+    private ExplicitFlags() {}
 
     /** Returns whether a flag was given. */
     public static boolean has(CommandSpec command, String flag) {

@@ -10,7 +10,7 @@ import java.util.function.BiConsumer;
  * A benchmark's file of completed parts, such as runs. It is rewritten after every part, so a later failure loses none of them. A pipe is
  * written once at the end, as its reader could not tell documents apart.
  */
-final class GrowingFile<T> implements AutoCloseable {
+final class IncrementalFile<T> implements AutoCloseable {
     private final Optional<ResultFile> file;
     private final BiConsumer<ResultFile, List<T>> writer;
     private final List<T> parts = new ArrayList<>();
@@ -19,7 +19,7 @@ final class GrowingFile<T> implements AutoCloseable {
      * @param file the file; if empty, nothing is written
      * @param writer writes a document with all parts so far
      */
-    GrowingFile(Optional<ResultFile> file, BiConsumer<ResultFile, List<T>> writer) {
+    IncrementalFile(Optional<ResultFile> file, BiConsumer<ResultFile, List<T>> writer) {
         this.file = file;
         this.writer = writer;
     }

@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 
 /** Flags for the HTML report and the CSV file of results. */
 @Heading("Output")
-public final class PageFlags {
+public final class ReportFlags {
     @Option(
             names = "--report",
             paramLabel = "<FILE>",
