@@ -17,8 +17,8 @@ import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
-import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.Place;
+import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
@@ -161,8 +161,8 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     private void runCost(CommandSpec command, EngineOptions options, Optional<ResultFile> results, Terminal terminal) {
         Map<String, @Nullable Object> settings = SettingsInForce.withoutModel(command, options);
         Environment environment = Machine.here().environment(terminal);
-        try (IncrementalFile<StepCost> file =
-                new IncrementalFile<>(results, (to, costs) -> to.write(StepCostResult.of(settings, environment, costs)))) {
+        try (IncrementalFile<StepCost> file = new IncrementalFile<>(
+                results, (to, costs) -> to.write(StepCostResult.of(settings, environment, costs)))) {
             cost.run(options, terminal, file::add);
             pages.write("scheduler", () -> StepCostResult.of(settings, environment, file.parts()));
         }

@@ -276,7 +276,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     private Function<ModelSpec, Offered> requests(CommandSpec command, Terminal terminal) {
         boolean timed = ExplicitFlags.has(command, "--dataset") || arrivals.isGiven(command);
         if (timed
-                && (ExplicitFlags.has(command, "--submit-interval-ms") || ExplicitFlags.has(command, "--submit-schedule"))) {
+                && (ExplicitFlags.has(command, "--submit-interval-ms")
+                        || ExplicitFlags.has(command, "--submit-schedule"))) {
             throw new BadInput("--dataset and --request-rate set the times of requests; leave out --submit-interval-ms"
                     + " and --submit-schedule");
         }

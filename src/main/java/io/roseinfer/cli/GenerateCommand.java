@@ -2,8 +2,8 @@ package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.ExplicitFlags;
+import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Numbers;

@@ -21,7 +21,8 @@ final class RunFiles implements AutoCloseable {
             Optional<ResultFile> timeline,
             Function<List<RunResult>, BenchResult> report) {
         this.results = new IncrementalFile<>(results, (file, runs) -> file.write(report.apply(runs)));
-        this.timeline = new IncrementalFile<>(timeline, (file, runs) -> file.write(out -> TimelineTrace.write(out, runs)));
+        this.timeline =
+                new IncrementalFile<>(timeline, (file, runs) -> file.write(out -> TimelineTrace.write(out, runs)));
     }
 
     void add(RunResult run) {

@@ -290,7 +290,7 @@ class BenchServeCommandTest {
                 "--base-url=https://x | --base-url is 'https://x'; it must be http://HOST:PORT",
                 "--dataset=jsonl | --dataset jsonl needs a file; add --dataset-path FILE",
                 "--goodput=ttft | --goodput is 'ttft'; it must be ttft:MS",
-                "--burstiness=2 | --burstiness shapes the gaps of --request-rate, which is inf",
+                "--burstiness=2 | --burstiness shapes the intervals of --request-rate, which is inf",
                 "--request-rate=0 | '0' is not a number, above 0, or inf",
                 "--endpoint-type=chat | --endpoint-type chat takes text, and these prompts are token ids",
                 "--clip-to=5 | --clip-to applies to traces and synthetic conversations; leave it out with --dataset random",

@@ -41,7 +41,7 @@ class BenchStreamingRefusalTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, '1 to 16777216'", "1024, the model's context is 1024 tokens", "16777216, so ask for fewer"})
+    @CsvSource({"0, '1 to 16777216'", "1024, the model's context of 1024 tokens", "16777216, prompts of up to 1023"})
     void invalid_number_of_prompt_tokens_is_rejected(String number, String message) {
         Outcome outcome = SimBench.run("--prompt-tokens=" + number);
         assertThat(outcome.code()).isEqualTo(2);

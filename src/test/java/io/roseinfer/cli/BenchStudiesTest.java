@@ -126,7 +126,7 @@ class BenchStudiesTest {
         assertThat(outcome.err()).contains("1 of 2 points are invalid; --resume measures them again");
         assertThat(outcome.out())
                 .containsPattern("Knee with random-input-len=32: [0-9.]+ requests/s or more\n")
-                .contains("Knee with random-input-len=5000: not known: the point at ", "Invalid: 1 of 2 points\n");
+                .contains("Knee with random-input-len=5000: unknown: the point at ", "Invalid: 1 of 2 points\n");
         Outcome again = bench(
                 "sweep", Stream.concat(Stream.of(flags), Stream.of("--resume")).toArray(String[]::new));
         assertThat(again.code()).isEqualTo(8);
@@ -344,7 +344,7 @@ class BenchStudiesTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "{\"runs\":[]} | was written by bench (bench streaming), which does not write what a replay needs",
+                "{\"runs\":[]} | was written by bench (bench streaming), whose files lack what a replay needs",
                 "{\"mode\":\"batch\",\"runs\":[]} | was written by bench scheduler,",
                 "{\"points\":[{\"step_ms\":{}}]} | was written by bench model,",
                 "{\"roseinfer\":{\"kind\":\"sweep\"}} | was written by bench sweep,",
@@ -367,16 +367,16 @@ class BenchStudiesTest {
             quoteCharacter = '`',
             value = {
                 "/roseinfer/schema | 9 | has schema 9; this version reads up to 2; use the version that wrote it",
-                "/duration | -1 | : duration is -1, and bench serve writes a positive number; undo the change",
-                "/roseinfer/requests/2/due_ns | \"noon\" | : roseinfer.requests[2].due_ns is \"noon\", and bench serve writes a whole",
+                "/duration | -1 | : duration is -1, but bench serve writes a positive number; undo the change",
+                "/roseinfer/requests/2/due_ns | \"noon\" | : roseinfer.requests[2].due_ns is \"noon\", but bench serve writes a whole",
                 "/roseinfer/requests/2/due_ns | 1.5 | : roseinfer.requests[2].due_ns is 1.5, and",
                 "/roseinfer/requests/2/due_ns | null | : roseinfer.requests[2].due_ns is null, and",
-                "/roseinfer/requests/1/id | 7 | : roseinfer.requests[1].id is 7, and bench serve writes the request's index, 1;",
-                "/roseinfer/requests/0/counted | \"guessed\" | .counted is \"guessed\", and bench serve writes ids, running_usage, total or not;",
-                "/roseinfer/requests/3/event_tokens | [1] | .event_tokens is [1], and bench serve writes a count for each of the 8 events",
-                "/roseinfer/requests/3/error | 5 | : roseinfer.requests[3].error is 5, and bench serve writes a string;",
-                "/roseinfer/steps/rows/0 | [1,2] | : roseinfer.steps.rows[0] is [1,2], and bench serve writes a number for each of the",
-                "/roseinfer/command | \"bench\" | : roseinfer.command is \"bench\", and bench serve writes a list;"
+                "/roseinfer/requests/1/id | 7 | : roseinfer.requests[1].id is 7, but bench serve writes the request's index, 1;",
+                "/roseinfer/requests/0/counted | \"guessed\" | .counted is \"guessed\", but bench serve writes ids, running_usage, total or not;",
+                "/roseinfer/requests/3/event_tokens | [1] | .event_tokens is [1], but bench serve writes a count for each of the 8 events",
+                "/roseinfer/requests/3/error | 5 | : roseinfer.requests[3].error is 5, but bench serve writes a string;",
+                "/roseinfer/steps/rows/0 | [1,2] | : roseinfer.steps.rows[0] is [1,2], but bench serve writes a number for each of the",
+                "/roseinfer/command | \"bench\" | : roseinfer.command is \"bench\", but bench serve writes a list;"
             })
     void results_file_that_bench_serve_did_not_write_so_is_refused_at_the_value(
             String pointer, String value, String message) throws IOException {
@@ -421,7 +421,7 @@ class BenchStudiesTest {
         Outcome outcome = bench("replay", List.of(file("run.json")));
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .contains("has no engine's steps", "name such a file with --step-costs")
+                .contains("has no engine steps", "give such a file with --step-costs")
                 .hasLineCount(1);
         Outcome given = bench("replay", List.of(file("run.json")), "--step-costs=step:2,token:0.1");
         assertThat(given.code()).as(given.err()).isZero();
@@ -452,7 +452,7 @@ class BenchStudiesTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "sweep | --seed=1 | a sweep needs something to vary",
+                "sweep | --seed=1 | a sweep needs a flag to vary",
                 "sweep | --vary=request-rate | --vary is 'request-rate'; it must be FLAG=VALUE,VALUE",
                 "sweep | --vary=nonsense=1,2 | Unknown option: '--nonsense=1'",
                 "sweep | --find-rate=3 | --find-rate needs an objective",
@@ -461,9 +461,9 @@ class BenchStudiesTest {
                 "ab | --pairs=4 | at least 10",
                 "ab | --metric=speed | --metric is 'speed'; it must be one of mean_ttft_ms",
                 "ab | --b=--num-prompts=7 | --a and --b have different loads, 60 and 7 requests",
-                "ab | --b=--random-input-len=64 | prompts of 32 and 64 tokens for request 0; pairs are of the same requests",
+                "ab | --b=--random-input-len=64 | prompts of 32 and 64 tokens for request 0; both runs of a pair need the same requests",
                 "ab | --b=--json=x.json | --b: --json has no effect here; give it to the command itself",
-                "sweep | --vary=csv=a,b | --vary: --csv would write nothing",
+                "sweep | --vary=csv=a,b | --vary: --csv has no effect here",
                 "ab | --b=--backend=engines | 'engines' is not one of http, engine, null, sim",
                 "ab | --b=--step-costs=nothing.json | nothing.json: no such file"
             })
@@ -481,7 +481,7 @@ class BenchStudiesTest {
             assertThat(outcome.code()).isEqualTo(2);
             assertThat(outcome.err())
                     .contains(
-                            " has --max-batch-size, which has no effect on --backend http: it is for an engine in this process")
+                            " has --max-batch-size, which has no effect on --backend http: it applies only to an in-process engine")
                     .hasLineCount(1);
         }
     }

@@ -179,7 +179,7 @@ class BundleTest {
 
     @Test
     void gpu_check_no_gpu_fails() throws Exception {
-        Outcome outcome = gpuCheck("CUDA backend   not usable, --device auto takes the CPU");
+        Outcome outcome = gpuCheck("CUDA backend   not usable, --device auto uses the CPU");
         assertThat(outcome.code()).isEqualTo(1);
         assertThat(outcome.out()).containsPattern("kernels against the reference +FAILED");
     }

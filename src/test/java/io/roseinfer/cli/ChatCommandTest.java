@@ -76,7 +76,7 @@ class ChatCommandTest {
 
     @Test
     void model_that_cannot_chat_suggests_one_that_can() {
-        assertThat(chat("Hello\n").err()).contains("--model builtin:chat converses");
+        assertThat(chat("Hello\n").err()).contains("--model builtin:chat does");
     }
 
     @Test
@@ -90,7 +90,7 @@ class ChatCommandTest {
     void a_model_without_a_template_is_refused() {
         Outcome outcome = CliRunner.runReading("Hello\n", "chat", "--model", "random:gpt2", "--device", "sim");
         assertThat(outcome.code()).isEqualTo(2);
-        assertThat(outcome.err()).contains("has no chat template");
+        assertThat(outcome.err()).contains("has no usable chat template");
     }
 
     @Test

@@ -36,7 +36,8 @@ class CudaCommandTest {
         "--dtype, int8, 3, 'has layer norms; int8 weights on cuda are for models with RMS norms, gated MLPs'",
         "--dtype, int4, 2, dtype int4 is not available on cuda"
     })
-    void bench_flag_unsupported_by_the_device_is_reported_in_one_line(String flag, String value, int code, String message) {
+    void bench_flag_unsupported_by_the_device_is_reported_in_one_line(
+            String flag, String value, int code, String message) {
         Outcome outcome = bench(flag, value, "--prompt", "one two three four five six seven eight nine ten");
         assertThat(outcome.err()).contains(message).hasLineCount(1);
         assertThat(outcome.code()).isEqualTo(code);

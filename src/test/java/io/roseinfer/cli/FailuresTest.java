@@ -59,7 +59,7 @@ class FailuresTest {
     void report_bug_says_how_to_see_the_trace_and_shows_none() {
         assertThat(report(new IllegalStateException("odd\nindeed"))).isEqualTo(1);
         assertThat(err)
-                .hasToString("roseinfer: unexpected IllegalStateException: odd indeed; run it again with --trace to see"
+                .hasToString("roseinfer: unexpected IllegalStateException: odd indeed; run again with --trace to see"
                         + " where" + System.lineSeparator());
     }
 

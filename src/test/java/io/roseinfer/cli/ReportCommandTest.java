@@ -35,8 +35,8 @@ class ReportCommandTest {
             delimiter = '|',
             value = {
                 "model --model=random:gpt2 --prefill=32,4x8 --decode=1,3 --repeat-runs=3 | Steps of the model: model | 2 | 5",
-                "scheduler --model=random:gpt2 --mode=online --num-requests=3 --max-new-tokens=4 | The scheduler driven by hand, online: scheduler | 2 | 10",
-                "scheduler --running=1,8 --waiting=0,10 --steps=20 | Cost of a scheduling step: scheduler | 1 | 5"
+                "scheduler --model=random:gpt2 --mode=online --num-requests=3 --max-new-tokens=4 | The scheduler driven directly, online: scheduler | 2 | 10",
+                "scheduler --running=1,8 --waiting=0,10 --steps=20 | Scheduler time per step: scheduler | 1 | 5"
             })
     void benchmark_without_a_load_has_a_report_and_csv(String flags, String title, int charts, int csvLines)
             throws IOException {
@@ -93,7 +93,7 @@ class ReportCommandTest {
         Outcome outcome = CliRunner.run("report", lines.toString());
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .contains("is not a JSON document: it goes on behind its first value")
+                .contains("is not a JSON document: there is more text after the first value")
                 .doesNotContain("FAIL_ON", "jackson")
                 .hasLineCount(1);
     }

@@ -227,11 +227,11 @@ class ServeCommandTest {
         try (ServerSocket taken = new ServerSocket(0)) {
             String port = "--port=" + taken.getLocalPort();
             String wide = warnings("--host=0.0.0.0", port);
-            assertThat(wide).contains("can be reached from other machines");
+            assertThat(wide).contains("is reachable from other machines");
             assertThat(warnings("--host=0.0.0.0", port, "--api-key-file=" + file))
-                    .doesNotContain("reached", "secret");
+                    .doesNotContain("reachable", "secret");
             assertThat(warnings("--host=0.0.0.0", port, "--api-key=secret"))
-                    .contains("list of processes")
+                    .contains("process list")
                     .doesNotContain("secret");
         }
     }

@@ -165,7 +165,7 @@ class SimulatedTimeTest {
                 bench("serve", List.of("--backend=sim", "--model=random:gpt2"), "--step-costs=" + run))) {
             assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
             assertThat(outcome.err())
-                    .contains("was recorded on 2 engines, and simulated time has one")
+                    .contains("was recorded on 2 engines, but simulated time has one")
                     .hasLineCount(1);
         }
     }
@@ -328,7 +328,7 @@ class SimulatedTimeTest {
         assertThat(outcome.out())
                 .containsPattern("Total input tokens: +" + 3 * 384 + "\n")
                 .containsPattern("Total generated tokens: +" + 3 * 128 + "\n");
-        assertThat(outcome.err()).contains("requests of 384 and 128 tokens", "the context of 512 tokens");
+        assertThat(outcome.err()).contains("requests have 384 prompt tokens and 128 completion tokens", "the context of 512 tokens");
         JsonNode own = SimBench.read(directory.resolve("run.json")).get("roseinfer");
         assertThat(own.get("command").valueStream().map(JsonNode::asString))
                 .contains("--random-input-len=384", "--random-output-len=128");
@@ -379,7 +379,7 @@ class SimulatedTimeTest {
         Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:gpt2");
         assertThat(other.code()).isEqualTo(2);
         assertThat(other.err())
-                .contains("--backend sim has step costs of random:qwen3-0.6b alone", "--step-costs")
+                .contains("--backend sim has step costs of random:qwen3-0.6b only", "--step-costs")
                 .hasLineCount(1);
     }
 }

@@ -1,8 +1,8 @@
 package io.roseinfer.bench.compare;
 
 import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.report.RunMetrics;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -43,8 +43,11 @@ public record Attribution(
                 gaps.stream().filter(gap -> gap.waitedFor().isPresent()).toList();
         return new Attribution(
                 BreakdownTable.of(
-                        TtftBreakdown.PARTS, first.stream().map(TtftBreakdown::parts).toList()),
-                BreakdownTable.of(ItlBreakdown.PARTS, known.stream().map(ItlBreakdown::parts).toList()),
+                        TtftBreakdown.PARTS,
+                        first.stream().map(TtftBreakdown::parts).toList()),
+                BreakdownTable.of(
+                        ItlBreakdown.PARTS,
+                        known.stream().map(ItlBreakdown::parts).toList()),
                 first.stream()
                         .sorted(Comparator.comparingDouble(TtftBreakdown::nanos).reversed())
                         .toList(),

@@ -56,7 +56,8 @@ record ItlBreakdown(
         return gaps;
     }
 
-    private static ItlBreakdown gap(int request, int token, long seenNanos, List<Long> had, List<StepRecord> steps, Steps all) {
+    private static ItlBreakdown gap(
+            int request, int token, long seenNanos, List<Long> had, List<StepRecord> steps, Steps all) {
         long engine = had.getLast() - had.getFirst();
         double decode = 0;
         double prompts = 0;

@@ -69,7 +69,8 @@ public final class RunsReport {
     }
 
     private static AcrossRuns throughput(List<RunResult> runs) {
-        return AcrossRuns.of(runs.stream().mapToDouble(RunResult::tokensPerSecond).toArray());
+        return AcrossRuns.of(
+                runs.stream().mapToDouble(RunResult::tokensPerSecond).toArray());
     }
 
     /** Returns the median and range of every metric over at least one run. */

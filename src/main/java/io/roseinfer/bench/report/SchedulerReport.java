@@ -57,8 +57,8 @@ public final class SchedulerReport {
     /** Returns the median and range of each metric over at least one run. */
     static Map<String, AcrossRuns> overRuns(List<SchedulerRun> runs) {
         Map<String, AcrossRuns> overRuns = new LinkedHashMap<>();
-        NUMBERS.forEach((key, number) ->
-                overRuns.put(key, AcrossRuns.of(runs.stream().mapToDouble(number).toArray())));
+        NUMBERS.forEach((key, number) -> overRuns.put(
+                key, AcrossRuns.of(runs.stream().mapToDouble(number).toArray())));
         return overRuns;
     }
 

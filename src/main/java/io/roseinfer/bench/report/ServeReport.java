@@ -2,8 +2,8 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.bench.http.ClientBaseline;
-import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.metrics.Summary;
 import java.util.Comparator;
 import java.util.Formatter;
@@ -187,7 +187,10 @@ public final class ServeReport {
         }
         out.format(
                 "%-16s %10.3f %10.3f %10.3f\n",
-                "total", BreakdownTable.sum(table.all()), BreakdownTable.sum(table.median()), BreakdownTable.sum(table.tail()));
+                "total",
+                BreakdownTable.sum(table.all()),
+                BreakdownTable.sum(table.median()),
+                BreakdownTable.sum(table.tail()));
     }
 
     private static void scheduler(Formatter out, SchedulerCounts counts) {

@@ -10,8 +10,8 @@ import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.report.Environment;
-import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.bench.report.ResultFile;
+import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
@@ -104,7 +104,8 @@ public final class BenchAbCommand implements Command {
                     + Comparison.MIN_PAIRS + " for an interval");
         }
         if (!RunMetrics.names().contains(metric)) {
-            throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", RunMetrics.names()));
+            throw new BadInput(
+                    "--metric is '" + metric + "'; it must be one of " + String.join(", ", RunMetrics.names()));
         }
         Optional<ResultFile> file = json.file();
         pages.check(file.stream().toList());

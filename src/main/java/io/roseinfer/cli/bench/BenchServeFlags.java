@@ -207,7 +207,8 @@ final class BenchServeFlags {
         return verdict(result, system, Optional.empty(), 1);
     }
 
-    private RunValidity verdict(LoadResult result, SystemUnderTest system, Optional<ClientBaseline> floor, double maxFailed) {
+    private RunValidity verdict(
+            LoadResult result, SystemUnderTest system, Optional<ClientBaseline> floor, double maxFailed) {
         EndpointFlags.Kind backend = endpoint.backend();
         return RunValidity.of(
                         result,

@@ -77,7 +77,7 @@ class SweepTest {
         assertThat(SweepReport.text(sweep("gIb"), Map.of("ttft", 200.0)))
                 .contains(
                         "Knee: unknown, at least 10.00 requests/s: the point at 20.00 requests/s is invalid (the client was late)\n",
-                        "Highest rate that meets the objective: not known, at least 10.00 requests/s: the point at 20.00",
+                        "Highest rate that meets the objective: unknown, at least 10.00 requests/s: the point at 20.00",
                         "Invalid: 1 of 3 points\n");
         assertThat(SweepReport.text(sweep("ggb"), Map.of()))
                 .contains("Knee: between 20.00 and 40.00 requests/s\n")

@@ -51,7 +51,7 @@ class EngineTargetTest {
         Clock clock = () -> nanos.addAndGet(ended.get() < 2 ? 1 : 3_000_000_000L);
         assertThatThrownBy(() -> run(losing, clock, FOREVER, ended::incrementAndGet))
                 .isInstanceOf(InsufficientMemory.class)
-                .hasMessageContaining("do not run any more");
+                .hasMessageContaining("no longer run");
     }
 
     @Test

@@ -240,7 +240,7 @@ class LoadRunTest {
         try (FakeServer server = new FakeServer(endless)) {
             assertThat(RunValidity.of(run(server, load(3, 7, 4), 1), RULES).reasons())
                     .containsExactly("no request completed, first error: the stream ended"
-                            + " without [DONE] and without a finish_reason");
+                            + " without [DONE] or a finish_reason");
         }
     }
 

@@ -204,7 +204,10 @@ class RunValidityTest {
         assertThat(RunValidity.of(run, new RunValidity.Rules(1, 1, false, false, Optional.empty()))
                         .isValid())
                 .isTrue();
-        assertThat(RunValidity.of(run, RULES).reasons()).singleElement().asString().contains("it sent 4 tokens, but 5");
+        assertThat(RunValidity.of(run, RULES).reasons())
+                .singleElement()
+                .asString()
+                .contains("it sent 4 tokens, but 5");
     }
 
     /** Of 200 requests so many are cut. */
@@ -237,7 +240,8 @@ class RunValidityTest {
     @ParameterizedTest
     @CsvSource({"0.01, 2, true", "0.01, 3, false", "0, 0, true", "0, 1, false", "1, 199, true", "1, 200, false"})
     void run_with_too_many_failures_is_invalid(double most, int failed, boolean counts) {
-        RunValidity verdict = RunValidity.of(failing(failed), new RunValidity.Rules(1, most, true, false, Optional.empty()));
+        RunValidity verdict =
+                RunValidity.of(failing(failed), new RunValidity.Rules(1, most, true, false, Optional.empty()));
         assertThat(verdict.isValid()).isEqualTo(counts);
         assertThat(verdict.reasons()).allSatisfy(reason -> assertThat(reason).contains("first error: cut"));
     }

@@ -20,12 +20,12 @@ import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.CallResult;
-import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.ClientBaseline;
+import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
-import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.Prediction;
@@ -355,7 +355,8 @@ final class ResultGoldens {
 
     private static final RunValidity VALID = new RunValidity(List.of(), List.of(), List.of("a note"));
 
-    private static ServeResult serve(LoadResult run, RunValidity verdict, boolean simulated, Optional<ReplayOf> replayOf) {
+    private static ServeResult serve(
+            LoadResult run, RunValidity verdict, boolean simulated, Optional<ReplayOf> replayOf) {
         Optional<ClientBaseline> floor = simulated
                 ? Optional.empty()
                 : Optional.of(new ClientBaseline(123_456.75, Summary.of(0.1, 0.3), Summary.of(0.2)));

@@ -114,8 +114,8 @@ class StudySectionsTest {
         String parts = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"itl_parts\":null,\"ttft_parts\":"
                 + "{\"all\":{\"hand_over\":0},\"median\":{\"hand_over\":0},\"tail\":{\"hand_over\":0}}}}";
         String none = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[]}}";
-        assertThat(page(parts)).contains("<dt>Hand-over</dt>", "<th>hand-over</th><td>–</td><td>–</td><td>–</td>");
-        assertThat(page(none)).doesNotContain("<dt>Hand-over</dt>");
+        assertThat(page(parts)).contains("<dt>Deliver</dt>", "<th>deliver</th><td>–</td><td>–</td><td>–</td>");
+        assertThat(page(none)).doesNotContain("<dt>Deliver</dt>");
     }
 
     @Test
@@ -169,7 +169,7 @@ class StudySectionsTest {
         assertThat(Double.parseDouble(second.getAttribute("x"))).isEqualTo(end);
         assertThat(Double.parseDouble(second.getAttribute("width")))
                 .isEqualTo(3 * Double.parseDouble(first.getAttribute("width")));
-        assertThat(page).contains("hand-over", "<td>-1.000</td>", "request 4, token 2", "<td>77</td>");
+        assertThat(page).contains("deliver", "<td>-1.000</td>", "request 4, token 2", "<td>77</td>");
     }
 
     @Test
@@ -204,7 +204,7 @@ class StudySectionsTest {
         assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
         assertThat(circles((Element) parsed.getElementsByTagName("svg").item(0)))
                 .hasSize(2);
-        assertThat(page).doesNotContain("Over time", "Where it was measured");
+        assertThat(page).doesNotContain("Over time", "Environment and settings");
     }
 
     @Test

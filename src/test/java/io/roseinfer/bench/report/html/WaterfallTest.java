@@ -128,7 +128,7 @@ class WaterfallTest {
     void long_run_draws_requests_around_the_worst_time_to_first_token() {
         String middle = drawn(5000, i -> i == 1000 ? 40 : 5);
         assertThat(boxes(middle, STREAMING)).hasSize(Waterfall.MAX_REQUESTS);
-        assertThat(middle).contains("requests 901 to 1,100 of 5,000").hasSizeLessThan(40_000);
+        assertThat(middle).contains("Requests 901 to 1,100 of 5,000").hasSizeLessThan(40_000);
         assertThat(drawn(5000, i -> i == 3 ? 40 : 5)).contains("Requests 1 to 200 of 5,000");
         assertThat(drawn(5000, i -> i == 4990 ? 40 : 5)).contains("Requests 4,801 to 5,000 of 5,000");
     }
