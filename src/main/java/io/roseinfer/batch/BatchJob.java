@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Works a batch off. Some threads read lines and hand them to the engine, and the one that {@link #run} is called on writes their answers.
- * A line takes a place in the {@link Window} when it is read and leaves it when it is written, so a slow engine or disk holds the readers
+ * A line takes a place in the {@link InFlightWindow} when it is read and leaves it when it is written, so a slow engine or disk holds the readers
  * back, and memory does not grow with the file.
  */
 public final class BatchJob {
@@ -31,9 +31,9 @@ public final class BatchJob {
     private final BatchInput input;
     private final BatchOutput output;
     private final BatchOptions options;
-    private final Window window;
+    private final InFlightWindow window;
     private final FinishedLines finished = new FinishedLines();
-    private final KnownKeys keys;
+    private final SeenKeys keys;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final AtomicInteger feeding;
     private final AtomicLong lines = new AtomicLong();
@@ -55,7 +55,7 @@ public final class BatchJob {
         this.options = options;
         this.output = output;
         this.keys = output.keys();
-        this.window = new Window(options.inFlight());
+        this.window = new InFlightWindow(options.inFlight());
         this.retries = new Retries<>(line -> line.restart(model, engine));
         this.feeding = new AtomicInteger(options.feeders());
     }
@@ -179,7 +179,7 @@ public final class BatchJob {
     // What the writer does.
 
     private BatchTotals write(Consumer<BatchTotals> progress) {
-        AnswerWriter writer = new AnswerWriter(output, window, options.ordered());
+        ResponseWriter writer = new ResponseWriter(output, window, options.ordered());
         while (!window.isDone() && !(failure.get() instanceof Error)) {
             List<LineInFlight> done = finished.takeAll();
             if (done.isEmpty()) {
@@ -193,13 +193,13 @@ public final class BatchJob {
         return writer.totals(lines.get(), skipped.get());
     }
 
-    private void finish(LineInFlight line, AnswerWriter writer) {
-        Answer answer;
+    private void finish(LineInFlight line, ResponseWriter writer) {
+        BatchResponse answer;
         try {
             answer = line.answer(model);
         } catch (EngineStopped stopped) {
             fail(stopped);
-            answer = Answer.NONE;
+            answer = BatchResponse.NONE;
         } catch (ReplicaStopped elsewhere) {
             line.restart(model, engine);
             return;

@@ -38,7 +38,7 @@ public final class BatchOutput implements AutoCloseable {
     private static final long FRAME_NANOS = 5_000_000_000L;
 
     private final Path path;
-    private final KnownKeys keys;
+    private final SeenKeys keys;
     private final WritableByteChannel channel;
     private final OutputStream out;
     private final Clock clock;
@@ -53,7 +53,7 @@ public final class BatchOutput implements AutoCloseable {
     private long heldSinceNanos;
     private boolean failed;
 
-    BatchOutput(Path path, WritableByteChannel channel, KnownKeys keys, Clock clock) throws IOException {
+    BatchOutput(Path path, WritableByteChannel channel, SeenKeys keys, Clock clock) throws IOException {
         OutputStream file = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
         boolean compressed = ZstdText.isNamed(path);
         this.path = path;
@@ -78,7 +78,7 @@ public final class BatchOutput implements AutoCloseable {
                     stream
                             ? Set.of(StandardOpenOption.APPEND)
                             : Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.APPEND));
-            return new BatchOutput(path, channel, new KnownKeys(), clock);
+            return new BatchOutput(path, channel, new SeenKeys(), clock);
         } catch (FileAlreadyExistsException e) {
             throw new BadInput(
                     "--output " + FileFailure.shown(path)
@@ -107,7 +107,7 @@ public final class BatchOutput implements AutoCloseable {
             FileChannel channel =
                     open(path, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE));
             try {
-                KnownKeys keys = new KnownKeys();
+                SeenKeys keys = new SeenKeys();
                 long end = readKeys(path, channel, keys);
                 return new BatchOutput(path, channel.truncate(end).position(end), keys, clock);
             } catch (IOException | BadInput e) {
@@ -150,7 +150,7 @@ public final class BatchOutput implements AutoCloseable {
      *
      * @throws BadInput if a line, or the piece at the end that is about to be cut off, is not a batch's
      */
-    private static long readKeys(Path path, FileChannel channel, KnownKeys keys) throws IOException {
+    private static long readKeys(Path path, FileChannel channel, SeenKeys keys) throws IOException {
         boolean compressed = ZstdText.isNamed(path);
         long whole = compressed ? ZstdText.wholeFrames(channel, path) : channel.size();
         long end = 0;
@@ -233,7 +233,7 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     /** The lines that the file had when it was opened; whoever reads the input adds those. */
-    KnownKeys keys() {
+    SeenKeys keys() {
         return keys;
     }
 

@@ -137,10 +137,10 @@ final class LineInFlight {
      *
      * @throws RoseException if the engine or the device has failed
      */
-    Answer answer(BatchModel model) {
+    BatchResponse answer(BatchModel model) {
         Throwable why = failure;
         if (why instanceof ApiError error) {
-            return Answer.refusal(line, error);
+            return BatchResponse.refusal(line, error);
         }
         if (why instanceof RuntimeException thrown) {
             throw thrown;
@@ -149,11 +149,11 @@ final class LineInFlight {
             throw thrown;
         }
         List<Completion> done = streams.stream().map(TokenStream::completion).toList();
-        return Answer.of((BatchLine.Request) line, Objects.requireNonNull(call), done, model);
+        return BatchResponse.of((BatchLine.Request) line, Objects.requireNonNull(call), done, model);
     }
 
     /** The answer that says why there is no other. */
-    Answer refusal(RoseException why) {
-        return Answer.refusal(line, ApiError.of(why));
+    BatchResponse refusal(RoseException why) {
+        return BatchResponse.refusal(line, ApiError.of(why));
     }
 }

@@ -3,7 +3,7 @@
  *
  * <p>A {@code BatchLine} is a line of the input, and a {@code BatchModel} makes a call of it and lines of the output of what came of that,
  * by the server's own reading and writing ({@code server.api}). A {@code BatchJob} takes lines from a {@code BatchInput} to a
- * {@code BatchOutput} by way of an engine, at most so many at a time ({@code Window}); {@code KnownKeys} has what it must remember of each. A
+ * {@code BatchOutput} by way of an engine, at most so many at a time ({@code InFlightWindow}); {@code SeenKeys} has what it must remember of each. A
  * {@code BatchCluster}, in a jar of its own, does the same on many machines.
  *
  * <p>Invariants: an answer is a function of its line, the model and a seed, never of order, time or the lines around it; a line that

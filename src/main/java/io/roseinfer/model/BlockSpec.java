@@ -28,10 +28,10 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
      * @param scale what a query times a key is multiplied by
      * @param window most tokens that a query sees, itself included and the newest first; {@link #UNLIMITED} if it sees all
      * @param softCap c, where a scaled score s becomes c·tanh(s / c); infinite where scores stay as they are
-     * @param headNorms whether every head of queries and of keys is normalised before the positions are applied
+     * @param qkNorms whether every head of queries and of keys is normalised before the positions are applied
      */
     public record Attention(
-            int heads, int kvHeads, int headSize, float scale, int window, float softCap, boolean headNorms) {
+            int heads, int kvHeads, int headSize, float scale, int window, float softCap, boolean qkNorms) {
         /** The window of attention that sees every token of the sequence. */
         public static final int UNLIMITED = Integer.MAX_VALUE;
 
@@ -42,11 +42,11 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
 
         /** The same attention to at most {@code window} tokens. */
         public Attention withWindow(int tokens) {
-            return new Attention(heads, kvHeads, headSize, scale, tokens, softCap, headNorms);
+            return new Attention(heads, kvHeads, headSize, scale, tokens, softCap, qkNorms);
         }
 
         /** The same attention with heads of queries and of keys normalised. */
-        public Attention withHeadNorms() {
+        public Attention withQkNorms() {
             return new Attention(heads, kvHeads, headSize, scale, window, softCap, true);
         }
 
@@ -109,6 +109,6 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
         /** x += attention(norm(x)) + mlp(norm'(x)), both of the same x. */
         PARALLEL,
         /** As {@link #SEQUENTIAL}, with a norm of its own over what is added. */
-        NORMED
+        POST_NORM
     }
 }

@@ -90,13 +90,13 @@ public final class OpenMatrix {
                     long from = ((long) stored + c + row) * inputs + k;
                     tensor.copyTo(from, buffer.rows, row * INPUTS, length, buffer.bits);
                 }
-                turn(buffer.rows, rows, length, target, k * stride + column + c, stride);
+                transpose(buffer.rows, rows, length, target, k * stride + column + c, stride);
             }
         }
     }
 
     /** Writes {@code rows} of {@code length} floats as columns. */
-    private static void turn(float[] source, int rows, int length, float[] target, int at, int stride) {
+    private static void transpose(float[] source, int rows, int length, float[] target, int at, int stride) {
         for (int k = 0; k < length; k++) {
             for (int row = 0; row < rows; row++) {
                 target[at + k * stride + row] = source[row * INPUTS + k];

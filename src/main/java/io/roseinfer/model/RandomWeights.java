@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 /**
  * Weights of a given shape made from a seed: for speed and parity work without a download. Near-normal values with the initial
- * scales that such models are trained from (0.02; what is added to the residual stream 0.02/√(2·layers); norm gains around 1),
+ * scales that such models are trained from (0.02; what is added to the residual stream 0.02/√(2·layers); norm weights around 1),
  * except that biases are not zero, so that a forgotten bias shows.
  *
  * <p>Element i of a tensor is a function of (seed, tensor name, i) in integer arithmetic and two float roundings, so any
@@ -36,7 +36,7 @@ public final class RandomWeights implements Checkpoint {
     private final String description;
     private final long seed;
     private final Map<String, Info> tensors = new LinkedHashMap<>();
-    private final Set<String> gains = new HashSet<>();
+    private final Set<String> normWeights = new HashSet<>();
     /** Matrices whose outputs are added to the residual stream. */
     private final Set<String> residuals = new HashSet<>();
 
@@ -54,25 +54,25 @@ public final class RandomWeights implements Checkpoint {
         Weights weights = layout.apply(new Declaration());
         residualDeviation = INITIAL_DEVIATION / Math.sqrt(2.0 * weights.blocks().size());
         for (Weights.Block block : weights.blocks()) {
-            norms(block).forEach(this::addGain);
+            norms(block).forEach(this::addNormWeight);
             Stream.of(block.output(), block.down())
                     .flatMap(matrix -> matrix.parts().stream())
                     .forEach(part -> residuals.add(part.tensor().name()));
         }
-        addGain(weights.norm());
+        addNormWeight(weights.norm());
     }
 
     private static Stream<Weights.Norm> norms(Weights.Block block) {
         return Stream.of(
                         Stream.of(block.attentionNorm(), block.mlpNorm()),
-                        block.headNorms().stream().flatMap(norms -> Stream.of(norms.queries(), norms.keys())),
+                        block.qkNorms().stream().flatMap(norms -> Stream.of(norms.queries(), norms.keys())),
                         block.postNorms().stream().flatMap(norms -> Stream.of(norms.attention(), norms.mlp())))
                 .flatMap(norms -> norms);
     }
 
-    private void addGain(Weights.Norm norm) {
-        if (norm.gain().offset() == 0) {
-            norm.gain().parts().forEach(part -> gains.add(part.tensor().name()));
+    private void addNormWeight(Weights.Norm norm) {
+        if (norm.weight().offset() == 0) {
+            norm.weight().parts().forEach(part -> normWeights.add(part.tensor().name()));
         }
     }
 
@@ -119,7 +119,7 @@ public final class RandomWeights implements Checkpoint {
         long elements = Tensor.elementCount(info.shape());
         MemorySegment memory = arena.allocate(4 * elements, 64);
         double deviation = residuals.contains(name) ? residualDeviation : INITIAL_DEVIATION;
-        fill(memory, elements, key(name), gains.contains(name) ? 1 : 0, (float) (deviation / LANE_SUM_DEVIATION));
+        fill(memory, elements, key(name), normWeights.contains(name) ? 1 : 0, (float) (deviation / LANE_SUM_DEVIATION));
         return new Tensor(DType.F32, info.shape(), memory);
     }
 

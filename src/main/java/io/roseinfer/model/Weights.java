@@ -24,7 +24,7 @@ public record Weights(
      * One transformer block.
      *
      * @param qkv queries, keys and values, one after another, each head by head
-     * @param headNorms over every head of queries and of keys, if the block has them
+     * @param qkNorms over every head of queries and of keys, if the block has them
      * @param output from the heads to the residual stream
      * @param inner into the MLP: with a gate, first all outputs of the gate, then what it is multiplied by
      * @param down out of the MLP
@@ -33,7 +33,7 @@ public record Weights(
     public record Block(
             Norm attentionNorm,
             Matrix qkv,
-            Optional<HeadNorms> headNorms,
+            Optional<QkNorms> qkNorms,
             Matrix output,
             Norm mlpNorm,
             Matrix inner,
@@ -48,10 +48,10 @@ public record Weights(
     }
 
     /** Gain and bias of a normalisation. */
-    public record Norm(Vector gain, Optional<Vector> bias) {}
+    public record Norm(Vector weight, Optional<Vector> bias) {}
 
     /** The norms over a head's elements, the same for all heads. */
-    public record HeadNorms(Norm queries, Norm keys) {}
+    public record QkNorms(Norm queries, Norm keys) {}
 
     /** The norms over what the halves of a block add to the residual stream. */
     public record PostNorms(Norm attention, Norm mlp) {}

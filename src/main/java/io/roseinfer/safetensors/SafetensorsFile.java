@@ -44,14 +44,14 @@ final class SafetensorsFile {
     }
 
     private Checkpoint source() throws IOException {
-        byte[] start = read(0, (int) Math.min(fileBytes, Lookalike.PREFIX_BYTES));
+        byte[] start = read(0, (int) Math.min(fileBytes, ForeignFormat.PREFIX_BYTES));
         try {
             SafetensorsHeader header = header();
             MappedBytes data = new MappedBytes(path, channel, header.dataStart(), fileBytes);
             return new SafetensorsSource(shown, header, data);
         } catch (BadModel refusal) {
             // Only now: the first bytes of a sound file may look like anything.
-            throw Lookalike.of(start)
+            throw ForeignFormat.of(start)
                     .map(kind -> new BadModel(shown + ": is " + kind.description(), refusal))
                     .orElse(refusal);
         }

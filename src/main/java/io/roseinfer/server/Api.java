@@ -62,7 +62,7 @@ final class Api implements HttpHandler {
 
     private final Routes routes;
     private final Optional<ApiKey> key;
-    private final Door door;
+    private final RequestGate gate;
     private final Executor state;
     private final Clock clock;
     private final InstantSource time;
@@ -93,14 +93,14 @@ final class Api implements HttpHandler {
     Api(
             Routes routes,
             Optional<ApiKey> key,
-            Door door,
+            RequestGate gate,
             Executor state,
             Clock clock,
             InstantSource time,
             Consumer<Exchange> done) {
         this.routes = routes;
         this.key = key;
-        this.door = door;
+        this.gate = gate;
         this.state = state;
         this.clock = clock;
         this.time = time;
@@ -155,14 +155,14 @@ final class Api implements HttpHandler {
     @Override
     public void handle(HttpCall call, Response response) {
         Exchange exchange = exchange(call);
-        door.enter();
+        gate.enter();
         try {
             work(exchange, response);
         } catch (ClientGone gone) {
             exchange.gone(CLIENT_GONE);
             response.abort();
         } finally {
-            door.leave();
+            gate.leave();
             done.accept(exchange);
         }
     }
@@ -184,7 +184,7 @@ final class Api implements HttpHandler {
         return switch (failure) {
             case ApiError error -> error;
             case EngineStopped stopped -> {
-                door.engineStopped(stopped);
+                gate.engineStopped(stopped);
                 yield ApiError.of(stopped);
             }
             case RoseException known -> ApiError.of(known);

@@ -32,7 +32,7 @@ final class Completions {
     private final CompletionReader reader;
     private final Clock clock;
     private final InstantSource time;
-    private final Door door;
+    private final RequestGate gate;
     private final ServerMetrics metrics;
     private final PromptWorkers workers;
 
@@ -41,21 +41,21 @@ final class Completions {
             CompletionReader reader,
             Clock clock,
             InstantSource time,
-            Door door,
+            RequestGate gate,
             ServerMetrics metrics,
             PromptWorkers workers) {
         this.engine = engine;
         this.reader = reader;
         this.clock = clock;
         this.time = time;
-        this.door = door;
+        this.gate = gate;
         this.metrics = metrics;
         this.workers = workers;
     }
 
     /** Answers one call. */
     void answer(Exchange exchange, Response response) {
-        door.requireOpen();
+        gate.requireOpen();
         CallStamps stamps = new CallStamps(exchange, clock);
         RequestBody body = exchange.call().body();
         CompletionCall call = workers.call(response::whenGone, body.size(), () -> read(exchange, body, stamps));

@@ -28,7 +28,7 @@ public final class Server implements AutoCloseable {
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Engine engine;
-    private final Door door;
+    private final RequestGate gate;
     private final HttpServer http;
     private final Threads threads;
 
@@ -51,9 +51,9 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    private Server(Engine engine, Door door, HttpServer http, Threads threads) {
+    private Server(Engine engine, RequestGate gate, HttpServer http, Threads threads) {
         this.engine = engine;
-        this.door = door;
+        this.gate = gate;
         this.http = http;
         this.threads = threads;
     }
@@ -73,19 +73,19 @@ public final class Server implements AutoCloseable {
             Clock clock,
             InstantSource time) {
         Objects.requireNonNull(engine, "engine");
-        Door door = new Door();
+        RequestGate gate = new RequestGate();
         Threads threads = Threads.start(options);
         boolean listens = false;
         try {
-            Routes routes = routes(engine, options, metrics, door, clock, time, threads.prompts());
-            Api api = new Api(routes, options.apiKey(), door, threads.state(), clock, time, exchange -> {
+            Routes routes = routes(engine, options, metrics, gate, clock, time, threads.prompts());
+            Api api = new Api(routes, options.apiKey(), gate, threads.state(), clock, time, exchange -> {
                 count(exchange, routes, metrics);
                 log.done(exchange);
             });
             HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), clock, api);
             listens = true;
             metrics.attach(engine, http::connections);
-            return new Server(engine, door, http, threads);
+            return new Server(engine, gate, http, threads);
         } finally {
             if (!listens) {
                 threads.stop();
@@ -106,12 +106,12 @@ public final class Server implements AutoCloseable {
             Engine engine,
             ServerOptions options,
             ServerMetrics metrics,
-            Door door,
+            RequestGate gate,
             Clock clock,
             InstantSource time,
             PromptWorkers workers) {
         StateEndpoints state =
-                new StateEndpoints(options, engine.spec(), door, time.instant().getEpochSecond());
+                new StateEndpoints(options, engine.spec(), gate, time.instant().getEpochSecond());
         ChatPrompts chat = new ChatPrompts(options.model().chat(), engine.tokenizer(), time);
         TokenEndpoints tokens = new TokenEndpoints(options, engine.spec(), engine.tokenizer(), chat, workers);
         CompletionReader reader =
@@ -127,10 +127,10 @@ public final class Server implements AutoCloseable {
         Map<String, Route> exact = Map.ofEntries(
                 Map.entry(
                         "/v1/completions",
-                        new Work(new Completions(engine, reader, clock, time, door, metrics, workers)::answer)),
+                        new Work(new Completions(engine, reader, clock, time, gate, metrics, workers)::answer)),
                 Map.entry(
                         "/v1/chat/completions",
-                        new Work(new Completions(engine, chatReader, clock, time, door, metrics, workers)::answer)),
+                        new Work(new Completions(engine, chatReader, clock, time, gate, metrics, workers)::answer)),
                 Map.entry("/tokenize", new Work(tokens::tokenize)),
                 Map.entry("/detokenize", new Work(tokens::detokenize)),
                 Map.entry("/v1/models", new State(false, true, state::models)),
@@ -159,7 +159,7 @@ public final class Server implements AutoCloseable {
 
     /** Is completed with the reason when the engine dies; from then on every call is answered 503. */
     public CompletableFuture<EngineStopped> death() {
-        return door.death().copy();
+        return gate.death().copy();
     }
 
     /**
@@ -169,10 +169,10 @@ public final class Server implements AutoCloseable {
      * @return whether everything was worked off in time
      */
     public boolean drain(Duration grace) throws InterruptedException {
-        door.close();
-        boolean worked = door.awaitEmpty(grace);
+        gate.close();
+        boolean worked = gate.awaitEmpty(grace);
         engine.close();
-        boolean unused = door.awaitEmpty(FAREWELL);
+        boolean unused = gate.awaitEmpty(FAREWELL);
         close();
         return worked;
     }
@@ -180,7 +180,7 @@ public final class Server implements AutoCloseable {
     /** Cuts every connection and stops listening. */
     @Override
     public void close() {
-        door.close();
+        gate.close();
         threads.prompts().close();
         http.close();
         threads.stop();

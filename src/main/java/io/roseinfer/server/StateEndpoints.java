@@ -3,7 +3,7 @@ package io.roseinfer.server;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.server.Api.Routes;
-import io.roseinfer.server.Door.State;
+import io.roseinfer.server.RequestGate.State;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.Reply;
 import java.io.IOException;
@@ -24,26 +24,26 @@ final class StateEndpoints {
 
     private final ServerOptions options;
     private final ModelSpec spec;
-    private final Door door;
+    private final RequestGate gate;
     private final long startedSeconds;
 
-    StateEndpoints(ServerOptions options, ModelSpec spec, Door door, long startedSeconds) {
+    StateEndpoints(ServerOptions options, ModelSpec spec, RequestGate gate, long startedSeconds) {
         this.options = options;
         this.spec = spec;
-        this.door = door;
+        this.gate = gate;
         this.startedSeconds = startedSeconds;
     }
 
     /** Whether to send requests here: 503 while the server drains and once the engine is dead. */
     Reply health(Exchange exchange) {
-        door.requireOpen();
+        gate.requireOpen();
         return exchange.reply(200, "text/plain", new byte[0]);
     }
 
     /** Whether the process is worth keeping: 503 only once the engine is dead. */
     Reply ping(Exchange exchange) {
-        if (door.state() == State.DEAD) {
-            door.requireOpen();
+        if (gate.state() == State.DEAD) {
+            gate.requireOpen();
         }
         return exchange.reply(200, "text/plain", new byte[0]);
     }

@@ -7,7 +7,7 @@
  * {@code Completions} submits;
  * {@code CompletionEvents} tells tokens as they come. That it does on the thread of the client's connection, which the engine's thread
  * rings for each delivery: the engine pays a queue entry a token, and no thread is woken for a stream alone. What stands in every event
- * is copied from an {@code EventTemplate}. The page at {@code /} is {@code page.html}, a resource. {@code Door} says who is
+ * is copied from an {@code EventTemplate}. The page at {@code /} is {@code page.html}, a resource. {@code RequestGate} says who is
  * let in, and learns that the engine has died.
  *
  * <p>Invariants: bad input is answered with the name of its field and never reaches the engine's thread; a client that leaves takes its

@@ -37,9 +37,11 @@ record BpeModel(
             .toList();
 
     /** What happens to a text before and after its words are merged. */
-    record Pipeline(Normalizer normalizer, PreTokenizer preTokenizer, Frame frame, Decoding decoding) {
+    record Pipeline(
+            Normalizer normalizer, PreTokenizer preTokenizer, PostProcessor postProcessor, TokenDecoder decoder) {
         static Pipeline ofGpt2(boolean prefixSpace) {
-            return new Pipeline(Normalizer.NONE, PreTokenizer.ofGpt2(prefixSpace), Frame.NONE, Decoding.BYTE_LEVEL);
+            return new Pipeline(
+                    Normalizer.NONE, PreTokenizer.ofGpt2(prefixSpace), PostProcessor.NONE, TokenDecoder.BYTE_LEVEL);
         }
     }
 
@@ -145,25 +147,25 @@ record BpeModel(
     Vocabulary vocabulary() {
         TreeMap<Integer, byte[]> tokens = new TreeMap<>();
         Map<Integer, String> names = new HashMap<>();
-        Decoding decoding = pipeline.decoding;
+        TokenDecoder decoder = pipeline.decoder;
         ids.forEach((token, id) -> {
             claim(names, id, token);
-            tokens.put(id, decoding.bytes(token));
+            tokens.put(id, decoder.bytes(token));
         });
         var kinds = new Vocabulary.Kinds();
         for (AddedToken token : addedTokens) {
             claim(names, token.id(), token.content());
             // A token that is in the vocabulary too keeps the bytes that merges make it from.
-            tokens.computeIfAbsent(token.id(), id -> decoding.addedBytes(token.content()));
+            tokens.computeIfAbsent(token.id(), id -> decoder.addedBytes(token.content()));
             kinds.special().set(token.id(), token.special());
         }
-        if (!decoding.byteLevel()) {
+        if (!decoder.byteLevel()) {
             names.forEach((id, token) -> {
-                kinds.fallbackBytes().set(id, decoding.fallbackByte(token).isPresent());
+                kinds.fallbackBytes().set(id, decoder.fallbackByte(token).isPresent());
                 kinds.ownSpaces().set(id, token.indexOf(' ') >= 0);
             });
         }
-        return Vocabulary.of(tokens, kinds, decoding.start());
+        return Vocabulary.of(tokens, kinds, decoder.start());
     }
 
     /** The id of the end of text: the named token's, else {@code <|endoftext|>}'s. */

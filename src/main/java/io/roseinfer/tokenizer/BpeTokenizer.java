@@ -25,7 +25,7 @@ final class BpeTokenizer implements Tokenizer {
     private final AddedTokenMatcher normalized;
     private final Normalizer normalizer;
     private final PreTokenizer preTokenizer;
-    private final Frame frame;
+    private final PostProcessor postProcessor;
     private final OptionalInt endOfText;
     private final Map<String, String> specialTokens;
     private final List<String> warnings;
@@ -44,7 +44,7 @@ final class BpeTokenizer implements Tokenizer {
         merges = model.merges();
         normalizer = model.pipeline().normalizer();
         preTokenizer = model.pipeline().preTokenizer();
-        frame = model.pipeline().frame().in(vocabulary, description);
+        postProcessor = model.pipeline().postProcessor().in(vocabulary, description);
         addedTokens = model.addedTokens().stream()
                 .sorted(Comparator.comparingInt(AddedToken::id))
                 .toList();
@@ -59,17 +59,17 @@ final class BpeTokenizer implements Tokenizer {
 
     @Override
     public int[] encode(String text) {
-        return encode(text, false, Frame.NONE, new Steps());
+        return encode(text, false, PostProcessor.NONE, new Steps());
     }
 
     @Override
     public int[] encodePrompt(String text) {
-        return encode(text, false, frame, new Steps());
+        return encode(text, false, postProcessor, new Steps());
     }
 
     @Override
     public int[] encodeOrdinary(String text) {
-        return encode(text, true, Frame.NONE, new Steps());
+        return encode(text, true, PostProcessor.NONE, new Steps());
     }
 
     /**
@@ -77,7 +77,7 @@ final class BpeTokenizer implements Tokenizer {
      *
      * @param steps counts the work, to within a constant factor
      */
-    int[] encode(String text, boolean ordinary, Frame around, Steps steps) {
+    int[] encode(String text, boolean ordinary, PostProcessor around, Steps steps) {
         requireEncodable(text);
         Encoding encoding = new Encoding(ordinary, text.length() / 3, steps);
         around.before().forEach(encoding.ids::add);

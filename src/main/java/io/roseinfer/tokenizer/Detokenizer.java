@@ -80,7 +80,7 @@ public final class Detokenizer {
     }
 
     private void dropBeginning(StringBuilder out, int from) {
-        Decoding.TextStart start = vocabulary.start();
+        TokenDecoder.TextStart start = vocabulary.start();
         int keptFrom = from;
         while (!startIsBehind && keptFrom < out.length()) {
             startIsBehind = dropped == start.atMost() || out.charAt(keptFrom) != start.dropped();

@@ -1,7 +1,7 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.tokenizer.Frame.Ends;
+import io.roseinfer.tokenizer.PostProcessor.Ends;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -21,8 +21,8 @@ final class TokenizerJson {
         BpeModel.Options options = options(model);
         Normalizer normalizer = Normalizer.read(root.field("normalizer"));
         PreTokenizer preTokenizer = PreTokenizer.read(root.field("pre_tokenizer"), normalizer);
-        Decoding decoding = Decoding.read(root.field("decoder"), preTokenizer.byteLevel(), warnings);
-        Frame frame = Frame.read(root.field("post_processor"));
+        TokenDecoder decoder = TokenDecoder.read(root.field("decoder"), preTokenizer.byteLevel(), warnings);
+        PostProcessor postProcessor = PostProcessor.read(root.field("post_processor"));
         if (config.isGpt2()) {
             requireGpt2(root, preTokenizer, normalizer, options);
             preTokenizer = preTokenizer.asGpt2(config.addPrefixSpace(), file, warnings);
@@ -30,16 +30,16 @@ final class TokenizerJson {
         Map<String, Integer> ids = model.field("vocab").tokenIds();
         List<Merge> merges = merges(model.field("merges"));
         List<AddedToken> added = AddedTokens.of(file, ids, addedTokens(root.field("added_tokens")), config, warnings);
-        Frame around = config.ends()
+        PostProcessor around = config.ends()
                 .filter(ends -> ends.explicit() || root.field("post_processor").isAbsent())
-                .map(ends -> ends.frame(token -> idOf(token, added, ids, file)))
-                .orElse(frame);
+                .map(ends -> ends.postProcessor(token -> idOf(token, added, ids, file)))
+                .orElse(postProcessor);
         return new BpeModel(
                 file,
                 ids,
                 Merge.table(merges, ids, warnings),
                 added,
-                new BpeModel.Pipeline(normalizer, preTokenizer, around, decoding),
+                new BpeModel.Pipeline(normalizer, preTokenizer, around, decoder),
                 options,
                 config.roles(),
                 warnings);

@@ -17,7 +17,7 @@ public final class Vocabulary {
 
     private final BitSet present = new BitSet();
     private final Kinds kinds;
-    private final Decoding.TextStart start;
+    private final TokenDecoder.TextStart start;
 
     /**
      * The ids whose tokens differ from others.
@@ -32,7 +32,7 @@ public final class Vocabulary {
         }
     }
 
-    private Vocabulary(byte[] bytes, int[] offsets, Kinds kinds, Decoding.TextStart start) {
+    private Vocabulary(byte[] bytes, int[] offsets, Kinds kinds, TokenDecoder.TextStart start) {
         this.bytes = bytes;
         this.offsets = offsets;
         this.kinds = kinds;
@@ -45,7 +45,7 @@ public final class Vocabulary {
      * @param tokens the bytes of each id; ids are not negative, an id that is missing is a hole
      * @param start what the beginning of a text loses
      */
-    static Vocabulary of(SortedMap<Integer, byte[]> tokens, Kinds kinds, Decoding.TextStart start) {
+    static Vocabulary of(SortedMap<Integer, byte[]> tokens, Kinds kinds, TokenDecoder.TextStart start) {
         int size = tokens.isEmpty() ? 0 : tokens.lastKey() + 1;
         int total = tokens.values().stream().mapToInt(token -> token.length).reduce(0, Math::addExact);
         var vocabulary = new Vocabulary(new byte[total], new int[size + 1], kinds, start);
@@ -94,7 +94,7 @@ public final class Vocabulary {
     }
 
     /** What the beginning of a text loses. */
-    Decoding.TextStart start() {
+    TokenDecoder.TextStart start() {
         return start;
     }
 

@@ -5,7 +5,7 @@
  * <p>The way of a text: {@link io.roseinfer.tokenizer.Tokenizer#encode} cuts out added tokens ({@code AddedTokenMatcher}), normalizes
  * the rest ({@code Normalizer}), cuts out those added tokens that are looked for in normalized text, cuts the rest into words
  * ({@code PreTokenizer} with a {@code WordSplitter}), and merges each word's symbols ({@code Symbols}, {@code BytePairMerger} over a {@code
- * MergeTable}); {@link io.roseinfer.tokenizer.Tokenizer#encodePrompt} puts the tokens of the {@code Frame}
+ * MergeTable}); {@link io.roseinfer.tokenizer.Tokenizer#encodePrompt} puts the tokens of the {@code PostProcessor}
  * around. The way back: {@link io.roseinfer.tokenizer.Vocabulary} gives an id's bytes, {@code Utf8Decoder} turns bytes into text and
  * never emits half a character, {@code ByteRun} does the same for byte fallback, whose runs are text or not as a whole.
  *

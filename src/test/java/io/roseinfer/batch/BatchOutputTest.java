@@ -279,7 +279,7 @@ class BatchOutputTest {
         int bytes = (int) Files.size(written("whole-" + name));
         for (int room = 0; room < bytes; room++) {
             Path file = folder.resolve(room + name);
-            BatchOutput output = new BatchOutput(file, new OnceFull(file, room), new KnownKeys(), Batch.hasty());
+            BatchOutput output = new BatchOutput(file, new OnceFull(file, room), new SeenKeys(), Batch.hasty());
             assertThatThrownBy(() -> writeAll(output))
                     .isInstanceOf(BadInput.class)
                     .hasMessageEndingWith("cannot be written: No space left on device");

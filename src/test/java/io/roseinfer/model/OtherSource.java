@@ -21,8 +21,8 @@ public final class OtherSource {
         return new Weights.Block(
                 norm(block.attentionNorm(), source),
                 matrix(block.qkv(), source),
-                block.headNorms()
-                        .map(norms -> new Weights.HeadNorms(norm(norms.queries(), source), norm(norms.keys(), source))),
+                block.qkNorms()
+                        .map(norms -> new Weights.QkNorms(norm(norms.queries(), source), norm(norms.keys(), source))),
                 matrix(block.output(), source),
                 norm(block.mlpNorm(), source),
                 matrix(block.inner(), source),
@@ -33,7 +33,7 @@ public final class OtherSource {
     }
 
     private static Weights.Norm norm(Weights.Norm norm, Checkpoint source) {
-        return new Weights.Norm(vector(norm.gain(), source), vector(norm.bias(), source));
+        return new Weights.Norm(vector(norm.weight(), source), vector(norm.bias(), source));
     }
 
     private static Matrix matrix(Matrix matrix, Checkpoint source) {

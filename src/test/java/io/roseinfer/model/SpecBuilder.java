@@ -26,7 +26,7 @@ public final class SpecBuilder {
     private IntFunction<Positions> positions = layer -> new Positions.Learned();
     private IntUnaryOperator window = layer -> Attention.UNLIMITED;
     private Residual residual = Residual.SEQUENTIAL;
-    private boolean headNorms;
+    private boolean qkNorms;
     private boolean scaleByLayer;
     private boolean tied = true;
     private List<Integer> endOfText = List.of();
@@ -117,8 +117,8 @@ public final class SpecBuilder {
     }
 
     /** Normalises every head of queries and keys. */
-    public SpecBuilder headNorms() {
-        headNorms = true;
+    public SpecBuilder qkNorms() {
+        qkNorms = true;
         return this;
     }
 
@@ -152,6 +152,6 @@ public final class SpecBuilder {
         float scale = (float) (1 / Math.sqrt(size) / (scaleByLayer ? layer + 1 : 1));
         int shared = kvHeads == 0 ? heads : kvHeads;
         int seen = window.applyAsInt(layer);
-        return new Attention(heads, shared, size, scale, seen, Float.POSITIVE_INFINITY, headNorms);
+        return new Attention(heads, shared, size, scale, seen, Float.POSITIVE_INFINITY, qkNorms);
     }
 }

@@ -47,15 +47,15 @@ public final class TestLayout {
         Attention attention = block.attention();
         int width = spec.width();
         boolean biased = block.norm().kind() == Kind.LAYER;
-        Optional<Weights.HeadNorms> headNorms = attention.headNorms()
-                ? Optional.of(new Weights.HeadNorms(
+        Optional<Weights.QkNorms> qkNorms = attention.qkNorms()
+                ? Optional.of(new Weights.QkNorms(
                         norm(tensors, name + "query-norm", attention.headSize(), block.norm()),
                         norm(tensors, name + "key-norm", attention.headSize(), block.norm())))
                 : Optional.empty();
         return new Block(
                 norm(tensors, name + "attention-norm", width, block.norm()),
                 linear(tensors, name + "qkv", width, attention.qkvWidth(), biased),
-                headNorms,
+                qkNorms,
                 linear(tensors, name + "output", attention.queryWidth(), width, biased),
                 norm(tensors, name + "mlp-norm", width, block.norm()),
                 linear(tensors, name + "inner", width, block.mlp().outputs(), biased),

@@ -87,7 +87,7 @@ class EncodingStepsTest {
 
     private static long steps(BpeTokenizer tokenizer, String text) {
         Steps steps = new Steps();
-        tokenizer.encode(text, false, Frame.NONE, steps);
+        tokenizer.encode(text, false, PostProcessor.NONE, steps);
         return steps.taken();
     }
 

@@ -134,7 +134,7 @@ final class KernelWarmUpCases {
     /** Adds QK norm and RoPE. */
     private void heads(Kernels kernels, List<Runnable> calls) {
         float[] head = new float[spec.attention().headSize()];
-        if (spec.attention().headNorms()) {
+        if (spec.attention().qkNorms()) {
             calls.add(() -> kernels.rows().rmsNorm(head, 0, head, 1f, head, 0));
         }
         if (spec.block(0).positions() instanceof Positions.Rope rope) {

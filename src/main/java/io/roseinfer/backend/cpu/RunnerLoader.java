@@ -12,7 +12,7 @@ import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.Trait;
+import io.roseinfer.model.ModelFeature;
 import io.roseinfer.model.Weights;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -37,17 +37,17 @@ final class RunnerLoader {
     private static final long LARGE_BYTES = 64L << 20;
 
     /** Model features that the kernels support. */
-    private static final Set<Trait> SUPPORTED = Set.of(
-            Trait.RMS_NORM,
-            Trait.ROTARY_POSITIONS,
-            Trait.PARTIAL_ROTARY,
-            Trait.NO_POSITIONS,
-            Trait.GROUPED_HEADS,
-            Trait.OTHER_QUERY_WIDTH,
-            Trait.HEAD_NORMS,
-            Trait.WINDOW,
-            Trait.GATED_MLP,
-            Trait.PARALLEL_RESIDUAL);
+    private static final Set<ModelFeature> SUPPORTED = Set.of(
+            ModelFeature.RMS_NORM,
+            ModelFeature.ROPE,
+            ModelFeature.PARTIAL_ROPE,
+            ModelFeature.NO_POSITIONS,
+            ModelFeature.GROUPED_QUERY_ATTENTION,
+            ModelFeature.OTHER_QUERY_WIDTH,
+            ModelFeature.QK_NORM,
+            ModelFeature.WINDOW,
+            ModelFeature.GATED_MLP,
+            ModelFeature.PARALLEL_RESIDUAL);
 
     private RunnerLoader() {}
 
@@ -67,7 +67,7 @@ final class RunnerLoader {
             List<Kernels.Factory> kernels,
             List<Integer> threads,
             long availableBytes) {
-        Trait.require(spec, SUPPORTED, "cpu");
+        ModelFeature.require(spec, SUPPORTED, "cpu");
         WeightFormat format = format(precision, weights);
         long blockBytes = blockBytes(spec, limits.blockSize());
         KvGeometry least = new KvGeometry(limits.blockSize(), 1, blockBytes);

@@ -82,7 +82,7 @@ final class WeightLoader {
         return new Layer(
                 norm(block.attentionNorm(), of.norm()),
                 linear(block.qkv(), false),
-                heads(block.headNorms(), of),
+                heads(block.qkNorms(), of),
                 linear(block.output(), false),
                 norm(block.mlpNorm(), of.norm()),
                 linear(block.inner(), of.mlp().gated()),
@@ -90,12 +90,12 @@ final class WeightLoader {
     }
 
     private static Norm norm(Weights.Norm norm, BlockSpec.Norm of) {
-        float[] weight = norm.gain().read();
+        float[] weight = norm.weight().read();
         boolean plain = of.kind() == Kind.LAYER && norm.bias().isEmpty();
         return new Norm(of.kind(), weight, plain ? new float[weight.length] : bias(norm.bias()), of.epsilon());
     }
 
-    private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
+    private Heads heads(Optional<Weights.QkNorms> norms, BlockSpec of) {
         Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "QK norm is an RMS norm");
         Optional<RopeTable> table = of.positions() instanceof Rope rope
                 ? Optional.of(tables.computeIfAbsent(rope, each -> new RopeTable(each, spec.contextLength())))

@@ -8,7 +8,7 @@ import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.BlockSpec.Norm.Kind;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions.Rope;
-import io.roseinfer.model.Trait;
+import io.roseinfer.model.ModelFeature;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -28,17 +28,17 @@ record ModelShape(
     static final int TILE = 128;
 
     private static final int MAX_HEAD_SIZE = 256;
-    private static final Set<Trait> SUPPORTED = Set.of(
-            Trait.RMS_NORM,
-            Trait.ROTARY_POSITIONS,
-            Trait.PARTIAL_ROTARY,
-            Trait.NO_POSITIONS,
-            Trait.GROUPED_HEADS,
-            Trait.OTHER_QUERY_WIDTH,
-            Trait.HEAD_NORMS,
-            Trait.WINDOW,
-            Trait.GATED_MLP,
-            Trait.PARALLEL_RESIDUAL);
+    private static final Set<ModelFeature> SUPPORTED = Set.of(
+            ModelFeature.RMS_NORM,
+            ModelFeature.ROPE,
+            ModelFeature.PARTIAL_ROPE,
+            ModelFeature.NO_POSITIONS,
+            ModelFeature.GROUPED_QUERY_ATTENTION,
+            ModelFeature.OTHER_QUERY_WIDTH,
+            ModelFeature.QK_NORM,
+            ModelFeature.WINDOW,
+            ModelFeature.GATED_MLP,
+            ModelFeature.PARALLEL_RESIDUAL);
 
     /** Activations of an MLP without a gate; the kernels treat others as ReLU. */
     private static final Set<Activation> PLAIN = EnumSet.of(Activation.GELU_TANH, Activation.GELU_ERF, Activation.RELU);
@@ -55,7 +55,7 @@ record ModelShape(
      *     KV cache in an unsupported block, or heads or inner columns that do not divide among the devices
      */
     public static ModelShape of(ModelSpec spec, ElementType weights, KvPrecision kvCacheDtype, Shard shard) {
-        Trait.require(spec, SUPPORTED, "cuda");
+        ModelFeature.require(spec, SUPPORTED, "cuda");
         if (spec.attention().headSize() > MAX_HEAD_SIZE) {
             throw new BadModel(
                     spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
@@ -100,7 +100,7 @@ record ModelShape(
             other = "learned positions";
         } else if (!spec.mlp().gated()) {
             other = "an MLP without a gate";
-        } else if (Trait.of(spec).contains(Trait.PARALLEL_RESIDUAL)) {
+        } else if (ModelFeature.of(spec).contains(ModelFeature.PARALLEL_RESIDUAL)) {
             other = "attention and MLP side by side";
         }
         if (!other.isEmpty()) {
@@ -146,12 +146,12 @@ record ModelShape(
 
     /** Returns whether attention reads the QKV output unchanged: MHA without RoPE and QK norm. */
     public boolean plainAttention() {
-        return spec.learnsPositions() && kvHeads() == heads() && !headNorms();
+        return spec.learnsPositions() && kvHeads() == heads() && !qkNorms();
     }
 
     /** Returns whether any block has QK norm. */
-    public boolean headNorms() {
-        return anyBlock(block -> block.attention().headNorms());
+    public boolean qkNorms() {
+        return anyBlock(block -> block.attention().qkNorms());
     }
 
     /** Returns whether any block has a sliding window. */

@@ -109,7 +109,7 @@ final class StepBuffers {
         plan.add(Buffer.QUERIES, element * panelRows * shape.attention());
         plan.add(
                 Buffer.RAW_HEADS,
-                shape.headNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : UNUSED);
+                shape.qkNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : UNUSED);
         plan.add(Buffer.ATTENDED, element * panelRows * shape.paddedAttention());
         plan.add(Buffer.HIDDEN, element * panelRows * shape.paddedInner());
         plan.add(Buffer.BEST, 8L * rows * (shape.paddedVocabulary() / 64));

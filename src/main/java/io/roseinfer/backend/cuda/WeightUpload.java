@@ -104,7 +104,7 @@ final class WeightUpload {
                         block.qkv(),
                         Optional.of(new Before(block.attentionNorm(), kind)),
                         new Packing("attention weights", heads)),
-                heads(block.headNorms(), of),
+                heads(block.qkNorms(), of),
                 projection(
                         block.output(),
                         Optional.empty(),
@@ -118,7 +118,7 @@ final class WeightUpload {
         return layer;
     }
 
-    private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
+    private Heads heads(Optional<Weights.QkNorms> norms, BlockSpec of) {
         Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "QK norm is an RMS norm");
         long normWeights =
                 norms.map(each -> normWeights(each, ModelShape.rotarySize(of))).orElse(0L);
@@ -126,10 +126,10 @@ final class WeightUpload {
         return new Heads(normWeights, table);
     }
 
-    private long normWeights(Weights.HeadNorms norms, int rotarySize) {
+    private long normWeights(Weights.QkNorms norms, int rotarySize) {
         float[] packed = new float[2 * shape.headPad()];
-        float[] queries = norms.queries().gain().read();
-        float[] keys = norms.keys().gain().read();
+        float[] queries = norms.queries().weight().read();
+        float[] keys = norms.keys().weight().read();
         for (int i = 0; i < queries.length; i++) {
             packed[RowOrder.packedIndex(i, rotarySize)] = queries[i];
             packed[shape.headPad() + RowOrder.packedIndex(i, rotarySize)] = keys[i];
@@ -195,7 +195,7 @@ final class WeightUpload {
 
     /** Uploads the weights of a norm, padded to {@code columns}. */
     private long normWeights(Weights.Norm norm, int columns) {
-        return keep("norm weights", Arrays.copyOf(norm.gain().read(), columns));
+        return keep("norm weights", Arrays.copyOf(norm.weight().read(), columns));
     }
 
     private static float[] bias(Matrix matrix, int[] order) {
@@ -216,7 +216,7 @@ final class WeightUpload {
     /** Returns a packer that folds in the norm before the matrix. */
     private Packer folded(Matrix matrix, Optional<Before> norm, Packing packing, Projection packed) {
         long normWeight =
-                norm.map(each -> uploads.floats(each.norm().gain().read())).orElse(0L);
+                norm.map(each -> uploads.floats(each.norm().weight().read())).orElse(0L);
         long normBias = norm.flatMap(Before::bias)
                 .map(each -> uploads.floats(each.read()))
                 .orElse(0L);

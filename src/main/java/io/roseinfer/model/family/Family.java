@@ -34,7 +34,7 @@ public interface Family {
 
     /**
      * Looks up every tensor of a model. One whose spec ties the head to the token embedding has a head of its own all the same
-     * if there is a tensor for it; {@link Binding} finds out whether it differs.
+     * if there is a tensor for it; {@link BoundCheckpoint} finds out whether it differs.
      */
     Weights weights(ModelSpec spec, TensorFinder tensors);
 

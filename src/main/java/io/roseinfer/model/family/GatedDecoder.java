@@ -16,7 +16,7 @@ import io.roseinfer.model.TensorFinder;
 import io.roseinfer.model.Vector;
 import io.roseinfer.model.Weights;
 import io.roseinfer.model.Weights.Block;
-import io.roseinfer.model.Weights.HeadNorms;
+import io.roseinfer.model.Weights.QkNorms;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -64,12 +64,12 @@ final class GatedDecoder {
         Attention attention = attention(config, width);
         Mlp mlp = new Mlp(config.dimension("intermediate_size"), activation(config), true);
         Norm norm = Norm.rms(config.epsilon("rms_norm_eps", 1e-6f));
-        Rope rope = RotaryFields.read(config, attention.headSize(), unscaled);
+        Rope rope = RopeConfig.read(config, attention.headSize(), unscaled);
         BlockSpec block = new BlockSpec(attention, mlp, norm, rope, Residual.SEQUENTIAL);
         return new ModelSpec(
                 name,
                 vocabulary,
-                RotaryFields.context(config, rope, unscaled),
+                RopeConfig.context(config, rope, unscaled),
                 width,
                 1,
                 Collections.nCopies(config.layers("num_hidden_layers"), block),
@@ -182,7 +182,7 @@ final class GatedDecoder {
                         linear(tensors, attention + "q_proj", width, queries, biases.queriesKeysValues()),
                         linear(tensors, attention + "k_proj", width, keys, biases.queriesKeysValues()),
                         linear(tensors, attention + "v_proj", width, keys, biases.queriesKeysValues())),
-                headNorms(spec.attention(), tensors, attention),
+                qkNorms(spec.attention(), tensors, attention),
                 linear(tensors, attention + "o_proj", queries, width, biases.attentionOutput()),
                 norm(tensors, name + ".post_attention_layernorm", width),
                 joined(
@@ -192,9 +192,9 @@ final class GatedDecoder {
                 Optional.empty());
     }
 
-    private static Optional<HeadNorms> headNorms(Attention heads, TensorFinder tensors, String name) {
-        return heads.headNorms()
-                ? Optional.of(new HeadNorms(
+    private static Optional<QkNorms> qkNorms(Attention heads, TensorFinder tensors, String name) {
+        return heads.qkNorms()
+                ? Optional.of(new QkNorms(
                         norm(tensors, name + "q_norm", heads.headSize()),
                         norm(tensors, name + "k_norm", heads.headSize())))
                 : Optional.empty();

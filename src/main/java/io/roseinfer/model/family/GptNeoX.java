@@ -76,7 +76,7 @@ record GptNeoX(boolean attentionBias) implements Family {
         }
         int size = width / heads;
         Norm norm = Norm.layer(config.epsilon("layer_norm_eps", 1e-5f));
-        Rope rope = RotaryFields.readPartial(
+        Rope rope = RopeConfig.readPartial(
                 config,
                 either(config, "rotary_emb_base", "rope_theta", THETA),
                 either(config, "rotary_pct", "partial_rotary_factor", PART),
@@ -91,7 +91,7 @@ record GptNeoX(boolean attentionBias) implements Family {
         return new ModelSpec(
                 name,
                 vocabulary,
-                RotaryFields.context(config, rope, unscaled),
+                RopeConfig.context(config, rope, unscaled),
                 width,
                 1,
                 Collections.nCopies(config.layers("num_hidden_layers"), block),

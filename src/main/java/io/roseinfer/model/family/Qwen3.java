@@ -44,7 +44,7 @@ record Qwen3(Biases biases) implements Family {
 
     private static ModelSpec normed(ModelSpec spec) {
         return spec.withBlocks(
-                (layer, block) -> block.withAttention(block.attention().withHeadNorms()));
+                (layer, block) -> block.withAttention(block.attention().withQkNorms()));
     }
 
     @Override

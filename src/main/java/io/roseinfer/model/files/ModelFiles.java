@@ -9,7 +9,7 @@ import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RandomWeights;
 import io.roseinfer.model.Weights;
-import io.roseinfer.model.family.Binding;
+import io.roseinfer.model.family.BoundCheckpoint;
 import io.roseinfer.model.family.Families;
 import io.roseinfer.model.family.Family;
 import io.roseinfer.safetensors.Safetensors;
@@ -239,7 +239,7 @@ public record ModelFiles(
     private static ModelFiles checked(
             Configured model, Checkpoint source, Optional<Tokenizer> tokenizer, List<String> warnings) {
         try {
-            Binding bound = Binding.of(model.family, model.spec, source);
+            BoundCheckpoint bound = BoundCheckpoint.of(model.family, model.spec, source);
             warnings.addAll(bound.warnings());
             return new ModelFiles(
                     bound.spec(), bound.weights(), tokenizer, Optional.empty(), model.defaults, source, warnings);

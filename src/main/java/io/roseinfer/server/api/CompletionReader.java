@@ -118,7 +118,7 @@ public sealed class CompletionReader permits ChatReader {
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
     private final Optional<Duration> maxTime;
-    private final EndReader ends;
+    private final StopConditionReader ends;
 
     /**
      * A reader for one model.
@@ -131,7 +131,7 @@ public sealed class CompletionReader permits ChatReader {
         this.spec = spec;
         this.tokenizer = tokenizer;
         this.maxTime = maxTime;
-        this.ends = new EndReader(spec, tokenizer);
+        this.ends = new StopConditionReader(spec, tokenizer);
     }
 
     /** Reads the fields of a body, and the headers that belong to them. */

@@ -1,7 +1,7 @@
 /**
  * OpenAI's API as data: a body to a checked call, completions to the objects of an answer, refusals to error objects.
  *
- * <p>{@code CompletionReader}, with {@code EndReader} for what ends a completion, turns the fields of a body into a
+ * <p>{@code CompletionReader}, with {@code StopConditionReader} for what ends a completion, turns the fields of a body into a
  * {@code CompletionCall}, {@code CompletionJson} completions into JSON. A chat differs in what is read ({@code ChatReader}, with {@code ChatPrompts} for the conversation) and in how it is told
  * ({@code ChatJson}).
  *

@@ -90,8 +90,8 @@ final class DoubleModel {
         double[][] qkv = new double[x.length][];
         for (int t = 0; t < x.length; t++) {
             qkv[t] = linear(norm(x[t], of.attentionNorm(), block.norm()), of.qkv());
-            if (of.headNorms().isPresent()) {
-                normalizeHeads(qkv[t], shape, of.headNorms().get(), block.norm());
+            if (of.qkNorms().isPresent()) {
+                normalizeHeads(qkv[t], shape, of.qkNorms().get(), block.norm());
             }
             if (block.positions() instanceof Rope rope) {
                 for (int head = 0; head < shape.heads() + shape.kvHeads(); head++) {
@@ -112,7 +112,7 @@ final class DoubleModel {
         return added;
     }
 
-    private static void normalizeHeads(double[] row, Attention shape, Weights.HeadNorms norms, BlockSpec.Norm norm) {
+    private static void normalizeHeads(double[] row, Attention shape, Weights.QkNorms norms, BlockSpec.Norm norm) {
         for (int head = 0; head < shape.heads() + shape.kvHeads(); head++) {
             int from = head * shape.headSize();
             double[] values = Arrays.copyOfRange(row, from, from + shape.headSize());
@@ -198,7 +198,7 @@ final class DoubleModel {
         for (double value : x) {
             variance += (value - mean) * (value - mean) / x.length;
         }
-        float[] gain = norm.gain().read();
+        float[] gain = norm.weight().read();
         double[] y = new double[x.length];
         for (int i = 0; i < y.length; i++) {
             y[i] = (x[i] - mean) / Math.sqrt(variance + shape.epsilon()) * gain[i];

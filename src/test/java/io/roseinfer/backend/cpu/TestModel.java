@@ -146,7 +146,7 @@ public final class TestModel implements Checkpoint {
     /** RMS norm, partial RoPE, QK norm, five query heads per KV head, a gated MLP, an untied head. */
     static ModelSpec partlyRotary() {
         return rotary(10, 2, 16)
-                .headNorms()
+                .qkNorms()
                 .positions(new Positions.Rope(500, 12, new Positions.Scaling.None()))
                 .untied()
                 .build();

@@ -75,11 +75,11 @@ class CudaBlockParityTest {
         models.put("heads of 64", gated(128, 8, 2, 64).build());
         models.put("MHA, heads of 64", gated(128, 3, 3, 64).build());
         models.put("heads of 128, one key", gated(192, 5, 1, 128).untied().build());
-        models.put("norms over heads", gated(96, 4, 2, 64).headNorms().build());
+        models.put("norms over heads", gated(96, 4, 2, 64).qkNorms().build());
         Positions halfTurned = new Positions.Rope(100, 6, new Positions.Scaling.None());
         models.put(
                 "heads of 12, half turned",
-                gated(84, 7, 7, 12).headNorms().positions(halfTurned).build());
+                gated(84, 7, 7, 12).qkNorms().positions(halfTurned).build());
         models.put(
                 "no positions",
                 gated(64, 4, 2, 16).positions(new Positions.None()).build());

@@ -7,8 +7,8 @@ import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec.Norm;
 import io.roseinfer.model.ConfigJson;
+import io.roseinfer.model.ModelFeature;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.Trait;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,7 @@ class Gpt2ConfigTest {
         assertThat(spec.blocks()).allSatisfy(block -> assertThat(block.norm()).isEqualTo(Norm.layer(1e-5f)));
         assertThat(spec.head().norm()).isEqualTo(Norm.layer(1e-5f));
         assertThat(spec.blocks()).allMatch(block -> block.attention().scale() == 0.125f);
-        assertThat(Trait.of(spec)).isEmpty();
+        assertThat(ModelFeature.of(spec)).isEmpty();
         assertThat(spec.tiedHead()).isTrue();
         assertThat(spec.endOfText()).containsExactly(50256);
     }

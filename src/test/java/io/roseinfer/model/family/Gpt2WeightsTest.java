@@ -40,7 +40,7 @@ class Gpt2WeightsTest {
 
     @Test
     void missing_tensors_are_named_five_of_them_with_their_shapes_and_the_others_counted() {
-        assertThatThrownBy(() -> Binding.of(FAMILY, spec(2, 9, true), weights(spec(1, 9, true))))
+        assertThatThrownBy(() -> BoundCheckpoint.of(FAMILY, spec(2, 9, true), weights(spec(1, 9, true))))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("tensor h.1.ln_1.weight [4] is missing")
                 .hasMessageContaining("tensor h.1.attn.c_attn.weight [4, 12] is missing")
@@ -49,7 +49,7 @@ class Gpt2WeightsTest {
 
     @Test
     void tensor_of_another_shape_is_named_with_both_shapes() {
-        assertThatThrownBy(() -> Binding.of(FAMILY, spec(1, 9, true), weights(spec(1, 8, true))))
+        assertThatThrownBy(() -> BoundCheckpoint.of(FAMILY, spec(1, 9, true), weights(spec(1, 8, true))))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("tensor wte.weight has shape [8, 4], [9, 4] is needed")
                 .hasMessageNotContaining("more");
@@ -58,7 +58,7 @@ class Gpt2WeightsTest {
     @Test
     void tensors_that_nothing_reads_are_left_alone_with_one_warning() {
         ModelSpec spec = spec(1, 9, true);
-        Binding bound = Binding.of(FAMILY, spec, weights(spec(3, 9, true)));
+        BoundCheckpoint bound = BoundCheckpoint.of(FAMILY, spec, weights(spec(3, 9, true)));
         assertThat(bound.spec()).isEqualTo(spec);
         assertThat(bound.warnings())
                 .singleElement()
@@ -88,7 +88,7 @@ class Gpt2WeightsTest {
 
     @Test
     void head_that_is_neither_there_nor_tied_is_missing() {
-        assertThatThrownBy(() -> Binding.of(FAMILY, spec(1, 9, false), weights(spec(1, 9, true))))
+        assertThatThrownBy(() -> BoundCheckpoint.of(FAMILY, spec(1, 9, false), weights(spec(1, 9, true))))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("tensor lm_head.weight [9, 4] is missing");
     }

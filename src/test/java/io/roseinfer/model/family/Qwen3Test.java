@@ -18,7 +18,7 @@ class Qwen3Test {
                 Configs.spec("qwen3", "\"hidden_size\":1024,\"num_attention_heads\":16,\"num_key_value_heads\":8");
         assertThat(spec.attention().headSize()).isEqualTo(128);
         assertThat(spec.attention().queryWidth()).isEqualTo(2048);
-        assertThat(spec.block(31).attention().headNorms()).isTrue();
+        assertThat(spec.block(31).attention().qkNorms()).isTrue();
         assertThat(Configs.spec("qwen3", "\"head_dim\":64").attention().headSize())
                 .isEqualTo(64);
     }
@@ -26,10 +26,10 @@ class Qwen3Test {
     @Test
     void norms_of_heads_are_looked_up_with_the_size_of_a_head() {
         try (ModelFiles files = Golden.read("qwen3").open()) {
-            Weights.HeadNorms norms =
-                    files.weights().blocks().getFirst().headNorms().orElseThrow();
-            assertThat(norms.queries().gain().count()).isEqualTo(96);
-            assertThat(norms.keys().gain().asStored().orElseThrow().name())
+            Weights.QkNorms norms =
+                    files.weights().blocks().getFirst().qkNorms().orElseThrow();
+            assertThat(norms.queries().weight().count()).isEqualTo(96);
+            assertThat(norms.keys().weight().asStored().orElseThrow().name())
                     .isEqualTo("model.layers.0.self_attn.k_norm.weight");
         }
     }

@@ -15,12 +15,12 @@ import java.util.regex.Pattern;
  * @param replacements what is replaced in every token
  * @param byteFallback whether {@code <0xE4>} is the byte E4
  */
-record Decoding(boolean byteLevel, List<Replace> replacements, boolean byteFallback, TextStart start) {
+record TokenDecoder(boolean byteLevel, List<Replace> replacements, boolean byteFallback, TextStart start) {
     private static final Pattern BYTE = Pattern.compile("<0x([0-9A-Fa-f]{2})>");
     private static final String SUPPORTED =
             "ByteLevel, Metaspace, or a Sequence of Replace, then ByteFallback, then Fuse, then Strip";
 
-    static final Decoding BYTE_LEVEL = new Decoding(true, List.of(), false, TextStart.KEPT);
+    static final TokenDecoder BYTE_LEVEL = new TokenDecoder(true, List.of(), false, TextStart.KEPT);
 
     /**
      * What the beginning of a text loses.
@@ -42,7 +42,7 @@ record Decoding(boolean byteLevel, List<Replace> replacements, boolean byteFallb
      *
      * @param byteLevel whether text becomes bytes, which a decoder has to take back
      */
-    static Decoding read(JsonView decoder, boolean byteLevel, List<String> warnings) {
+    static TokenDecoder read(JsonView decoder, boolean byteLevel, List<String> warnings) {
         List<JsonView> steps = new ArrayList<>(decoder.steps("decoders").toList());
         if (steps.isEmpty() && byteLevel) {
             warnings.add(decoder.where() + " is missing; ByteLevel is used");
@@ -74,15 +74,15 @@ record Decoding(boolean byteLevel, List<Replace> replacements, boolean byteFallb
                 + (byteLevel ? "; one ByteLevel is supported" : ", but ByteLevel is missing in pre_tokenizer"));
     }
 
-    private static Decoding metaspace(JsonView step) {
+    private static TokenDecoder metaspace(JsonView step) {
         String mark = String.valueOf(PreTokenizer.mark(step));
         boolean drops = PreTokenizer.prefix(step) != PreTokenizer.Prefix.NEVER;
-        return new Decoding(
+        return new TokenDecoder(
                 false, List.of(new Replace(mark, " ")), false, drops ? new TextStart(' ', 0, true) : TextStart.KEPT);
     }
 
     /** Takes the steps off the list one by one, in the only order that is supported. */
-    private static Decoding sequence(List<JsonView> steps) {
+    private static TokenDecoder sequence(List<JsonView> steps) {
         List<Replace> replacements = new ArrayList<>();
         while (begins(steps, "Replace")) {
             replacements.add(Replace.read(steps.removeFirst()));
@@ -99,7 +99,7 @@ record Decoding(boolean byteLevel, List<Replace> replacements, boolean byteFallb
         if (!steps.isEmpty()) {
             throw steps.getFirst().unsupported("decoder", SUPPORTED);
         }
-        return new Decoding(false, List.copyOf(replacements), byteFallback, start);
+        return new TokenDecoder(false, List.copyOf(replacements), byteFallback, start);
     }
 
     private static boolean begins(List<JsonView> steps, String type) {

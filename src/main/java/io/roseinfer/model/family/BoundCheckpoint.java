@@ -4,8 +4,8 @@ import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.OwnHead;
 import io.roseinfer.model.StoredTensor;
+import io.roseinfer.model.UntiedHeadCheck;
 import io.roseinfer.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,8 +17,8 @@ import java.util.List;
  * @param spec as it turned out: its head is not tied if the checkpoint has one of its own
  * @param warnings what was odd, but not wrong, about the checkpoint; one line each, usually none
  */
-public record Binding(ModelSpec spec, Weights weights, List<String> warnings) {
-    public Binding {
+public record BoundCheckpoint(ModelSpec spec, Weights weights, List<String> warnings) {
+    public BoundCheckpoint {
         warnings = List.copyOf(warnings);
     }
 
@@ -28,14 +28,14 @@ public record Binding(ModelSpec spec, Weights weights, List<String> warnings) {
      *
      * @throws BadModel naming up to five tensors that are missing or have the wrong shape or type
      */
-    public static Binding of(Family family, ModelSpec spec, Checkpoint source) {
+    public static BoundCheckpoint of(Family family, ModelSpec spec, Checkpoint source) {
         CheckpointTensors tensors = new CheckpointTensors(source);
         Weights found = family.weights(spec, tensors);
         tensors.requireSound();
         List<String> warnings = new ArrayList<>();
         Weights weights = spec.tiedHead() ? tied(found, warnings) : found;
         tensors.unused(family::ignores).ifPresent(warnings::add);
-        return new Binding(spec.withTiedHead(weights.tiedHead()), weights, warnings);
+        return new BoundCheckpoint(spec.withTiedHead(weights.tiedHead()), weights, warnings);
     }
 
     /** The weights of a spec with a tied head: with the token embedding in place of a head that is but a copy of it. */
@@ -45,7 +45,7 @@ public record Binding(ModelSpec spec, Weights weights, List<String> warnings) {
         }
         StoredTensor embedding = weights.embedding().asStored().orElseThrow();
         StoredTensor head = weights.head().asStored().orElseThrow();
-        if (!OwnHead.differs(embedding, head)) {
+        if (!UntiedHeadCheck.differs(embedding, head)) {
             return weights.withHead(weights.embedding());
         }
         warnings.add(weights.description() + ": " + head.name() + " is there and differs from " + embedding.name()

@@ -5,10 +5,10 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 
 /** Tells a copy of the token embedding, which many tools save beside it, from an output matrix that was trained. */
-public final class OwnHead {
+public final class UntiedHeadCheck {
     private static final int CHUNK = 1 << 14;
 
-    private OwnHead() {}
+    private UntiedHeadCheck() {}
 
     /** Whether two tensors of one shape hold different values; their types may differ. */
     public static boolean differs(StoredTensor embedding, StoredTensor head) {

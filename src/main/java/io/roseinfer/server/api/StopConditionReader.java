@@ -9,7 +9,7 @@ import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
 /** Reads the fields that say what ends a completion before its greatest length. */
-final class EndReader {
+final class StopConditionReader {
     private static final String STOP_TOKENS = "stop_token_ids";
     private static final String LEAST = "min_tokens";
     private static final String SHOW_STOP = "include_stop_str_in_output";
@@ -17,7 +17,7 @@ final class EndReader {
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
 
-    EndReader(ModelSpec spec, Optional<Tokenizer> tokenizer) {
+    StopConditionReader(ModelSpec spec, Optional<Tokenizer> tokenizer) {
         this.spec = spec;
         this.tokenizer = tokenizer;
     }

@@ -7,7 +7,7 @@ import java.util.Arrays;
  * are many small ones, so that one which grows by half is copied beside all the others and not beside itself alone. One thread at a time
  * uses it.
  */
-final class KnownKeys {
+final class SeenKeys {
     /** What is known of a line that has been read. */
     enum Known {
         /** Nothing. */
@@ -29,7 +29,7 @@ final class KnownKeys {
     private final long[][] tables = new long[1 << TABLE_BITS][];
     private final int[] sizes = new int[1 << TABLE_BITS];
 
-    KnownKeys() {
+    SeenKeys() {
         Arrays.setAll(tables, table -> new long[2 * MIN_SLOTS]);
     }
 

@@ -8,7 +8,7 @@ import io.roseinfer.model.BlockSpec.Norm;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class TraitTest {
+class ModelFeatureTest {
     private final ModelSpec plain = SpecBuilder.named("m").heads(2).build();
     private final ModelSpec other = SpecBuilder.named("m")
             .heads(4, 2, 8)
@@ -19,18 +19,18 @@ class TraitTest {
 
     @Test
     void plain_model_has_none() {
-        assertThat(Trait.of(plain)).isEmpty();
+        assertThat(ModelFeature.of(plain)).isEmpty();
     }
 
     @Test
     void model_has_what_any_of_its_parts_has() {
-        assertThat(Trait.of(other))
+        assertThat(ModelFeature.of(other))
                 .containsExactlyInAnyOrder(
-                        Trait.RMS_NORM,
-                        Trait.ROTARY_POSITIONS,
-                        Trait.GROUPED_HEADS,
-                        Trait.OTHER_QUERY_WIDTH,
-                        Trait.GATED_MLP);
+                        ModelFeature.RMS_NORM,
+                        ModelFeature.ROPE,
+                        ModelFeature.GROUPED_QUERY_ATTENTION,
+                        ModelFeature.OTHER_QUERY_WIDTH,
+                        ModelFeature.GATED_MLP);
     }
 
     @Test
@@ -43,20 +43,21 @@ class TraitTest {
                 .window(layer -> layer == 1 ? 3 : BlockSpec.Attention.UNLIMITED)
                 .parallel()
                 .build();
-        assertThat(Trait.of(mixed))
+        assertThat(ModelFeature.of(mixed))
                 .containsExactlyInAnyOrder(
-                        Trait.ROTARY_POSITIONS,
-                        Trait.PARTIAL_ROTARY,
-                        Trait.NO_POSITIONS,
-                        Trait.WINDOW,
-                        Trait.PARALLEL_RESIDUAL);
+                        ModelFeature.ROPE,
+                        ModelFeature.PARTIAL_ROPE,
+                        ModelFeature.NO_POSITIONS,
+                        ModelFeature.WINDOW,
+                        ModelFeature.PARALLEL_RESIDUAL);
     }
 
     @Test
     void what_a_device_cannot_run_is_named_and_what_it_can_is_not() {
-        Trait.require(plain, Set.of(), "cpu");
-        Trait.require(other, Trait.of(other), "cpu");
-        assertThatThrownBy(() -> Trait.require(other, Set.of(Trait.GATED_MLP, Trait.OTHER_QUERY_WIDTH), "cpu"))
+        ModelFeature.require(plain, Set.of(), "cpu");
+        ModelFeature.require(other, ModelFeature.of(other), "cpu");
+        assertThatThrownBy(() -> ModelFeature.require(
+                        other, Set.of(ModelFeature.GATED_MLP, ModelFeature.OTHER_QUERY_WIDTH), "cpu"))
                 .isInstanceOf(BadModel.class)
                 .hasMessage("m has RMS norms, rotary positions, fewer heads of keys and values than of queries;"
                         + " device cpu runs no model that has these; choose another model or another device");

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Who is served: everybody while the server is open, nobody new while it drains or once the engine is dead. */
-final class Door {
+final class RequestGate {
     /** What the server does; it only moves down this list. */
     enum State {
         OPEN,
@@ -54,7 +54,7 @@ final class Door {
         });
     }
 
-    /** Why nobody is served now; empty while the door is open. */
+    /** Why nobody is served now; empty while the gate is open. */
     Optional<ApiError> refusal() {
         return switch (state()) {
             case OPEN -> Optional.empty();

@@ -15,14 +15,14 @@ import java.util.function.Predicate;
  * What a model may have beyond the plain block: layer norms, learned positions, as many heads of keys and values as of queries,
  * and two matrices in the MLP. A backend says which of these it can run, and refuses a model that has another.
  */
-public enum Trait {
+public enum ModelFeature {
     RMS_NORM("RMS norms"),
-    ROTARY_POSITIONS("rotary positions"),
-    PARTIAL_ROTARY("rotary positions on a part of each head"),
+    ROPE("rotary positions"),
+    PARTIAL_ROPE("rotary positions on a part of each head"),
     NO_POSITIONS("blocks without positions"),
-    GROUPED_HEADS("fewer heads of keys and values than of queries"),
+    GROUPED_QUERY_ATTENTION("fewer heads of keys and values than of queries"),
     OTHER_QUERY_WIDTH("heads that are together not as wide as the residual stream"),
-    HEAD_NORMS("norms over heads"),
+    QK_NORM("norms over heads"),
     WINDOW("sliding windows"),
     SOFT_CAP("soft caps"),
     GATED_MLP("gated MLPs"),
@@ -32,7 +32,7 @@ public enum Trait {
 
     private final String title;
 
-    Trait(String title) {
+    ModelFeature(String title) {
         this.title = title;
     }
 
@@ -41,24 +41,25 @@ public enum Trait {
             case RMS_NORM ->
                 spec.head().norm().kind() == Kind.RMS
                         || any(spec, block -> block.norm().kind() == Kind.RMS);
-            case ROTARY_POSITIONS -> any(spec, block -> block.positions() instanceof Positions.Rope);
-            case PARTIAL_ROTARY -> any(spec, Trait::turnsPartOfAHead);
+            case ROPE -> any(spec, block -> block.positions() instanceof Positions.Rope);
+            case PARTIAL_ROPE -> any(spec, ModelFeature::isPartialRope);
             case NO_POSITIONS -> any(spec, block -> block.positions() instanceof Positions.None);
-            case GROUPED_HEADS -> spec.attention().kvHeads() != spec.attention().heads();
+            case GROUPED_QUERY_ATTENTION ->
+                spec.attention().kvHeads() != spec.attention().heads();
             case OTHER_QUERY_WIDTH -> spec.attention().queryWidth() != spec.width();
-            case HEAD_NORMS -> any(spec, block -> block.attention().headNorms());
+            case QK_NORM -> any(spec, block -> block.attention().qkNorms());
             case WINDOW -> any(spec, block -> block.attention().window() != Attention.UNLIMITED);
             case SOFT_CAP ->
                 Float.isFinite(spec.head().softCap())
                         || any(spec, block -> Float.isFinite(block.attention().softCap()));
             case GATED_MLP -> spec.mlp().gated();
             case PARALLEL_RESIDUAL -> any(spec, block -> block.residual() == Residual.PARALLEL);
-            case POST_NORMS -> any(spec, block -> block.residual() == Residual.NORMED);
+            case POST_NORMS -> any(spec, block -> block.residual() == Residual.POST_NORM);
             case EMBEDDING_SCALE -> spec.embeddingScale() != 1;
         };
     }
 
-    private static boolean turnsPartOfAHead(BlockSpec block) {
+    private static boolean isPartialRope(BlockSpec block) {
         return block.positions() instanceof Positions.Rope rope
                 && rope.rotarySize() < block.attention().headSize();
     }
@@ -68,9 +69,9 @@ public enum Trait {
     }
 
     /** The traits that a model has. */
-    public static Set<Trait> of(ModelSpec spec) {
-        Set<Trait> traits = EnumSet.noneOf(Trait.class);
-        for (Trait trait : values()) {
+    public static Set<ModelFeature> of(ModelSpec spec) {
+        Set<ModelFeature> traits = EnumSet.noneOf(ModelFeature.class);
+        for (ModelFeature trait : values()) {
             if (trait.isIn(spec)) {
                 traits.add(trait);
             }
@@ -85,9 +86,9 @@ public enum Trait {
      * @param backend its name
      * @throws BadModel naming what it cannot run
      */
-    public static void require(ModelSpec spec, Set<Trait> supported, String backend) {
+    public static void require(ModelSpec spec, Set<ModelFeature> supported, String backend) {
         List<String> missing = new ArrayList<>();
-        for (Trait trait : of(spec)) {
+        for (ModelFeature trait : of(spec)) {
             if (!supported.contains(trait)) {
                 missing.add(trait.title);
             }

@@ -10,10 +10,10 @@ import java.util.function.Function;
  * The special tokens that stand around the ids of a whole text, such as a beginning of text: what the {@code post_processor} of
  * {@code tokenizer.json} adds.
  */
-record Frame(List<Integer> before, List<Integer> after) {
-    static final Frame NONE = new Frame(List.of(), List.of());
+record PostProcessor(List<Integer> before, List<Integer> after) {
+    static final PostProcessor NONE = new PostProcessor(List.of(), List.of());
 
-    Frame {
+    PostProcessor {
         before = List.copyOf(before);
         after = List.copyOf(after);
     }
@@ -25,9 +25,9 @@ record Frame(List<Integer> before, List<Integer> after) {
      * @param explicit whether the file says so itself, rather than leave it to a default
      */
     record Ends(Optional<String> begin, Optional<String> end, boolean explicit) {
-        /** As a frame, given the ids of tokens. */
-        Frame frame(Function<String, Integer> ids) {
-            return new Frame(
+        /** As a postProcessor, given the ids of tokens. */
+        PostProcessor postProcessor(Function<String, Integer> ids) {
+            return new PostProcessor(
                     begin.stream().map(ids).toList(), end.stream().map(ids).toList());
         }
     }
@@ -36,7 +36,7 @@ record Frame(List<Integer> before, List<Integer> after) {
      * Reads the component. {@code ByteLevel} only moves offsets, which ids do not have; of a {@code TemplateProcessing} the part
      * for a single text counts.
      */
-    static Frame read(JsonView postProcessor) {
+    static PostProcessor read(JsonView postProcessor) {
         List<JsonView> templates = postProcessor
                 .steps("processors")
                 .filter(step -> !step.type().equals("ByteLevel"))
@@ -49,7 +49,7 @@ record Frame(List<Integer> before, List<Integer> after) {
         return templates.isEmpty() ? NONE : template(templates.getFirst());
     }
 
-    private static Frame template(JsonView template) {
+    private static PostProcessor template(JsonView template) {
         IdList before = new IdList(1);
         IdList after = new IdList(1);
         JsonView single = template.field("single");
@@ -67,7 +67,7 @@ record Frame(List<Integer> before, List<Integer> after) {
         if (!textSeen) {
             throw single.refused("does not hold the sequence A, so no text would be encoded");
         }
-        return new Frame(list(before), list(after));
+        return new PostProcessor(list(before), list(after));
     }
 
     private static void addIds(JsonView name, JsonView template, IdList ids) {
@@ -83,7 +83,7 @@ record Frame(List<Integer> before, List<Integer> after) {
     }
 
     /** Refuses ids that no token has. */
-    Frame in(Vocabulary vocabulary, String description) {
+    PostProcessor in(Vocabulary vocabulary, String description) {
         for (List<Integer> ids : List.of(before, after)) {
             for (int id : ids) {
                 if (!vocabulary.contains(id)) {

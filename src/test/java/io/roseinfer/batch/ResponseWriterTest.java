@@ -11,26 +11,26 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class AnswerWriterTest {
+class ResponseWriterTest {
     private static final int SIZE = 4;
 
     @TempDir
     private Path folder;
 
-    private final Window window = new Window(SIZE);
+    private final InFlightWindow window = new InFlightWindow(SIZE);
 
-    private static Answer answer(String text) {
-        return new Answer((text + "\n").getBytes(StandardCharsets.UTF_8), false, 1, 2);
+    private static BatchResponse answer(String text) {
+        return new BatchResponse((text + "\n").getBytes(StandardCharsets.UTF_8), false, 1, 2);
     }
 
     /** What is written for lines that a full window had room for. */
-    private String written(boolean ordered, Consumer<AnswerWriter> answers) throws IOException, InterruptedException {
+    private String written(boolean ordered, Consumer<ResponseWriter> answers) throws IOException, InterruptedException {
         Path file = folder.resolve("out.jsonl");
         try (BatchOutput output = BatchOutput.create(file, Clock.system())) {
             for (int i = 0; i < SIZE; i++) {
                 assertThat(window.enter()).isTrue();
             }
-            AnswerWriter writer = new AnswerWriter(output, window, ordered);
+            ResponseWriter writer = new ResponseWriter(output, window, ordered);
             answers.accept(writer);
         }
         return Files.readString(file);
@@ -61,7 +61,7 @@ class AnswerWriterTest {
     void in_order_nothing_is_written_behind_a_line_that_has_no_answer_and_all_leave_the_window() throws Exception {
         assertThat(written(true, writer -> {
                     writer.put(3, answer("d"));
-                    writer.put(1, Answer.NONE);
+                    writer.put(1, BatchResponse.NONE);
                     writer.put(2, answer("c"));
                     writer.put(0, answer("a"));
                     assertThat(writer.totals(0, 0)).isEqualTo(new BatchTotals(0, 0, 1, 0, 1, 2));

@@ -11,11 +11,11 @@ import java.util.List;
  * writes {@code rope_parameters}; before, {@code rope_scaling} stood beside {@code rope_theta}, and still wins where both are
  * there. Scalings are read as transformers 5 reads them; YaRN's factor is the one given, whatever the context lengths say.
  */
-final class RotaryFields {
+final class RopeConfig {
     private static final String ORIGINAL = "original_max_position_embeddings";
     private static final String PART = "partial_rotary_factor";
 
-    private RotaryFields() {}
+    private RopeConfig() {}
 
     /** Positions that turn whole heads, at {@code rope_theta}. */
     static Rope read(ConfigJson config, int headSize, int context) {

@@ -2,7 +2,7 @@ package io.roseinfer.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.batch.KnownKeys.Known;
+import io.roseinfer.batch.SeenKeys.Known;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class KnownKeysTest {
+class SeenKeysTest {
     private static final RequestKey ONE = RequestKey.of("one");
 
     @Test
     void a_line_is_new_once() {
-        KnownKeys keys = new KnownKeys();
+        SeenKeys keys = new SeenKeys();
         assertThat(keys.read(ONE)).isEqualTo(Known.NEW);
         assertThat(keys.read(ONE)).isEqualTo(Known.DUPLICATE);
         assertThat(keys.isWritten(ONE)).isFalse();
@@ -25,7 +25,7 @@ class KnownKeysTest {
 
     @Test
     void a_line_that_is_written_is_answered_once_and_then_a_duplicate() {
-        KnownKeys keys = new KnownKeys();
+        SeenKeys keys = new SeenKeys();
         keys.addWritten(ONE);
         assertThat(keys.isWritten(ONE)).isTrue();
         assertThat(keys.read(ONE)).isEqualTo(Known.ANSWERED);
@@ -44,7 +44,7 @@ class KnownKeysTest {
     @ValueSource(longs = {1, 2, 3})
     void tables_that_are_crowded_know_what_sets_know(long seed) {
         Random random = new Random(seed);
-        KnownKeys keys = new KnownKeys();
+        SeenKeys keys = new SeenKeys();
         Set<RequestKey> read = new HashSet<>();
         Set<RequestKey> written = new HashSet<>();
         for (int i = 0; i < 20_000; i++) {
@@ -67,7 +67,7 @@ class KnownKeysTest {
 
     @Test
     void a_line_takes_20_to_30_bytes() {
-        KnownKeys keys = new KnownKeys();
+        SeenKeys keys = new SeenKeys();
         Map<Integer, Double> perKey = new HashMap<>();
         for (int i = 1; i <= 300_000; i++) {
             assertThat(keys.read(RequestKey.of(Integer.toString(i)))).isEqualTo(Known.NEW);

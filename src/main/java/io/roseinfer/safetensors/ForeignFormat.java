@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** Formats often found in a file that is named {@code .safetensors} and is none, recognised by their first bytes. */
-enum Lookalike {
+enum ForeignFormat {
     LFS_POINTER("a git-LFS pointer, not the file it points to; run `git lfs pull` where it was cloned"),
     HTML("an HTML page, probably a login or error page saved by a download; download the file itself"),
     XML("an XML document, probably a storage service's error; download the file again"),
@@ -21,7 +21,7 @@ enum Lookalike {
 
     private final String description;
 
-    Lookalike(String description) {
+    ForeignFormat(String description) {
         this.description = description;
     }
 
@@ -30,7 +30,7 @@ enum Lookalike {
         return description;
     }
 
-    static Optional<Lookalike> of(byte[] prefix) {
+    static Optional<ForeignFormat> of(byte[] prefix) {
         String text = new String(prefix, StandardCharsets.ISO_8859_1);
         if (text.startsWith("\u001f\u008b")) {
             return Optional.of(GZIP);
@@ -47,7 +47,7 @@ enum Lookalike {
         return text.startsWith("GGUF") ? Optional.of(GGUF) : ofText(text.strip().toLowerCase(Locale.ROOT));
     }
 
-    private static Optional<Lookalike> ofText(String text) {
+    private static Optional<ForeignFormat> ofText(String text) {
         if (text.startsWith("version https://git-lfs")) {
             return Optional.of(LFS_POINTER);
         }

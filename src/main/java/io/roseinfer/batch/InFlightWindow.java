@@ -4,13 +4,13 @@ package io.roseinfer.batch;
  * Room for lines between input and output: one is let in for each that has left. This is what keeps memory bounded, and what holds the
  * reader back when the engine or the disk is slow.
  */
-final class Window {
+final class InFlightWindow {
     private final int size;
     private int inside;
     private int peak;
     private boolean closed;
 
-    Window(int size) {
+    InFlightWindow(int size) {
         this.size = size;
     }
 

@@ -4,13 +4,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** Answers on their way to the output: as they come, or in the order of their lines. */
-final class AnswerWriter {
+final class ResponseWriter {
     private final BatchOutput output;
-    private final Window window;
+    private final InFlightWindow window;
     private final boolean ordered;
 
     /** Answers that wait for those before them, by their place; as many as the window has room for. */
-    private final Map<Long, Answer> early = new HashMap<>();
+    private final Map<Long, BatchResponse> early = new HashMap<>();
 
     private long next;
     private boolean hasGap;
@@ -20,7 +20,7 @@ final class AnswerWriter {
     private long completionTokens;
 
     /** @param window which a line leaves when its answer is written */
-    AnswerWriter(BatchOutput output, Window window, boolean ordered) {
+    ResponseWriter(BatchOutput output, InFlightWindow window, boolean ordered) {
         this.output = output;
         this.window = window;
         this.ordered = ordered;
@@ -31,20 +31,20 @@ final class AnswerWriter {
      *
      * @param sequence place of the line
      */
-    void put(long sequence, Answer answer) {
+    void put(long sequence, BatchResponse answer) {
         if (!ordered) {
             write(answer);
             return;
         }
         early.put(sequence, answer);
-        for (Answer due = early.remove(next); due != null; due = early.remove(next)) {
+        for (BatchResponse due = early.remove(next); due != null; due = early.remove(next)) {
             next++;
             hasGap |= due.isNone();
-            write(hasGap ? Answer.NONE : due);
+            write(hasGap ? BatchResponse.NONE : due);
         }
     }
 
-    private void write(Answer answer) {
+    private void write(BatchResponse answer) {
         if (!answer.isNone()) {
             output.write(answer.bytes());
             answered += answer.refused() ? 0 : 1;

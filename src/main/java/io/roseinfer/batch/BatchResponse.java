@@ -14,21 +14,21 @@ import java.util.List;
  * @param promptTokens of the call
  * @param completionTokens of all completions
  */
-record Answer(byte[] bytes, boolean refused, int promptTokens, int completionTokens) {
+record BatchResponse(byte[] bytes, boolean refused, int promptTokens, int completionTokens) {
     /** Nothing: the line is for another run. */
-    static final Answer NONE = new Answer(new byte[0], false, 0, 0);
+    static final BatchResponse NONE = new BatchResponse(new byte[0], false, 0, 0);
 
-    static Answer of(BatchLine.Request line, CompletionCall call, List<Completion> done, BatchModel model) {
+    static BatchResponse of(BatchLine.Request line, CompletionCall call, List<Completion> done, BatchModel model) {
         if (done.stream().anyMatch(completion -> completion.finishReason() == FinishReason.CANCELLED)) {
             return NONE;
         }
         int tokens =
                 done.stream().mapToInt(completion -> completion.tokens().size()).sum();
-        return new Answer(model.answer(line, call, done), false, call.promptTokens(), tokens);
+        return new BatchResponse(model.answer(line, call, done), false, call.promptTokens(), tokens);
     }
 
-    static Answer refusal(BatchLine line, ApiError error) {
-        return new Answer(BatchModel.refusal(line, error), true, 0, 0);
+    static BatchResponse refusal(BatchLine line, ApiError error) {
+        return new BatchResponse(BatchModel.refusal(line, error), true, 0, 0);
     }
 
     boolean isNone() {
