@@ -1,6 +1,6 @@
 /**
- * The seam between formats of weight files and models: a {@link io.roseinfer.checkpoint.Checkpoint} is named tensors, checked but not
- * read, whatever file or seed they come from.
+ * The interface between weight formats and models: a {@link io.roseinfer.checkpoint.Checkpoint} has named tensors, checked but
+ * not yet read, from a file of any format or from a seed.
  */
 @NullMarked
 package io.roseinfer.checkpoint;

@@ -3,64 +3,65 @@ package io.roseinfer.model;
 /**
  * The shape and the constants of one transformer block.
  *
- * @param norm the norm in front of the attention, and in front of the MLP
- * @param positions how the attention learns where a token stands
- * @param residual how the two halves of the block are added to the residual stream
+ * @param norm the norm before the attention, and the one before the MLP
+ * @param positions the position encoding
+ * @param residual how the outputs of attention and MLP are added to the residual stream
  */
 public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions positions, Residual residual) {
 
-    /** The same block with another attention. */
+    /** Returns the same block with another attention. */
     public BlockSpec withAttention(Attention other) {
         return new BlockSpec(other, mlp, norm, positions, residual);
     }
 
-    /** The same block with other positions. */
+    /** Returns the same block with another position encoding. */
     public BlockSpec withPositions(Positions other) {
         return new BlockSpec(attention, mlp, norm, other, residual);
     }
 
     /**
-     * Causal attention. Query head h reads the keys and values of key-value head h / (heads / kvHeads).
+     * Causal attention. Query head h uses KV head h / (heads / kvHeads).
      *
      * @param heads query heads
-     * @param kvHeads heads of keys and values; divides {@code heads}
-     * @param headSize width of one head; {@code heads × headSize} need not be the width of the residual stream
-     * @param scale what a query times a key is multiplied by
-     * @param window most tokens that a query sees, itself included and the newest first; {@link #UNLIMITED} if it sees all
-     * @param softCap c, where a scaled score s becomes c·tanh(s / c); infinite where scores stay as they are
-     * @param qkNorms whether every head of queries and of keys is normalised before the positions are applied
+     * @param kvHeads KV heads; divides {@code heads}
+     * @param headSize width of one head; {@code heads × headSize} may differ from the width of the residual stream
+     * @param scale factor of the product of query and key
+     * @param window maximum tokens that a query attends to, itself included and the newest first; {@link #UNLIMITED}
+     *     for all
+     * @param softCap c, which maps a scaled score s to c·tanh(s / c); infinite without a cap
+     * @param qkNorms whether every query head and key head is normalized before the positions are applied
      */
     public record Attention(
             int heads, int kvHeads, int headSize, float scale, int window, float softCap, boolean qkNorms) {
-        /** The window of attention that sees every token of the sequence. */
+        /** The window of attention to all tokens of the sequence. */
         public static final int UNLIMITED = Integer.MAX_VALUE;
 
-        /** Attention to every token, as many heads of keys and values as of queries, no caps and no norms. */
+        /** Returns attention to all tokens, with as many KV heads as query heads, without a cap and norms. */
         public static Attention plain(int heads, int headSize, float scale) {
             return new Attention(heads, heads, headSize, scale, UNLIMITED, Float.POSITIVE_INFINITY, false);
         }
 
-        /** The same attention to at most {@code window} tokens. */
+        /** Returns the same attention limited to a window. */
         public Attention withWindow(int tokens) {
             return new Attention(heads, kvHeads, headSize, scale, tokens, softCap, qkNorms);
         }
 
-        /** The same attention with heads of queries and of keys normalised. */
+        /** Returns the same attention with QK norm. */
         public Attention withQkNorms() {
             return new Attention(heads, kvHeads, headSize, scale, window, softCap, true);
         }
 
-        /** Width of the queries of one token, and of what the heads attended to. */
+        /** Returns the width of the queries of one token, which is also that of the attention's output. */
         public int queryWidth() {
             return heads * headSize;
         }
 
-        /** Width of the keys of one token, and of its values. */
+        /** Returns the width of the keys of one token, which is also that of its values. */
         public int kvWidth() {
             return kvHeads * headSize;
         }
 
-        /** Width of the queries, keys and values of one token side by side. */
+        /** Returns the width of the concatenated queries, keys and values of one token. */
         public int qkvWidth() {
             return queryWidth() + 2 * kvWidth();
         }
@@ -73,23 +74,23 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
      * @param inner width between the matrices
      */
     public record Mlp(int inner, Activation activation, boolean gated) {
-        /** Outputs of the matrix into the MLP, those of the gate included. */
+        /** Returns the outputs of the up projection, including those of the gate. */
         public int outputs() {
             return gated ? 2 * inner : inner;
         }
     }
 
     /**
-     * A normalisation over the residual stream, with a gain per element.
+     * A normalization over the residual stream, with a weight per element.
      *
      * @param epsilon added to the variance, or the mean square, under the root
      */
     public record Norm(Kind kind, float epsilon) {
-        /** The divisor of a row, and whether its mean is subtracted first. */
+        /** The kind of norm. */
         public enum Kind {
-            /** (x - mean(x)) / √(variance(x) + ε) · gain + bias. */
+            /** (x - mean(x)) / √(variance(x) + ε) · weight + bias. */
             LAYER,
-            /** x / √(mean(x²) + ε) · gain. */
+            /** x / √(mean(x²) + ε) · weight. */
             RMS
         }
 
@@ -108,7 +109,7 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
         SEQUENTIAL,
         /** x += attention(norm(x)) + mlp(norm'(x)), both of the same x. */
         PARALLEL,
-        /** As {@link #SEQUENTIAL}, with a norm of its own over what is added. */
+        /** {@link #SEQUENTIAL}, with another norm over each output before it is added. */
         POST_NORM
     }
 }

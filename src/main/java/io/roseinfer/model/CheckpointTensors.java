@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** Looks tensors up in a checkpoint, and remembers which of its tensors were asked for and what was wrong with them. */
+/** Looks up tensors in a checkpoint, and records which were requested and which are unsuitable. */
 public final class CheckpointTensors implements TensorFinder {
     private static final int NAMED_PROBLEMS = 5;
 
@@ -56,7 +56,7 @@ public final class CheckpointTensors implements TensorFinder {
         }
         if (!Arrays.equals(info.shape(), expected)) {
             return Optional.of("tensor " + name + " has shape " + Arrays.toString(info.shape()) + ", "
-                    + Arrays.toString(expected) + " is needed");
+                    + Arrays.toString(expected) + " is expected");
         }
         return Optional.empty();
     }
@@ -67,7 +67,7 @@ public final class CheckpointTensors implements TensorFinder {
         }
         return otherTypes.equals(EnumSet.of(DType.F64))
                 ? "convert the weights to F32"
-                : "quantized checkpoints are not supported, use the original weights with dtype int8";
+                : "quantized checkpoints are not supported: use the original weights with dtype int8";
     }
 
     /**
@@ -86,10 +86,10 @@ public final class CheckpointTensors implements TensorFinder {
     }
 
     /**
-     * One line for all tensors that nothing has looked up, with up to five of their names: more layers than config.json has,
-     * another model's, a classifier.
+     * Returns a warning with the names of up to five tensors that were not looked up: surplus layers, another model's,
+     * a classifier.
      *
-     * @param ignored which of them need no word
+     * @param ignored the tensors that need no warning
      */
     public Optional<String> unused(Predicate<String> ignored) {
         List<String> unused = source.names().stream()

@@ -18,14 +18,14 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A Hugging Face {@code config.json} or {@code generation_config.json}, field by field. A field that is null counts as one that is
- * absent; one that is there with a wrong value is refused with a {@link BadModel} that names it, what was seen and what is
- * allowed. The file remembers which of its fields were asked for, so that those nobody reads can be told.
+ * The fields of a Hugging Face {@code config.json} or {@code generation_config.json}. A null field is treated as
+ * absent. A wrong value is rejected with a {@link BadModel} that names the field, the value and the allowed values. The
+ * fields that are read are recorded, so that unread ones can be reported.
  */
 public final class ConfigJson {
     private static final String END_OF_TEXT = "eos_token_id";
 
-    /** An architecture that names its task, which is another one than to continue text. */
+    /** An architecture for a task other than text generation. */
     private static final Pattern OTHER_TASK = Pattern.compile(".*For(?!CausalLM$)[A-Z]\\w*");
 
     private final String source;
@@ -33,7 +33,7 @@ public final class ConfigJson {
     private final List<String> warnings;
     private final Asked asked;
 
-    /** What was asked for so far: fields by name, and those of them that are objects with fields of their own. */
+    /** The fields read so far: fields by name, and the objects among them by their own fields. */
     private record Asked(Set<String> fields, Map<String, ConfigJson> sections) {
         Asked() {
             this(new HashSet<>(), new HashMap<>());
@@ -41,12 +41,12 @@ public final class ConfigJson {
     }
 
     /**
-     * Reads a file.
+     * Parses a file.
      *
-     * @param source what messages call it
+     * @param source its name in messages
      * @param utf8 its bytes
-     * @param warnings gets a line for each field that is odd, but not wrong
-     * @throws BadModel if it holds no JSON object
+     * @param warnings receives a line for each field that is suspicious, but valid
+     * @throws BadModel if it is not a JSON object
      */
     public ConfigJson(String source, byte[] utf8, List<String> warnings) {
         this(source, readObject(source, utf8), warnings, new Asked());
@@ -60,9 +60,9 @@ public final class ConfigJson {
     }
 
     /**
-     * The same file, where fields that are absent have these values. One that is null has none.
+     * Returns the same file with default values for absent fields. A null field gets no default.
      *
-     * @param members of a JSON object
+     * @param members the members of a JSON object
      */
     public ConfigJson withDefaults(String members) {
         ObjectNode merged = (ObjectNode) StrictJson.parse(("{" + members + "}").getBytes(StandardCharsets.UTF_8));
@@ -78,12 +78,12 @@ public final class ConfigJson {
             throw new BadModel(source + ": not valid JSON: " + StrictJson.reason(e), e);
         }
         if (json == null || !json.isObject()) {
-            throw new BadModel(source + ": a JSON object is needed");
+            throw new BadModel(source + ": must be a JSON object");
         }
         return json;
     }
 
-    /** The exception to throw about a field of this file. */
+    /** Returns the exception to throw about a field of this file. */
     public BadModel refusal(String complaint) {
         return new BadModel(source + ": " + complaint);
     }
@@ -93,23 +93,23 @@ public final class ConfigJson {
         warnings.add(source + ": " + remark);
     }
 
-    /** A field's value, which is a missing node where there is none. */
+    /** Returns a field's value, or a missing node if there is none. */
     private JsonNode value(String field) {
         asked.fields.add(field);
         return json.path(field);
     }
 
     /**
-     * Adds one warning with the names of all fields that have a value and that nobody has asked for.
+     * Adds one warning with the names of all fields that have a value and were not read.
      *
-     * @param withoutEffect whether a field of this name does not change what a model computes
+     * @param withoutEffect the fields that do not affect the model's output
      */
     public void warnOfUnread(Predicate<String> withoutEffect) {
         List<String> unread = unread(withoutEffect);
         if (!unread.isEmpty()) {
             warnings.add(source + ": " + String.join(", ", unread) + (unread.size() == 1 ? " is" : " are")
-                    + " not known of models of this type and not read; if the model needs "
-                    + (unread.size() == 1 ? "it" : "them") + ", its answers are wrong");
+                    + " unknown for models of this type and ignored; if the model needs "
+                    + (unread.size() == 1 ? "it" : "them") + ", its output is wrong");
         }
     }
 
@@ -127,7 +127,7 @@ public final class ConfigJson {
     }
 
     /**
-     * Returns the refusal of quantized weights if the file says that they are. Merged fine-tunes may say so without being so:
+     * Returns the exception for quantized weights if the file declares them. Merged fine-tunes may still declare them:
      * the types of the tensors decide.
      */
     public Optional<BadModel> quantized() {
@@ -138,7 +138,7 @@ public final class ConfigJson {
                 : Optional.empty();
     }
 
-    /** Refuses what no family supports: a second, encoding half and heads other than a language model's. */
+    /** Rejects what no family supports: encoder-decoder models and heads other than a language model's. */
     public void refuseUnsupported() {
         for (String field : List.of("add_cross_attention", "is_encoder_decoder")) {
             if (flag(field, false)) {
@@ -148,53 +148,56 @@ public final class ConfigJson {
         refuseOtherHeads();
     }
 
-    /** Refuses models that classify, embed or rate text, which have tensors like those of a language model and another head. */
+    /**
+     * Rejects models that classify, embed or score text, whose tensors are like those of a language model except for
+     * the head.
+     */
     private void refuseOtherHeads() {
         String architecture = value("architectures").path(0).asString("");
         if (OTHER_TASK.matcher(architecture).matches()) {
             throw refusal("architectures names " + architecture
-                    + "; supported are models that generate text, whose name ends in ForCausalLM");
+                    + "; only models that generate text are supported (ForCausalLM)");
         }
     }
 
-    /** Whether a field is there and not null. */
+    /** Returns whether a field is present and not null. */
     public boolean isSet(String field) {
         JsonNode value = value(field);
         return !value.isMissingNode() && !value.isNull();
     }
 
-    /** A field's text; anything else is as good as absent. */
+    /** Returns a field's text; any other value is treated as absent. */
     public String text(String field, String ifAbsent) {
         return value(field).asString(ifAbsent);
     }
 
-    /** A size from 1 to {@link Limits#MODEL_DIMENSION}. */
+    /** Returns a size from 1 to {@link Limits#MODEL_DIMENSION}. */
     public int dimension(String field, int ifAbsent) {
         return isSet(field) ? size(field, Limits.MODEL_DIMENSION) : ifAbsent;
     }
 
-    /** Likewise, of a field that must be there. */
+    /** Returns a size from 1 to {@link Limits#MODEL_DIMENSION} of a required field. */
     public int dimension(String field) {
         return size(field, Limits.MODEL_DIMENSION);
     }
 
-    /** A number from 0 to {@link Limits#MODEL_DIMENSION}, in a field that must be there. */
+    /** Returns a number from 0 to {@link Limits#MODEL_DIMENSION} of a required field. */
     public int count(String field) {
         JsonNode value = value(field);
         return value.isIntegralNumber() && value.canConvertToInt() && value.intValue() == 0 ? 0 : dimension(field);
     }
 
-    /** A number of layers, in a field that must be there. */
+    /** Returns the number of layers of a required field. */
     public int layers(String field) {
         return size(field, Limits.MODEL_LAYERS);
     }
 
-    /** Likewise, of a field that has two names. */
+    /** Returns a size from 1 to {@link Limits#MODEL_DIMENSION} of a field with two names. */
     public int dimension(String field, String alias, int ifAbsent) {
         return dimension(field, alias, ifAbsent, Limits.MODEL_DIMENSION);
     }
 
-    /** Likewise, up to {@code max}. */
+    /** Returns a size from 1 to {@code max} of a field with two names. */
     public int dimension(String field, String alias, int ifAbsent, int max) {
         if (!isSet(field) && !isSet(alias)) {
             return ifAbsent;
@@ -202,7 +205,7 @@ public final class ConfigJson {
         int size = size(isSet(field) ? field : alias, max);
         if (isSet(alias) && size(alias, max) != size) {
             throw refusal(field + " is " + size + " and " + alias + " is " + size(alias, max)
-                    + "; they are two names of one size, so leave out the wrong one");
+                    + "; they are aliases, so remove the wrong one");
         }
         return size;
     }
@@ -215,7 +218,7 @@ public final class ConfigJson {
         return value.intValue();
     }
 
-    /** True or false. */
+    /** Returns a boolean. */
     public boolean flag(String field, boolean ifAbsent) {
         if (!isSet(field)) {
             return ifAbsent;
@@ -227,12 +230,12 @@ public final class ConfigJson {
         return value.booleanValue();
     }
 
-    /** A number above 0. */
+    /** Returns a positive number. */
     public double number(String field, double ifAbsent) {
         return isSet(field) ? number(field) : ifAbsent;
     }
 
-    /** A number above 0, of a field that must be there. */
+    /** Returns a positive number of a required field. */
     public double number(String field) {
         JsonNode value = value(field);
         double number = value.isNumber() ? value.doubleValue(Double.NaN) : Double.NaN;
@@ -242,7 +245,7 @@ public final class ConfigJson {
         return number;
     }
 
-    /** Returns a number of a field that must be there. */
+    /** Returns a finite number of a required field. */
     public double anyNumber(String field) {
         JsonNode value = value(field);
         double number = value.isNumber() ? value.doubleValue(Double.NaN) : Double.NaN;
@@ -265,7 +268,7 @@ public final class ConfigJson {
         return value.isMissingNode() ? "missing" : value.toString();
     }
 
-    /** A list of as many elements as there are layers, or more, of which each of those is one of {@code allowed}; if it is there. */
+    /** Returns the first {@code layers} elements of a list, each one of {@code allowed}, if the field is set. */
     public Optional<List<String>> perLayer(String field, int layers, String... allowed) {
         if (!isSet(field)) {
             return Optional.empty();
@@ -285,7 +288,7 @@ public final class ConfigJson {
         return Optional.of(values);
     }
 
-    /** The fields of an object within the file; one without any is as good as absent. */
+    /** Returns the fields of an object within the file; an empty object is treated as absent. */
     public Optional<ConfigJson> section(String field) {
         if (!isSet(field)) {
             return Optional.empty();
@@ -300,7 +303,7 @@ public final class ConfigJson {
                 field, name -> new ConfigJson(source + ": " + name, value(name), warnings, new Asked())));
     }
 
-    /** The epsilon under the root of a norm: above 0, at most 1. */
+    /** Returns the epsilon of a norm: above 0, at most 1. */
     public float epsilon(String field, float ifAbsent) {
         JsonNode value = value(field);
         if (value.isMissingNode()) {
@@ -314,8 +317,8 @@ public final class ConfigJson {
     }
 
     /**
-     * The ids that end a completion, if the file says anything of them; null is none. One that the model cannot produce ends
-     * nothing and is left out, with a warning.
+     * Returns the ids that end a completion, if the field is present; null is an empty list. Ids outside the vocabulary
+     * are dropped with a warning.
      */
     public Optional<List<Integer>> endOfText(int vocabularySize) {
         if (value(END_OF_TEXT).isMissingNode()) {
@@ -339,7 +342,7 @@ public final class ConfigJson {
             ids.add(value.intValue());
         } else {
             warnings.add(source + ": eos_token_id is " + value + ", but ids of this model are 0 to " + (vocabulary - 1)
-                    + "; it ends no completion");
+                    + "; it is ignored");
         }
     }
 }

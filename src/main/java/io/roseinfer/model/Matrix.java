@@ -8,18 +8,18 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A matrix of a checkpoint, y = x·W + bias, and where its values are: nothing is read before {@link #open}. Its outputs are those
- * of one tensor, or of several one after another, such as queries, keys and values that are stored apart.
+ * A matrix of a checkpoint, y = x·W + bias, and the tensors with its values: nothing is read before {@link #open}. Its
+ * outputs are those of one tensor, or of several one after another, such as queries, keys and values stored separately.
  *
  * @param inputs length of x
  * @param outputs length of y
  */
 public record Matrix(List<Outputs> parts, int inputs, int outputs, Layout layout, Optional<Vector> bias) {
-    /** Which axis of a stored tensor comes first. */
+    /** The order of a stored tensor's axes. */
     public enum Layout {
         /** [inputs, outputs]. */
         IN_OUT,
-        /** [outputs, inputs]; a table with a row per output. */
+        /** [outputs, inputs], one row per output. */
         OUT_IN
     }
 
@@ -29,12 +29,12 @@ public record Matrix(List<Outputs> parts, int inputs, int outputs, Layout layout
         Check.that(together == outputs, "a matrix of %d outputs has parts with %d", outputs, together);
     }
 
-    /** A tensor that is a matrix as it stands. */
+    /** Returns a matrix that is stored as one tensor. */
     public static Matrix of(StoredTensor tensor, int inputs, int outputs, Layout layout, Optional<Vector> bias) {
         return new Matrix(List.of(Outputs.whole(tensor, outputs)), inputs, outputs, layout, bias);
     }
 
-    /** Returns the first rows of a table that is stored as one tensor. */
+    /** Returns the first rows of a table stored as one tensor. */
     Matrix firstRows(int count) {
         Check.that(
                 layout == Layout.OUT_IN && bias.isEmpty() && count <= outputs,
@@ -44,14 +44,14 @@ public record Matrix(List<Outputs> parts, int inputs, int outputs, Layout layout
         return of(asStored().orElseThrow(), inputs, count, layout, bias);
     }
 
-    /** Returns the tensor whose first elements are those of this matrix, in the same order, if there is one. */
+    /** Returns the tensor that begins with the elements of this matrix, in the same order, if there is one. */
     public Optional<StoredTensor> asStored() {
         return parts.size() == 1 && parts.getFirst().isOneRun()
                 ? Optional.of(parts.getFirst().tensor())
                 : Optional.empty();
     }
 
-    /** Opens its tensors for as long as the arena lives; those of a file are mapped, not copied. */
+    /** Opens its tensors, which are valid as long as the arena; those of a file are mapped, not copied. */
     public OpenMatrix open(Arena arena) {
         return new OpenMatrix(this, arena);
     }

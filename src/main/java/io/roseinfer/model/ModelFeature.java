@@ -12,22 +12,22 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * What a model may have beyond the plain block: layer norms, learned positions, as many heads of keys and values as of queries,
- * and two matrices in the MLP. A backend says which of these it can run, and refuses a model that has another.
+ * What a model may have beyond the plain block of GPT-2: layer norms, learned positions, as many KV heads as query
+ * heads, and two matrices in the MLP. A backend lists the features it supports, and rejects models with others.
  */
 public enum ModelFeature {
-    RMS_NORM("RMS norms"),
-    ROPE("rotary positions"),
-    PARTIAL_ROPE("rotary positions on a part of each head"),
-    NO_POSITIONS("blocks without positions"),
-    GROUPED_QUERY_ATTENTION("fewer heads of keys and values than of queries"),
-    OTHER_QUERY_WIDTH("heads that are together not as wide as the residual stream"),
-    QK_NORM("norms over heads"),
-    WINDOW("sliding windows"),
-    SOFT_CAP("soft caps"),
+    RMS_NORM("RMS norm"),
+    ROPE("RoPE"),
+    PARTIAL_ROPE("RoPE on a part of each head"),
+    NO_POSITIONS("layers without position encoding"),
+    GROUPED_QUERY_ATTENTION("grouped-query attention"),
+    OTHER_QUERY_WIDTH("a query width other than the residual stream's"),
+    QK_NORM("QK norm"),
+    WINDOW("sliding-window attention"),
+    SOFT_CAP("soft-capped scores or logits"),
     GATED_MLP("gated MLPs"),
-    PARALLEL_RESIDUAL("attention and MLP side by side"),
-    POST_NORMS("norms behind attention and MLP"),
+    PARALLEL_RESIDUAL("parallel attention and MLP"),
+    POST_NORMS("norms after attention and MLP"),
     EMBEDDING_SCALE("a scaled token embedding");
 
     private final String title;
@@ -95,8 +95,8 @@ public enum ModelFeature {
         }
         if (!missing.isEmpty()) {
             throw new BadModel(
-                    spec.name() + " has " + String.join(", ", missing) + "; device " + backend
-                            + " runs no model that has " + (missing.size() == 1 ? "this" : "these"),
+                    spec.name() + " has " + String.join(", ", missing) + "; device " + backend + " does not support "
+                            + (missing.size() == 1 ? "this" : "these"),
                     Remedy.of("choose another model or another %s", "device"));
         }
     }

@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The shape and the constants of a decoder-only transformer: everything a forward pass needs to know besides the weights.
+ * The shape and the constants of a decoder-only transformer: everything a forward pass needs except the weights.
  *
- * @param name what reports call the model
- * @param vocabularySize rows of the token embedding, and the width of the logits
- * @param contextLength most tokens a sequence may have, prompt and completion together
+ * @param name the model's name in reports
+ * @param vocabularySize rows of the token embedding, and width of the logits
+ * @param contextLength maximum tokens of a sequence, prompt and completion together
  * @param width size of the residual stream
- * @param embeddingScale what a row of the token embedding is multiplied by; 1 in most models
- * @param blocks at least one; the heads' numbers and size, and the MLP, are the same in all of them
- * @param head from the residual stream to logits
+ * @param embeddingScale factor of the token embedding; 1 in most models
+ * @param blocks at least one; number and size of the heads, and the MLP, are the same in all blocks
+ * @param head maps the residual stream to logits
  * @param endOfText ids that end a completion, each below {@code vocabularySize}; may be empty
  */
 public record ModelSpec(
@@ -30,14 +30,14 @@ public record ModelSpec(
         List<Integer> endOfText) {
 
     /**
-     * From the residual stream to logits.
+     * The LM head, which maps the residual stream to logits.
      *
-     * @param norm over the residual stream, behind the last block
+     * @param norm the norm after the last block
      * @param tied whether the token embedding is also the output matrix
-     * @param softCap c, where a logit l becomes c·tanh(l / c); infinite where logits stay as they are
+     * @param softCap c, which maps a logit l to c·tanh(l / c); infinite without a cap
      */
     public record Head(Norm norm, boolean tied, float softCap) {
-        /** A head without a cap. */
+        /** Returns a head without a cap. */
         public static Head plain(Norm norm, boolean tied) {
             return new Head(norm, tied, Float.POSITIVE_INFINITY);
         }
@@ -60,53 +60,53 @@ public record ModelSpec(
                 && block.positions() instanceof Positions.Learned == first.positions() instanceof Positions.Learned;
     }
 
-    /** Number of transformer blocks. */
+    /** Returns the number of transformer blocks. */
     public int layers() {
         return blocks.size();
     }
 
-    /** The block of a layer, counted from zero. */
+    /** Returns the block of a layer, counted from zero. */
     public BlockSpec block(int layer) {
         return blocks.get(layer);
     }
 
-    /** The attention of the first block: that of every block in the numbers and the size of its heads. */
+    /** Returns the attention of the first block, whose number and size of heads are those of every block. */
     public Attention attention() {
         return blocks.getFirst().attention();
     }
 
-    /** The MLP of every block. */
+    /** Returns the MLP, which is the same in every block. */
     public Mlp mlp() {
         return blocks.getFirst().mlp();
     }
 
-    /** Whether the token embedding is also the output matrix. */
+    /** Returns whether the token embedding is also the output matrix. */
     public boolean tiedHead() {
         return head.tied();
     }
 
-    /** Whether a row per position is added to the token embedding. */
+    /** Returns whether the model has learned position embeddings. */
     public boolean learnsPositions() {
         return blocks.getFirst().positions() instanceof Positions.Learned;
     }
 
-    /** The same model with other ids that end a completion. */
+    /** Returns the same model with other ids that end a completion. */
     public ModelSpec withEndOfText(List<Integer> ids) {
         return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, blocks, head, ids);
     }
 
-    /** The same model with another maximum of tokens per sequence. */
+    /** Returns the same model with another context length. */
     public ModelSpec withContextLength(int tokens) {
         return new ModelSpec(name, vocabularySize, tokens, width, embeddingScale, blocks, head, endOfText);
     }
 
-    /** The same model with the token embedding as its output matrix, or with one of its own. */
+    /** Returns the same model with a tied or untied head. */
     public ModelSpec withTiedHead(boolean tied) {
         Head other = new Head(head.norm(), tied, head.softCap());
         return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, blocks, other, endOfText);
     }
 
-    /** The same model with its blocks changed, each by the number of its layer. */
+    /** Returns the same model with changed blocks. */
     public ModelSpec withBlocks(BlockChange change) {
         List<BlockSpec> changed = IntStream.range(0, layers())
                 .mapToObj(layer -> change.of(layer, block(layer)))
@@ -114,14 +114,14 @@ public record ModelSpec(
         return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, changed, head, endOfText);
     }
 
-    /** What {@link #withBlocks} does to a block. */
+    /** A change of a block, by its layer. */
     @FunctionalInterface
     public interface BlockChange {
-        /** The block of this layer in place of the one that was there. */
+        /** Returns the changed block. */
         BlockSpec of(int layer, BlockSpec block);
     }
 
-    /** The same model without its last blocks. */
+    /** Returns the same model with only its first layers. */
     public ModelSpec withLayers(int layers) {
         List<BlockSpec> first = blocks.subList(0, layers);
         return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, first, head, endOfText);

@@ -5,12 +5,12 @@ import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.List;
 
-/** A matrix whose tensors can be read, by any number of threads at once, each with a {@link Buffer} of its own. */
+/** A matrix whose tensors can be read, by any number of threads at once, each with its own {@link Buffer}. */
 public final class OpenMatrix {
-    /** Outputs that are transposed together: their floats fill a cache line of the target. */
+    /** Outputs transposed together: their floats fill a cache line of the target. */
     private static final int ROWS = 16;
 
-    /** Inputs that are transposed together, which with {@link #ROWS} outputs stay in the nearest cache. */
+    /** Inputs transposed together, which with {@link #ROWS} outputs fit in the L1 cache. */
     private static final int INPUTS = 256;
 
     private final Matrix matrix;
@@ -23,7 +23,7 @@ public final class OpenMatrix {
     }
 
     /**
-     * Copies the weights of some outputs, widened to float: that of input k and output {@code from + c} to
+     * Copies the weights of some outputs, converted to float: the weight of input k and output {@code from + c} goes to
      * {@code target[k·stride + c]}.
      */
     public void copyTo(int from, int count, float[] target, int stride, Buffer buffer) {
@@ -46,7 +46,7 @@ public final class OpenMatrix {
         }
     }
 
-    /** Copies all weights, widened to float, one output after another: [outputs, inputs]. */
+    /** Copies all weights, converted to float, as [outputs, inputs]. */
     public void copyRows(float[] target) {
         int at = 0;
         for (int i = 0; i < tensors.size(); i++) {
@@ -95,7 +95,7 @@ public final class OpenMatrix {
         }
     }
 
-    /** Writes {@code rows} of {@code length} floats as columns. */
+    /** Writes {@code rows} rows of {@code length} floats as columns. */
     private static void transpose(float[] source, int rows, int length, float[] target, int at, int stride) {
         for (int k = 0; k < length; k++) {
             for (int row = 0; row < rows; row++) {
@@ -104,7 +104,7 @@ public final class OpenMatrix {
         }
     }
 
-    /** What one thread reads through; used again, so that loading a large model leaves the collector nothing. */
+    /** A thread's buffer, reused so that loading a large model creates no garbage. */
     public static final class Buffer {
         private final short[] bits = new short[INPUTS];
         private final float[] rows = new float[ROWS * INPUTS];

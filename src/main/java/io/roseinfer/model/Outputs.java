@@ -1,28 +1,28 @@
 package io.roseinfer.model;
 
 /**
- * Outputs of a matrix, or elements of a vector, that one stored tensor has: {@code count} of them, in runs of {@code run} that
- * begin {@code stride} apart. A tensor that is taken whole is one run.
+ * A part of a stored tensor that has outputs of a matrix, or elements of a vector: {@code count} of them, in runs of
+ * {@code run} that begin {@code stride} apart. A whole tensor is one run.
  *
- * @param first where the first run begins
+ * @param first the start of the first run
  */
 public record Outputs(StoredTensor tensor, int count, int first, int run, int stride) {
-    /** All that a tensor has, in its own order. */
+    /** Returns all elements of a tensor, in its order. */
     public static Outputs whole(StoredTensor tensor, int count) {
         return new Outputs(tensor, count, 0, count, count);
     }
 
-    /** Where the tensor has an output, counted from zero. */
+    /** Returns the index in the tensor of an output, counted from zero. */
     public int stored(int output) {
         return first + output / run * stride + output % run;
     }
 
-    /** How many outputs from this one on stand side by side in the tensor. */
+    /** Returns the number of outputs that are adjacent in the tensor, from this one on. */
     int together(int output) {
         return Math.min(run - output % run, count - output);
     }
 
-    /** Whether the outputs stand in the tensor one after another, from its beginning. */
+    /** Returns whether the outputs are adjacent in the tensor, from its beginning. */
     boolean isOneRun() {
         return first == 0 && run >= count;
     }

@@ -18,13 +18,13 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Weights of a given shape made from a seed: for speed and parity work without a download. Near-normal values with the initial
- * scales that such models are trained from (0.02; what is added to the residual stream 0.02/√(2·layers); norm weights around 1),
- * except that biases are not zero, so that a forgotten bias shows.
+ * Weights of a given shape made from a seed, to measure speed and compare results without a download. Values are
+ * near-normal with the usual initial scales: 0.02, output projections 0.02/√(2·layers), norm weights around 1. Biases
+ * are not zero, so that a missing bias is noticed.
  *
- * <p>Element i of a tensor is a function of (seed, tensor name, i) in integer arithmetic and two float roundings, so any
- * language can make the same bits: the four 16-bit lanes of SplitMix64 output i of the tensor's stream are summed
- * (Irwin–Hall), centred, and scaled.
+ * <p>Element i of a tensor is a function of (seed, tensor name, i) in integer arithmetic and two float roundings, so
+ * any language can make the same bits: the four 16-bit lanes of SplitMix64 output i of the tensor's stream are summed
+ * (Irwin–Hall), centered, and scaled.
  */
 public final class RandomWeights implements Checkpoint {
     private static final double INITIAL_DEVIATION = 0.02;
@@ -45,8 +45,8 @@ public final class RandomWeights implements Checkpoint {
     /**
      * Makes every tensor that a family looks up.
      *
-     * @param name the model's
-     * @param layout looks the tensors of one model up; a tied head has none of its own
+     * @param name the model's name
+     * @param layout looks up the tensors of one model; a tied head has no tensor
      */
     public RandomWeights(String name, long seed, Function<TensorFinder, Weights> layout) {
         this.description = "random:" + name + " (seed " + seed + ")";
@@ -76,7 +76,7 @@ public final class RandomWeights implements Checkpoint {
         }
     }
 
-    /** Takes down what is looked up. */
+    /** Records the tensors that are looked up. */
     private final class Declaration implements TensorFinder {
         @Override
         public boolean has(String name) {

@@ -5,33 +5,31 @@ import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.Positions.Scaling;
 
 /**
- * Cosines and sines of rotary positions, [position][rotarySize]: {@code rotarySize / 2} cosines, then as many sines. Rows are made
- * when a position is first reached, some hundred at a time: contexts of 40,000 and more positions are common, and most requests are
- * short.
+ * Cosines and sines of RoPE, [position][rotarySize]: {@code rotarySize / 2} cosines, then as many sines. Rows are
+ * computed when a position is first needed, a few hundred at a time, because contexts are long and most requests short.
  *
- * <p>Every step is rounded to 32 bits where transformers rounds it ({@code modeling_rope_utils.py}):
- * the power, its inverse, the scaled frequency, and its product with the position. Checkpoints were trained with those angles,
- * which at position 100,000 are up to 7e-3 off; angles in 64 bits would be exact, and others. The cosine of the rounded angle is
- * taken in 64 bits.
+ * <p>Every step is rounded to 32 bits like in transformers ({@code modeling_rope_utils.py}): the power, its inverse,
+ * the scaled frequency, and its product with the position. Checkpoints were trained with those angles, which at
+ * position 100,000 are off by up to 7e-3. The cosine of the rounded angle is computed in 64 bits.
  */
 public final class RopeTable {
-    /** Positions whose rows are made together; a power of two. */
+    /** Positions whose rows are computed together; a power of two. */
     private static final int CHUNK = 256;
 
     private final Rope rope;
     private final int positions;
     private final float[][] chunks;
-    /** Chunks that are made. Written after them, so that who reads it sees them. */
+    /** Number of computed chunks, written after them, so that readers of this field see them. */
     private volatile int made;
 
-    /** A table of which no row is made. */
+    /** Creates a table without computed rows. */
     public RopeTable(Rope rope, int positions) {
         this.rope = rope;
         this.positions = positions;
         this.chunks = new float[Math.ceilDiv(positions, CHUNK)][];
     }
 
-    /** Makes the rows up to that of {@code position} where they are not made; any thread may call it. */
+    /** Computes the rows up to {@code position} unless they exist; any thread may call it. */
     public void reach(int position) {
         Check.index(position, positions, "position");
         if (position / CHUNK >= made) {
@@ -47,22 +45,22 @@ public final class RopeTable {
         }
     }
 
-    /** An array with the row of a position that was reached. */
+    /** Returns an array with the row of a computed position. */
     public float[] array(int position) {
         return chunks[position / CHUNK];
     }
 
-    /** Where in {@link #array} the row of a position begins. */
+    /** Returns the offset of a position's row in {@link #array}. */
     public int offset(int position) {
         return position % CHUNK * rope.rotarySize();
     }
 
-    /** Cosines of a row. */
+    /** Returns the number of cosines per row. */
     public int pairs() {
         return rope.rotarySize() / 2;
     }
 
-    /** The rows of {@code count} positions from {@code first} on. */
+    /** Computes the rows of {@code count} positions from {@code first} on. */
     public static float[] rows(Rope rope, int first, int count) {
         int pairs = rope.rotarySize() / 2;
         float[] frequencies = frequencies(rope);
@@ -79,7 +77,7 @@ public final class RopeTable {
         return table;
     }
 
-    /** Radians per position of each pair. */
+    /** Returns the radians per position of each pair. */
     static float[] frequencies(Rope rope) {
         float[] powers = new float[rope.rotarySize() / 2];
         for (int i = 0; i < powers.length; i++) {
@@ -114,8 +112,8 @@ public final class RopeTable {
     }
 
     private static float yarn(float power, int pair, Rope rope, Scaling.Yarn yarn) {
-        double low = turningPair(yarn.betaFast(), rope, yarn);
-        double high = turningPair(yarn.betaSlow(), rope, yarn);
+        double low = rotatingPair(yarn.betaFast(), rope, yarn);
+        double high = rotatingPair(yarn.betaSlow(), rope, yarn);
         low = Math.max(yarn.truncate() ? Math.floor(low) : low, 0);
         high = Math.min(yarn.truncate() ? Math.ceil(high) : high, rope.rotarySize() - 1.0);
         high = low == high ? high + 0.001 : high;
@@ -123,10 +121,12 @@ public final class RopeTable {
         return 1f / ((float) yarn.factor() * power) * (1 - kept) + 1f / power * kept;
     }
 
-    /** Which pair turns so many times within the original context; between pairs, as a fraction. */
-    private static double turningPair(double turns, Rope rope, Scaling.Yarn yarn) {
+    /**
+     * Returns the pair that rotates the given number of times within the original context, as a fraction between pairs.
+     */
+    private static double rotatingPair(double rotations, Rope rope, Scaling.Yarn yarn) {
         return rope.rotarySize()
-                * Math.log(yarn.originalContext() / (turns * 2 * Math.PI))
+                * Math.log(yarn.originalContext() / (rotations * 2 * Math.PI))
                 / (2 * Math.log(rope.theta()));
     }
 }

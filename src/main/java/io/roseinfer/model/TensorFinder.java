@@ -3,40 +3,40 @@ package io.roseinfer.model;
 import io.roseinfer.model.Matrix.Layout;
 import java.util.Optional;
 
-/** Where a family of models looks its tensors up, by the names that its checkpoints have for them. */
+/** Looks up a model family's tensors by their names in its checkpoints. */
 public interface TensorFinder {
 
-    /** Whether there is such a tensor. */
+    /** Returns whether there is such a tensor. */
     boolean has(String name);
 
-    /** The tensor of this name, which must have this shape. What is missing or does not fit is reported when all has been looked up. */
+    /** Returns the tensor with this name and shape. Missing or unsuitable tensors are reported after all lookups. */
     StoredTensor find(String name, long... shape);
 
-    /** Name of the tensors' source in messages. */
+    /** Returns the name of the tensors' source for messages. */
     String description();
 
-    /** A finder that takes names with this prefix for those without, where only these are there. */
+    /** Returns a finder that adds a prefix to a name if only the tensor with the prefix exists. */
     default TensorFinder withOptionalPrefix(String prefix) {
         return new OptionalPrefix(this, prefix);
     }
 
-    /** A vector that is a tensor as it stands. */
+    /** Returns a vector that is stored as one tensor. */
     default Vector vector(String name, int count) {
         return Vector.of(find(name, count), count);
     }
 
-    /** A matrix that is a tensor as it stands, {@code inputs × outputs}, without a bias. */
+    /** Returns a matrix without bias that is stored as one tensor, {@code inputs × outputs}. */
     default Matrix matrix(String name, int inputs, int outputs, Layout layout) {
         return matrix(name, inputs, outputs, layout, Optional.empty());
     }
 
-    /** A matrix that is a tensor as it stands, {@code inputs × outputs}. */
+    /** Returns a matrix that is stored as one tensor, {@code inputs × outputs}. */
     default Matrix matrix(String name, int inputs, int outputs, Layout layout, Optional<Vector> bias) {
         StoredTensor tensor = layout == Layout.IN_OUT ? find(name, inputs, outputs) : find(name, outputs, inputs);
         return Matrix.of(tensor, inputs, outputs, layout, bias);
     }
 
-    /** See {@link #withOptionalPrefix}. */
+    /** The finder of {@link #withOptionalPrefix}. */
     record OptionalPrefix(TensorFinder finder, String prefix) implements TensorFinder {
         @Override
         public boolean has(String name) {

@@ -4,13 +4,13 @@ import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 
-/** Tells a copy of the token embedding, which many tools save beside it, from an output matrix that was trained. */
+/** Distinguishes a trained output matrix from a copy of the token embedding, which many tools save as well. */
 public final class UntiedHeadCheck {
     private static final int CHUNK = 1 << 14;
 
     private UntiedHeadCheck() {}
 
-    /** Whether two tensors of one shape hold different values; their types may differ. */
+    /** Returns whether two tensors of the same shape have different values; their types may differ. */
     public static boolean differs(StoredTensor embedding, StoredTensor head) {
         try (Arena arena = Arena.ofConfined()) {
             Tensor first = embedding.read(arena);

@@ -6,26 +6,27 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A bias or a gain: stored elements one after another, with a number added to each.
+ * A bias or a norm weight: stored elements one after another, with a number added to each.
  *
- * @param offset what a stored value lacks, such as 1 where gains are stored as their distance from 1; 0 in most models
+ * @param offset added to each stored value, such as 1 if norm weights are stored as the difference from 1; 0 in most
+ *     models
  */
 public record Vector(List<Outputs> parts, float offset) {
     public Vector {
         parts = List.copyOf(parts);
     }
 
-    /** A tensor that is a vector as it stands. */
+    /** Returns a vector that is stored as one tensor. */
     public static Vector of(StoredTensor tensor, int count) {
         return new Vector(List.of(Outputs.whole(tensor, count)), 0);
     }
 
-    /** Number of elements. */
+    /** Returns the number of elements. */
     public int count() {
         return parts.stream().mapToInt(Outputs::count).sum();
     }
 
-    /** The tensor that is this vector, element for element, if there is one. */
+    /** Returns the tensor with exactly the elements of this vector, if there is one. */
     public Optional<StoredTensor> asStored() {
         return parts.size() == 1 && parts.getFirst().isOneRun() && offset == 0
                 ? Optional.of(parts.getFirst().tensor())

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Formats often found in a file that is named {@code .safetensors} and is none, recognised by their first bytes. */
+/** Other formats often found in files named {@code .safetensors}, recognized by their first bytes. */
 enum ForeignFormat {
     LFS_POINTER("a git-LFS pointer, not the file it points to; run `git lfs pull` where it was cloned"),
     HTML("an HTML page, probably a login or error page saved by a download; download the file itself"),
@@ -12,11 +12,11 @@ enum ForeignFormat {
     JSON("a JSON document, probably a server's error message or an index; download the weights themselves"),
     GZIP("gzip data; gunzip it first"),
     ZSTD("zstd data; name it .safetensors.zst or decompress it with `zstd -d`"),
-    ZIP("a zip archive, as PyTorch writes .bin and .pt files; convert it to safetensors first"),
-    PICKLE("a Python pickle, as PyTorch writes; convert it to safetensors first"),
+    ZIP("a zip archive, such as PyTorch's .bin and .pt files; convert it to safetensors first"),
+    PICKLE("a Python pickle, such as older PyTorch files; convert it to safetensors first"),
     GGUF("a GGUF file; roseinfer reads safetensors");
 
-    /** How many bytes of a file are enough to tell. */
+    /** Bytes of a file that suffice to recognize a format. */
     static final int PREFIX_BYTES = 64;
 
     private final String description;
@@ -25,7 +25,7 @@ enum ForeignFormat {
         this.description = description;
     }
 
-    /** The format and what to do about it, to follow "is" in a message. */
+    /** Returns the format and its remedy, to follow "is" in a message. */
     String description() {
         return description;
     }

@@ -16,9 +16,9 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Reads the JSON of a safetensors header into entries, token by token, so that nothing is coerced: a dimension of
- * {@code 2.0}, {@code "4"} or {@code true} is an error, as it is for the reference reader. Whether the entries fit together
- * is for {@link HeaderLayout} to say.
+ * Parses the JSON of a safetensors header into entries, token by token, without coercion: a dimension of {@code 2.0},
+ * {@code "4"} or {@code true} is an error, as in the reference reader. {@link HeaderLayout} checks that the entries fit
+ * together.
  */
 final class HeaderJson {
     private static final String METADATA = "__metadata__";
@@ -32,7 +32,7 @@ final class HeaderJson {
         this.parser = parser;
     }
 
-    /** The entries in the order the header lists them; names are unique. */
+    /** Returns the entries in header order; names are unique. */
     static List<TensorEntry> parse(String file, byte[] json) {
         Utf8.requireText(file, json);
         try (JsonParser parser = StrictJson.parser(json)) {
@@ -111,7 +111,9 @@ final class HeaderJson {
         return new TensorEntry(name, new Checkpoint.Info(dtype, shape), offsets[0], offsets[1]);
     }
 
-    /** Passes over the current value; even there, text must be text, and numbers must be in the range of a double. */
+    /**
+     * Skips the current value, but checks that its text is well-formed and its numbers are in the range of a double.
+     */
     private void ignore() {
         int depth = 0;
         while (true) {
@@ -166,14 +168,14 @@ final class HeaderJson {
         try {
             return Long.parseLong(parser.getString());
         } catch (NumberFormatException e) {
-            throw bad(name, field + " holds " + seen() + ", at most 2^63-1 is allowed (overflow)");
+            throw bad(name, field + " holds " + seen() + ", which overflows; the maximum is 2^63-1");
         }
     }
 
-    /** JSON can spell half a surrogate pair, which no UTF-8 text can hold. */
+    /** Checks text for unpaired surrogates, which JSON can escape but UTF-8 cannot encode. */
     private String wellFormed(String text, String what) {
         if (Utf16.unpairedSurrogate(text) >= 0) {
-            throw bad(what + " holds a lone surrogate escape near header byte "
+            throw bad(what + " has an unpaired surrogate escape near header byte "
                     + parser.currentLocation().getByteOffset() + ": " + Quoted.name(text));
         }
         return text;

@@ -7,14 +7,14 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The arithmetic of a safetensors header: every tensor is as long as its type and shape say, and in file order each begins
- * where the one before it ended, the first at 0. So nothing overlaps, nothing hides in a hole, and the length of the data is
+ * Checks the layout of a safetensors header. Every tensor has the length of its type and shape, and tensors follow each
+ * other from offset 0 without gaps. So tensors do not overlap, there are no unused bytes, and the length of the data is
  * known.
  */
 final class HeaderLayout {
     private HeaderLayout() {}
 
-    /** The entries in file order, checked; {@code entries} itself is left alone. */
+    /** Returns the checked entries in file order; {@code entries} is not modified. */
     static List<TensorEntry> inFileOrder(String file, List<TensorEntry> entries) {
         List<TensorEntry> sorted = entries.stream()
                 .sorted(Comparator.comparingLong(TensorEntry::begin).thenComparingLong(TensorEntry::end))
@@ -25,9 +25,9 @@ final class HeaderLayout {
             TensorEntry entry = sorted.get(i);
             if (entry.begin() != end) {
                 String fault = entry.begin() < end ? "overlaps" : "leaves a hole after";
-                String neighbour =
+                String neighbor =
                         i == 0 ? "the start of the data, 0" : sorted.get(i - 1).toString();
-                throw new BadModel(file + ": invalid offset: " + entry + " " + fault + " " + neighbour
+                throw new BadModel(file + ": invalid offset: " + entry + " " + fault + " " + neighbor
                         + "; tensors must follow each other without gaps; the file was written wrongly");
             }
             end = entry.end();
@@ -42,7 +42,7 @@ final class HeaderLayout {
         Checkpoint.Info info = entry.info();
         long elements = elements(file, entry);
         if (elements % info.dtype().blockElements() != 0) {
-            throw new BadModel(file + ": " + entry + ": misaligned: " + info + " is not a whole number of bytes");
+            throw new BadModel(file + ": " + entry + ": misaligned: " + info + " does not end at a byte boundary");
         }
         if (info.dtype().bytes(elements) != entry.bytes()) {
             throw new BadModel(file + ": " + entry + ": has " + entry.bytes() + " bytes, but " + info + " needs "
@@ -50,7 +50,10 @@ final class HeaderLayout {
         }
     }
 
-    /** Dimensions are multiplied in their order, so a zero hides only an overflow that would come after it. */
+    /**
+     * Returns the number of elements. Dimensions are multiplied in order, so a zero hides an overflow only if it comes
+     * first.
+     */
     private static long elements(String file, TensorEntry entry) {
         long elements = 1;
         for (long dimension : entry.info().shape()) {

@@ -11,8 +11,8 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 
 /**
- * Data in a file. Each tensor is mapped by itself, so closing its arena gives its pages back: mapping the whole file would keep
- * every page that was ever touched in the process until the end.
+ * Data in a file. Each tensor is mapped separately, so closing its arena unmaps its pages; a mapping of the whole file
+ * would keep every page that was read.
  */
 final class MappedBytes implements TensorBytes {
     private final Path file;
@@ -20,7 +20,7 @@ final class MappedBytes implements TensorBytes {
     private final long dataStart;
     private final long fileBytes;
 
-    /** Takes over {@code channel}. */
+    /** Takes ownership of {@code channel}. */
     MappedBytes(Path file, FileChannel channel, long dataStart, long fileBytes) {
         this.file = file;
         this.channel = channel;
@@ -32,11 +32,11 @@ final class MappedBytes implements TensorBytes {
     public MemorySegment slice(long begin, long bytes, Arena arena) {
         Check.that(channel.isOpen(), "a weight source was read after it was closed");
         try {
-            // A mapping past the end succeeds and kills the reader later, so look now.
+            // A mapping past the end succeeds, but reading it crashes, so check the size first.
             long now = channel.size();
             if (now != fileBytes) {
                 throw new BadModel(FileFailure.shown(file) + ": changed while it was being read: " + fileBytes
-                        + " bytes when opened, " + now + " now; leave the file alone and start again");
+                        + " bytes when opened, " + now + " now; do not modify the file, and try again");
             }
             if (bytes == 0) {
                 return arena.allocate(0);

@@ -3,22 +3,22 @@ package io.roseinfer.safetensors;
 import java.util.Optional;
 
 /**
- * The rule for a file name that an index or a server gives: it must stay inside the directory it is resolved against, on every
+ * Checks a file name from an index or a server: it must stay inside the directory it is resolved against, on every
  * operating system.
  */
 final class RelativeName {
     private RelativeName() {}
 
-    /** Why {@code name} may not be used, if it may not. */
+    /** Returns the reason why {@code name} must not be used, if there is one. */
     static Optional<String> fault(String name) {
         if (name.isEmpty()) {
             return Optional.of("is empty");
         }
         if (name.chars().anyMatch(c -> c < ' ' || c == 0x7f)) {
-            return Optional.of("holds a control character");
+            return Optional.of("has a control character");
         }
         if (name.indexOf('\\') >= 0 || name.indexOf(':') >= 0) {
-            return Optional.of("holds a backslash or colon");
+            return Optional.of("has a backslash or colon");
         }
         for (String part : name.split("/", -1)) {
             if (part.isEmpty() || part.equals(".") || part.equals("..")) {

@@ -14,32 +14,29 @@ import java.util.SortedSet;
 import java.util.stream.Stream;
 
 /**
- * The weights of a model directory in Hugging Face layout. Of several checkpoints in one directory the first of
- * {@code model.safetensors}, {@code model.safetensors.index.json}, {@code model.safetensors.zst} is taken, always.
+ * The weights of a model directory in Hugging Face layout. If a directory has several checkpoints, the first of
+ * {@code model.safetensors}, {@code model.safetensors.index.json} and {@code model.safetensors.zst} is used.
  */
 public final class Safetensors {
-    /** The file of a checkpoint that is one file. */
+    /** Name of a checkpoint in one file. */
     public static final String SINGLE = "model.safetensors";
 
-    /** The index of a checkpoint in shards. */
+    /** Name of the index of a sharded checkpoint. */
     public static final String INDEX = "model.safetensors.index.json";
 
     static final String COMPRESSED = "model.safetensors.zst";
 
-    /** The ending of a file of tensors. */
+    /** Suffix of safetensors files. */
     public static final String PLAIN_SUFFIX = ".safetensors";
 
-    /** The ending of a compressed file of tensors. */
+    /** Suffix of compressed safetensors files. */
     public static final String ZSTD_SUFFIX = ".safetensors.zst";
 
     private static final List<String> BY_PREFERENCE = List.of(SINGLE, INDEX, COMPRESSED);
 
     private Safetensors() {}
 
-    /**
-     * The checkpoint files present in a directory, the one that {@link #open} takes first; empty if there is none. A caller
-     * that wants to say which was chosen over which looks here.
-     */
+    /** Returns the checkpoint files in a directory, the one that {@link #open} uses first; empty if there is none. */
     public static List<Path> files(Path directory) {
         return BY_PREFERENCE.stream()
                 .map(directory::resolve)
@@ -48,9 +45,9 @@ public final class Safetensors {
     }
 
     /**
-     * Opens a model directory's weights: headers are checked, no tensor of a plain file is read yet.
+     * Opens a model directory's weights. Headers are checked; tensors of uncompressed files are not read yet.
      *
-     * @throws BadModel if there are none, or they break a rule of the format
+     * @throws BadModel if there are none, or they violate the format
      */
     public static Checkpoint open(Path directory) {
         if (!Files.isDirectory(directory)) {
@@ -71,20 +68,21 @@ public final class Safetensors {
     }
 
     /**
-     * Reads a zstd-compressed safetensors stream, as the built-in model is one, into native memory. The stream is trusted as to
-     * its size and left open.
+     * Reads a zstd-compressed safetensors stream, such as the built-in model's, into native memory. Its size is not
+     * limited, and it stays open.
      *
-     * @param description what messages call it
-     * @throws BadModel if it is no such stream
+     * @param description its name in messages
+     * @throws BadModel if it is not such a stream
      */
     public static Checkpoint openCompressed(String description, InputStream compressed) {
         return SafetensorsZstd.open(description, compressed);
     }
 
     /**
-     * The files that an {@link #INDEX} names: plain relative names that stay inside its directory. Whether they exist is not looked at.
+     * Returns the file names in an {@link #INDEX}: plain relative names inside its directory. Whether they exist is not
+     * checked.
      *
-     * @throws BadModel if it cannot be read or breaks a rule of the format
+     * @throws BadModel if it cannot be read or violates the format
      */
     public static SortedSet<String> shards(Path index) {
         return ShardIndex.read(index).shards();
@@ -95,8 +93,7 @@ public final class Safetensors {
     }
 
     private static BadModel none(Path directory) {
-        String looked =
-                FileFailure.shown(directory) + ": has no weights: looked for " + String.join(", ", BY_PREFERENCE);
+        String looked = FileFailure.shown(directory) + ": has no weights; expected " + String.join(", ", BY_PREFERENCE);
         try (Stream<Path> listing = Files.list(directory)) {
             List<String> others = listing.map(path -> path.getFileName().toString())
                     .filter(Safetensors::looksLikeWeights)
@@ -105,30 +102,30 @@ public final class Safetensors {
             return new BadModel(
                     others.isEmpty()
                             ? looked + "; download them"
-                            : looked + "; found " + Quoted.names(others) + ", which are not read; "
+                            : looked + "; found " + Quoted.names(others) + ", which cannot be read; "
                                     + otherFormat(directory)
-                                            .orElse("a file in safetensors format needs one of these names, any other"
-                                                    + " format has to be converted to it"));
+                                            .orElse("rename a safetensors file to one of these names,"
+                                                    + " or convert another format to it"));
         } catch (IOException e) {
             return FileFailure.reading(directory, e);
         }
     }
 
-    /** Returns which format a directory holds that is known and not read, and what to use instead. */
+    /** Returns the unsupported format that a directory holds, with a remedy, if it is a known one. */
     public static Optional<String> otherFormat(Path directory) {
         if (!files(directory).isEmpty()) {
             return Optional.empty();
         }
         if (Files.exists(directory.resolve("adapter_model.safetensors"))) {
-            return Optional.of("this is a LoRA adapter, which is no model by itself: merge it into its base model");
+            return Optional.of("this is a LoRA adapter without its base model; merge it into the base model");
         }
         if (Files.exists(directory.resolve("consolidated.safetensors"))) {
             return Optional.of(
-                    "these weights are not in Hugging Face format: use the files model-*.safetensors beside them");
+                    "these weights are not in Hugging Face format; use the model-*.safetensors files of the same repository");
         }
         try (Stream<Path> listing = Files.list(directory)) {
             return listing.anyMatch(file -> file.toString().endsWith(".gguf"))
-                    ? Optional.of("GGUF is not read: use the safetensors weights that it was made from")
+                    ? Optional.of("GGUF is not supported; use the safetensors weights it was converted from")
                     : Optional.empty();
         } catch (IOException e) {
             return Optional.empty();

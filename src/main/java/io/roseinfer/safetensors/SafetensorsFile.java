@@ -24,9 +24,9 @@ final class SafetensorsFile {
     }
 
     /**
-     * Checks header and file size; reads no tensor.
+     * Opens a file: checks header and file size, and reads no tensor.
      *
-     * @throws BadModel if the file breaks a rule of the format or cannot be read
+     * @throws BadModel if the file violates the format or cannot be read
      */
     static Checkpoint open(Path path) {
         FileFailure.requireRegular(path);
@@ -50,7 +50,7 @@ final class SafetensorsFile {
             MappedBytes data = new MappedBytes(path, channel, header.dataStart(), fileBytes);
             return new SafetensorsSource(shown, header, data);
         } catch (BadModel refusal) {
-            // Only now: the first bytes of a sound file may look like anything.
+            // Checked only now, because the first bytes of a valid file may look like another format.
             throw ForeignFormat.of(start)
                     .map(kind -> new BadModel(shown + ": is " + kind.description(), refusal))
                     .orElse(refusal);
@@ -64,7 +64,7 @@ final class SafetensorsFile {
         int length = SafetensorsHeader.length(shown, read(0, SafetensorsHeader.PREFIX_BYTES));
         long rest = fileBytes - SafetensorsHeader.PREFIX_BYTES;
         if (length > rest) {
-            throw new BadModel(shown + ": truncated: header length " + length + " exceeds file, which has " + rest
+            throw new BadModel(shown + ": truncated: header length " + length + " exceeds the file, which has " + rest
                     + " bytes after it; download it again");
         }
         SafetensorsHeader header = SafetensorsHeader.parse(shown, read(SafetensorsHeader.PREFIX_BYTES, length));

@@ -10,21 +10,23 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The validated head of a safetensors file: eight bytes of little-endian length N, N bytes of JSON, then the data.
+ * The validated header of a safetensors file: eight bytes of little-endian length N, then N bytes of JSON; the data
+ * follows.
  *
  * @param tensors by name, in file order
  * @param headerBytes N
  */
 record SafetensorsHeader(Map<String, TensorEntry> tensors, int headerBytes) {
-    /** Bytes of the length in front of the JSON. */
+    /** Bytes of the length before the JSON. */
     static final int PREFIX_BYTES = 8;
 
-    /** Reads N and holds it to {@link Limits#SAFETENSORS_HEADER_BYTES}; N is unsigned. */
+    /** Reads N, which is unsigned, and checks it against {@link Limits#SAFETENSORS_HEADER_BYTES}. */
     static int length(String file, byte[] prefix) {
         long length = ByteBuffer.wrap(prefix).order(ByteOrder.LITTLE_ENDIAN).getLong();
         if (Long.compareUnsigned(length, Limits.SAFETENSORS_HEADER_BYTES) > 0) {
-            throw new BadModel(file + ": header too large: the file states " + Long.toUnsignedString(length)
-                    + " bytes, at most " + Limits.SAFETENSORS_HEADER_BYTES + " are read; it is no safetensors file");
+            throw new BadModel(
+                    file + ": header too large: the file states " + Long.toUnsignedString(length) + " bytes, at most "
+                            + Limits.SAFETENSORS_HEADER_BYTES + " are allowed; it is not a safetensors file");
         }
         return (int) length;
     }
@@ -44,12 +46,12 @@ record SafetensorsHeader(Map<String, TensorEntry> tensors, int headerBytes) {
         return new SafetensorsHeader(Collections.unmodifiableMap(tensors), json.length);
     }
 
-    /** Where the data begins in the file. */
+    /** Returns the offset of the data in the file. */
     long dataStart() {
         return PREFIX_BYTES + (long) headerBytes;
     }
 
-    /** Bytes of all tensors together. */
+    /** Returns the bytes of all tensors together. */
     long dataBytes() {
         long end = 0;
         for (TensorEntry entry : tensors.values()) {
@@ -58,7 +60,7 @@ record SafetensorsHeader(Map<String, TensorEntry> tensors, int headerBytes) {
         return end;
     }
 
-    /** Refuses data that is shorter or longer than the tensors. */
+    /** Throws if the data is shorter or longer than the tensors. */
     void requireDataBytes(String file, long bytes) {
         if (bytes < dataBytes()) {
             throw new BadModel(file + ": truncated: the header describes " + dataBytes()

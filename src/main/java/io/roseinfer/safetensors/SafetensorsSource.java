@@ -9,14 +9,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A checked safetensors header and the bytes behind it. */
+/** A checkpoint of a checked safetensors header and the data after it. */
 final class SafetensorsSource implements Checkpoint {
     private final String description;
     private final SafetensorsHeader header;
     private final TensorBytes bytes;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Takes over {@code bytes}. */
+    /** Takes ownership of {@code bytes}. */
     SafetensorsSource(String description, SafetensorsHeader header, TensorBytes bytes) {
         this.description = description;
         this.header = header;

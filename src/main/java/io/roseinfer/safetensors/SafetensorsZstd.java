@@ -18,22 +18,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Opens a zstd-compressed safetensors stream: decompressed once, front to back, straight into native memory. The header comes
- * first and says how much that is, so the frame need not.
+ * Opens a zstd-compressed safetensors stream, which is decompressed once, front to back, into native memory. The header
+ * states the size, so the zstd frame need not.
  */
 final class SafetensorsZstd {
     private static final int CHUNK_BYTES = 1 << 20;
 
-    /** The window of {@code zstd --long=31}, the largest there is; only a frame that has it takes so much memory. */
+    /** The window of {@code zstd --long=31}, the maximum; only a frame that uses it takes that much memory. */
     private static final int MAX_WINDOW_LOG = 31;
 
     private static final String HOLD_EXECUTABLES =
-            "let java.io.tmpdir hold executables (ROSEINFER_JAVA_OPTS=-Djava.io.tmpdir=<folder>)";
+            "set java.io.tmpdir to a folder that allows executables (ROSEINFER_JAVA_OPTS=-Djava.io.tmpdir=<folder>)";
 
-    /** Data up to this size is believed whatever the file's size. */
+    /** Data up to this size is accepted regardless of the file's size. */
     private static final long MODEST_BYTES = 64L << 20;
 
-    /** Beyond it, weights do not compress a thousandfold: the header lies or the file is a decompression bomb. */
+    /**
+     * Maximum compression ratio of larger data: weights do not compress a thousandfold, so the header is wrong or the
+     * file is a decompression bomb.
+     */
     private static final long RATIO = 1000;
 
     private final String shown;
@@ -59,7 +62,7 @@ final class SafetensorsZstd {
         }
     }
 
-    /** Opens a stream that is trusted as to its size; the caller closes it. */
+    /** Opens a stream of trusted size; the caller closes it. */
     static Checkpoint open(String description, InputStream compressed) {
         return open(description, compressed, Long.MAX_VALUE, HOLD_EXECUTABLES);
     }
@@ -72,12 +75,13 @@ final class SafetensorsZstd {
             if (e.getErrorCode() == Zstd.errMemoryAllocation()) {
                 throw new InsufficientMemory(
                         shown
-                                + ": decompressing needs up to 2 GiB of native memory for its window, which cannot be had;"
+                                + ": decompressing needs up to 2 GiB of native memory for its window, which is not available;"
                                 + " free some, or decompress the file with `zstd -d --long=31`",
                         e);
             }
             throw new BadModel(
-                    shown + ": is corrupt, truncated or no zstd data: " + FileFailure.reason(e) + "; download it again",
+                    shown + ": is corrupt, truncated or not zstd data: " + FileFailure.reason(e)
+                            + "; download it again",
                     e);
         } catch (IOException e) {
             throw new BadModel(shown + ": cannot be read: " + FileFailure.reason(e), e);
@@ -112,12 +116,12 @@ final class SafetensorsZstd {
         SafetensorsHeader header = SafetensorsHeader.parse(shown, json);
         if (header.dataBytes() > believedBytes) {
             throw new BadModel(shown + ": the header describes " + header.dataBytes()
-                    + " bytes of data, more than a thousand times the file; the file is damaged or hostile");
+                    + " bytes of data, more than a thousand times the file's size; the file is damaged or malicious");
         }
         return new SafetensorsSource(shown, header, data(header, Arena.ofShared()));
     }
 
-    /** Decompresses the data into memory of an arena, which is closed unless it is handed on with all of it. */
+    /** Decompresses the data into an arena, which is closed if that fails. */
     SharedBytes data(SafetensorsHeader header, Arena owner) throws IOException {
         try {
             MemorySegment data = allocate(owner, header.dataBytes());
@@ -136,7 +140,7 @@ final class SafetensorsZstd {
         } catch (OutOfMemoryError e) {
             throw new InsufficientMemory(
                     shown + ": decompressing needs " + bytes
-                            + " bytes of native memory, which cannot be had; free some,"
+                            + " bytes of native memory, which is not available; free some,"
                             + " or decompress the file with `zstd -d` so that it can be mapped",
                     e);
         }
@@ -156,12 +160,12 @@ final class SafetensorsZstd {
         return filled;
     }
 
-    /** Bytes after the data, counted up to one chunk; reading them also lets the frame's checksum be verified. */
+    /** Returns the number of bytes after the data, up to one chunk; reading them also verifies the frame's checksum. */
     private int trailing() throws IOException {
         return plain.readNBytes(CHUNK_BYTES).length;
     }
 
-    /** Keeps the decompressor from closing what belongs to the caller. */
+    /** A stream whose {@code close} leaves the caller's stream open. */
     private static final class Unclosed extends FilterInputStream {
         Unclosed(InputStream in) {
             super(in);

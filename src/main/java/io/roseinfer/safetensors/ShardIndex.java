@@ -18,16 +18,16 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * {@code model.safetensors.index.json}: which shard holds which tensor.
+ * {@code model.safetensors.index.json}, which maps tensors to shards.
  *
  * @param shardOf file name by tensor name, in index order; names are relative and stay inside the directory
  */
 record ShardIndex(Map<String, String> shardOf) {
 
     /**
-     * Reads and checks an index; whether the shards exist is not looked at.
+     * Reads and checks an index, but not whether the shards exist.
      *
-     * @throws BadModel if it cannot be read, is no index, or a shard's name escapes the directory
+     * @throws BadModel if it cannot be read, is not an index, or a shard's name escapes the directory
      */
     static ShardIndex read(Path file) {
         String shown = FileFailure.shown(file);
@@ -79,7 +79,7 @@ record ShardIndex(Map<String, String> shardOf) {
         return name;
     }
 
-    /** The shards' file names, each once, sorted. */
+    /** Returns the shards' file names, without duplicates, sorted. */
     SortedSet<String> shards() {
         return new TreeSet<>(shardOf.values());
     }

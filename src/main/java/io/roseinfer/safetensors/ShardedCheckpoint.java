@@ -17,7 +17,7 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
 
-/** Several safetensors files that an index makes one; tensors come shard by shard, in name order of the shards. */
+/** A checkpoint of several safetensors files with an index; tensors are in name order of the shards. */
 final class ShardedCheckpoint implements Checkpoint {
     private final String description;
     private final List<Checkpoint> shards;
@@ -30,9 +30,10 @@ final class ShardedCheckpoint implements Checkpoint {
     }
 
     /**
-     * Opens every shard that the index names. A tensor that a shard holds beyond the index is taken along, as other readers do.
+     * Opens every shard in the index. Tensors that a shard has beyond the index are included, as in other readers.
      *
-     * @throws BadModel if a shard is missing or broken, a listed tensor is not in its shard, or a tensor is in two shards
+     * @throws BadModel if a shard is missing or broken, a listed tensor is not in its shard, or a tensor is in two
+     *     shards
      */
     static Checkpoint open(Path indexFile) {
         ShardIndex index = ShardIndex.read(indexFile);
@@ -57,8 +58,9 @@ final class ShardedCheckpoint implements Checkpoint {
                 .filter(shard -> !Files.exists(indexFile.resolveSibling(shard)))
                 .toList();
         if (!missing.isEmpty()) {
-            throw new BadModel(shown + ": of " + index.shards().size() + " shards " + missing.size() + " are missing: "
-                    + Quoted.names(missing) + "; download them into the same directory");
+            throw new BadModel(
+                    shown + ": " + missing.size() + " of " + index.shards().size() + " shards are missing: "
+                            + Quoted.names(missing) + "; download them into the same directory");
         }
     }
 
@@ -87,7 +89,7 @@ final class ShardedCheckpoint implements Checkpoint {
         if (!absent.isEmpty()) {
             throw new BadModel(shown + ": " + absent.size() + " listed tensors are not in the shard the index names: "
                     + Quoted.names(absent)
-                    + "; index and shards do not belong together, download the checkpoint again");
+                    + "; index and shards do not match, download the checkpoint again");
         }
     }
 

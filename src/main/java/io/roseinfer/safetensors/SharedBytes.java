@@ -6,22 +6,22 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Data decompressed into one native allocation that the source and the arenas of its readers hold together: tensors are views,
- * not copies, and the last holder to close frees it.
+ * Data decompressed into one native allocation with a reference count: the source and the arenas of its readers hold
+ * references. Tensors are views, not copies; the last release frees it.
  */
 final class SharedBytes implements TensorBytes {
     private final Arena owner;
     private final MemorySegment data;
     private final AtomicInteger holders = new AtomicInteger(1);
 
-    /** Takes over {@code owner}, which must be shared, and the {@code data} allocated from it. */
+    /** Takes ownership of {@code owner}, which must be shared, and of the {@code data} allocated from it. */
     SharedBytes(Arena owner, MemorySegment data) {
         this.owner = owner;
         this.data = data;
     }
 
     @Override
-    @SuppressWarnings("restricted") // reinterpreted is what this class allocated, for as long as it is held
+    @SuppressWarnings("restricted") // reinterprets only this class's own allocation, while it is referenced
     public MemorySegment slice(long begin, long bytes, Arena arena) {
         Check.that(
                 holders.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0,

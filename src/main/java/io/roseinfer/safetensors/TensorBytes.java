@@ -3,11 +3,11 @@ package io.roseinfer.safetensors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Where the data of a checked safetensors file lies. */
+/** The data of a checked safetensors file. */
 sealed interface TensorBytes extends AutoCloseable permits MappedBytes, SharedBytes {
 
     /**
-     * The bytes of one tensor, read-only, valid exactly as long as {@code arena}.
+     * Returns the bytes of one tensor, read-only, valid exactly as long as {@code arena}.
      *
      * @param begin first byte, counted from the end of the header
      */

@@ -4,7 +4,7 @@ import io.roseinfer.base.Quoted;
 import io.roseinfer.checkpoint.Checkpoint;
 
 /**
- * One tensor as a safetensors header states it.
+ * One tensor as described by a safetensors header.
  *
  * @param begin first byte of its data, counted from the end of the header
  * @param end the byte after its last one

@@ -7,11 +7,11 @@
  * <p>Invariants:
  *
  * <ul>
- *   <li>Nothing that a file says is believed before it is checked: every header rule of the reference reader, and duplicates
- *       refused besides; an index cannot name a file outside its directory.
- *   <li>Whatever is wrong with a file ends in {@link io.roseinfer.base.RoseException.BadModel}: nothing else comes out.
+ *   <li>Nothing in a file is trusted before it is checked: every header rule of the reference reader applies, and duplicates are
+ *       rejected; an index cannot name a file outside its directory.
+ *   <li>Every fault of a file is reported as {@link io.roseinfer.base.RoseException.BadModel}.
  *   <li>A tensor's memory belongs to the caller's arena: mapped or shared, never copied. A source owns files and decompressed
- *       bytes, and closing it takes no tensor away.
+ *       bytes; closing it leaves tensors valid.
  *   <li>No more is read or decompressed than {@link io.roseinfer.base.Limits} allows.
  * </ul>
  *

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The weights of output o and input k are 10·o + k, wherever and however they are stored. */
+/** The weight of output o and input k is 10·o + k, regardless of how it is stored. */
 class MatrixTest {
     private static final int INPUTS = 5;
     private static final int OUTPUTS = 12;
@@ -65,7 +65,7 @@ class MatrixTest {
     }
 
     @Test
-    void tensor_of_either_layout_is_read_as_it_stands() {
+    void tensor_of_either_layout_is_read() {
         for (Layout layout : Layout.values()) {
             StoredTensor tensor = store("all", layout, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
             Matrix matrix = Matrix.of(tensor, INPUTS, OUTPUTS, layout, Optional.empty());
@@ -89,7 +89,7 @@ class MatrixTest {
 
     /** Two heads of two elements: queries, keys and values of the first, then those of the second. */
     @Test
-    void outputs_that_one_tensor_holds_head_by_head_are_sorted_out() {
+    void outputs_stored_head_by_head_are_reordered() {
         for (Layout layout : Layout.values()) {
             StoredTensor tensor = store("qkv", layout, 0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11);
             assertWhole(matrix(
@@ -109,7 +109,7 @@ class MatrixTest {
     }
 
     @Test
-    void parts_that_do_not_make_up_the_outputs_are_a_bug() {
+    void parts_that_do_not_add_up_to_the_outputs_are_a_bug() {
         StoredTensor tensor = store("some", Layout.OUT_IN, 0, 1, 2);
         assertThatThrownBy(() -> matrix(Layout.OUT_IN, Outputs.whole(tensor, 3)))
                 .isInstanceOf(Check.Failure.class)
@@ -117,7 +117,7 @@ class MatrixTest {
     }
 
     @Test
-    void bias_is_sorted_out_like_the_outputs_and_may_be_an_offset_away() {
+    void bias_is_reordered_like_the_outputs_and_may_have_an_offset() {
         StoredTensor tensor = source.put("bias", new float[] {1, 2, 5, 6, 3, 4, 7, 8}, 8);
         Vector vector = new Vector(List.of(new Outputs(tensor, 4, 0, 2, 4), new Outputs(tensor, 4, 2, 2, 4)), 0.5f);
         assertThat(vector.read()).containsExactly(1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f, 7.5f, 8.5f);

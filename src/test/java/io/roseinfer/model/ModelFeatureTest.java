@@ -18,7 +18,7 @@ class ModelFeatureTest {
             .build();
 
     @Test
-    void plain_model_has_none() {
+    void plain_model_has_no_features() {
         assertThat(ModelFeature.of(plain)).isEmpty();
     }
 
@@ -53,13 +53,13 @@ class ModelFeatureTest {
     }
 
     @Test
-    void what_a_device_cannot_run_is_named_and_what_it_can_is_not() {
+    void unsupported_features_are_reported() {
         ModelFeature.require(plain, Set.of(), "cpu");
         ModelFeature.require(other, ModelFeature.of(other), "cpu");
         assertThatThrownBy(() -> ModelFeature.require(
                         other, Set.of(ModelFeature.GATED_MLP, ModelFeature.OTHER_QUERY_WIDTH), "cpu"))
                 .isInstanceOf(BadModel.class)
-                .hasMessage("m has RMS norms, rotary positions, fewer heads of keys and values than of queries;"
-                        + " device cpu runs no model that has these; choose another model or another device");
+                .hasMessage("m has RMS norm, RoPE, grouped-query attention;"
+                        + " device cpu does not support these; choose another model or another device");
     }
 }

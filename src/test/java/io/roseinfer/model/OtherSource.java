@@ -3,7 +3,7 @@ package io.roseinfer.model;
 import io.roseinfer.checkpoint.Checkpoint;
 import java.util.Optional;
 
-/** The weights of a model, read from another source that has tensors of the same names. */
+/** The weights of a model, read from another source with tensors of the same names. */
 public final class OtherSource {
     private OtherSource() {}
 

@@ -47,7 +47,7 @@ class RandomWeightsTest {
     }
 
     @Test
-    void a_tied_model_has_no_head_of_its_own_and_binds() {
+    void tied_model_has_no_head_tensor_and_binds() {
         RandomWeights weights = weights(0);
         assertThat(weights.info("head.matrix")).isEmpty();
         CheckpointTensors found = new CheckpointTensors(weights);

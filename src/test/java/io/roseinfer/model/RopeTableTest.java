@@ -15,7 +15,7 @@ class RopeTableTest {
     private static final Rope ROPE = Rope.plain(10_000, 6);
 
     @Test
-    void rows_are_the_same_in_whatever_order_positions_are_reached() {
+    void rows_do_not_depend_on_the_order_of_positions() {
         float[] whole = RopeTable.rows(ROPE, 0, POSITIONS);
         for (List<Integer> order : List.of(List.of(999), List.of(0, 255, 256, 700, 999), List.of(600, 3, 999))) {
             RopeTable table = new RopeTable(ROPE, POSITIONS);

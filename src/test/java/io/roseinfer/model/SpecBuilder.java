@@ -9,7 +9,7 @@ import java.util.function.IntFunction;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
-/** Shapes for tests, by the names of their sizes: a small plain model unless a test asks for something else. */
+/** Builds shapes for tests: by default a small plain model. */
 public final class SpecBuilder {
     private final String name;
     private int vocabulary = 1000;
@@ -60,12 +60,12 @@ public final class SpecBuilder {
         return this;
     }
 
-    /** Heads of queries, keys and values, as wide together as the residual stream. */
+    /** Sets heads of queries, keys and values that together are as wide as the residual stream. */
     public SpecBuilder heads(int count) {
         return heads(count, count, 0);
     }
 
-    /** Heads of queries, heads of keys and values, and the size of each. */
+    /** Sets the numbers of query heads and KV heads, and their size. */
     public SpecBuilder heads(int queries, int keys, int size) {
         heads = queries;
         kvHeads = keys;
@@ -73,7 +73,7 @@ public final class SpecBuilder {
         return this;
     }
 
-    /** Width between the matrices of the MLP; that of the residual stream if nothing is said. */
+    /** Sets the width between the matrices of the MLP; by default that of the residual stream. */
     public SpecBuilder inner(int size) {
         inner = size;
         return this;
@@ -98,25 +98,25 @@ public final class SpecBuilder {
         return positions(layer -> other);
     }
 
-    /** Positions that differ from layer to layer. */
+    /** Sets a position encoding per layer. */
     public SpecBuilder positions(IntFunction<Positions> ofLayer) {
         positions = ofLayer;
         return this;
     }
 
-    /** The most tokens that a query of a layer sees. */
+    /** Sets the window of a layer. */
     public SpecBuilder window(IntUnaryOperator ofLayer) {
         window = ofLayer;
         return this;
     }
 
-    /** Has attention and MLP read the same residual stream. */
+    /** Lets attention and MLP read the same residual stream. */
     public SpecBuilder parallel() {
         residual = Residual.PARALLEL;
         return this;
     }
 
-    /** Normalises every head of queries and keys. */
+    /** Normalizes every query head and key head. */
     public SpecBuilder qkNorms() {
         qkNorms = true;
         return this;

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * A checkpoint of no family, for tests of what does not depend on one: a tensor {@code WHAT.gain}, {@code WHAT.matrix} or
- * {@code WHAT.bias} for every part of the tree. Norms over the mean square, and matrices beside them, have no biases.
+ * A checkpoint layout of no family, for tests independent of families: a tensor {@code WHAT.gain}, {@code WHAT.matrix}
+ * or {@code WHAT.bias} for every part of the tree. RMS norms and their matrices have no biases.
  */
 public final class TestLayout {
     public static final String POSITIONS = "positions.matrix";

@@ -33,13 +33,13 @@ class ForeignFormatTest {
             GGUF-and-then-some | a GGUF file
             PK\u0003\u0004archive/data.pkl | a zip archive
             """)
-    void text_named_safetensors_is_named_for_what_it_is(String text, String expected) {
+    void text_named_safetensors_is_recognized(String text, String expected) {
         byte[] bytes = text.replace("\\n", "\n").getBytes(StandardCharsets.ISO_8859_1);
         assertRefusedAs(bytes, expected);
     }
 
     @Test
-    void gzip_and_zstd_bytes_are_named_for_what_they_are() throws IOException {
+    void gzip_and_zstd_bytes_are_recognized() throws IOException {
         byte[] good = RawSafetensors.floats(List.of("a"), 100);
         ByteArrayOutputStream zipped = new ByteArrayOutputStream();
         try (OutputStream gzip = new GZIPOutputStream(zipped)) {

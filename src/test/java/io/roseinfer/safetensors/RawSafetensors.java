@@ -11,7 +11,7 @@ import java.util.List;
 public final class RawSafetensors {
     private RawSafetensors() {}
 
-    /** A file with this JSON header, its true length in front, and {@code dataBytes} bytes 0, 1, 2… behind. */
+    /** Returns a file with this JSON header, its length before it, and {@code dataBytes} bytes 0, 1, 2… after it. */
     static byte[] file(String json, int dataBytes) {
         return file(json.getBytes(StandardCharsets.UTF_8), counting(dataBytes));
     }
@@ -20,7 +20,7 @@ public final class RawSafetensors {
         return withLength(json.length, json, data);
     }
 
-    /** A file whose stated header length need not be true. */
+    /** Returns a file whose stated header length may be wrong. */
     static byte[] withLength(long stated, byte[] json, byte[] data) {
         return ByteBuffer.allocate(8 + json.length + data.length)
                 .order(ByteOrder.LITTLE_ENDIAN)
@@ -38,7 +38,7 @@ public final class RawSafetensors {
         return data;
     }
 
-    /** The F32 tensors {@code names}, one after the other, each holding {@code values} floats that tell it apart. */
+    /** Returns consecutive F32 tensors {@code names}, each with {@code values} distinctive floats. */
     public static byte[] floats(List<String> names, int values) {
         ByteBuffer data = ByteBuffer.allocate(4 * values * names.size()).order(ByteOrder.LITTLE_ENDIAN);
         List<String> entries = new ArrayList<>();
@@ -53,7 +53,7 @@ public final class RawSafetensors {
         return file(json.getBytes(StandardCharsets.UTF_8), data.array());
     }
 
-    /** What {@link #floats} puts at an index of a tensor. */
+    /** Returns the value of {@link #floats} at an index of a tensor. */
     static float valueOf(String name, int index) {
         return name.hashCode() % 1000 + index * 0.25f;
     }

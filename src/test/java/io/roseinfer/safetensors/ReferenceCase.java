@@ -9,11 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One of the 100 inputs whose verdicts were taken from the reference reader, safetensors 0.8.0 {@code deserialize()}.
+ * One of the 100 inputs with the result of the reference reader, safetensors 0.8.0 {@code deserialize()}.
  *
- * @param reference {@code OK}, or what the reference says
- * @param refusal empty if roseinfer accepts, else a part of its message; where this differs from the reference, roseinfer is
- *     stricter on purpose
+ * @param reference {@code OK}, or the reference's error
+ * @param refusal empty if roseinfer accepts, else a part of its message; if this differs from the reference, roseinfer
+ *     is stricter on purpose
  */
 @SuppressWarnings("ArrayRecordComponent")
 record ReferenceCase(String name, byte[] bytes, String reference, String refusal) {
@@ -57,13 +57,18 @@ record ReferenceCase(String name, byte[] bytes, String reference, String refusal
         add(cases, "7 bytes", counting(7), "header too small", "too small");
         add(cases, "8 zero bytes (n=0)", new byte[8], "EOF while parsing a value", "empty JSON header");
         add(cases, "n=0 then {}", withLength(0, two, none), "EOF while parsing a value", "empty JSON header");
-        add(cases, "n > file", withLength(1000, ascii(VALID), counting(16)), "invalid header length", "exceeds file");
+        add(
+                cases,
+                "n > file",
+                withLength(1000, ascii(VALID), counting(16)),
+                "invalid header length",
+                "exceeds the file");
         add(
                 cases,
                 "n=100_000_000 exactly, short file",
                 withLength(100_000_000, two, none),
                 "invalid header length",
-                "exceeds file");
+                "exceeds the file");
         add(cases, "n=100_000_001", withLength(100_000_001, two, none), "header too large", "header too large");
         add(cases, "n=2^63", withLength(Long.MIN_VALUE, two, none), "header too large", "header too large");
         add(cases, "n=2^64-1", withLength(-1, two, none), "header too large", "header too large");

@@ -56,7 +56,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void every_tensor_of_a_file_is_read_at_its_own_place() throws IOException {
+    void every_tensor_of_a_file_is_read_at_its_offset() throws IOException {
         List<String> names = List.of("a", "b", "c");
         try (Checkpoint source = open(RawSafetensors.floats(names, 1500));
                 Arena arena = Arena.ofConfined()) {
@@ -125,7 +125,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void file_cut_briefafter_it_was_opened_is_refused_before_it_is_mapped() throws IOException {
+    void file_truncated_after_it_was_opened_is_refused_before_it_is_mapped() throws IOException {
         Path file = write(RawSafetensors.floats(List.of("a", "b"), 4096));
         try (Checkpoint source = SafetensorsFile.open(file);
                 Arena arena = Arena.ofConfined()) {
@@ -163,7 +163,7 @@ class SafetensorsFileTest {
             assertThatThrownBy(() -> open(RawSafetensors.file(json, 0)))
                     .as(json)
                     .isInstanceOf(BadModel.class)
-                    .hasMessageContaining("lone surrogate");
+                    .hasMessageContaining("unpaired surrogate");
         }
     }
 

@@ -21,12 +21,12 @@ import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Damaged headers are accepted or refused as a bad model; nothing else may come out. */
+/** Damaged headers are either accepted or rejected as a bad model. */
 class SafetensorsFuzzTest {
     private static final long SEED = Long.getLong("roseinfer.seed", 20260);
     private static final int ITERATIONS = Integer.getInteger("roseinfer.iters", 1500);
 
-    /** What a mutation puts into a header: every kind of token, numbers at the edges, keywords and broken bytes. */
+    /** Mutations of a header: every kind of token, numbers at the limits, keywords and broken bytes. */
     private static final List<String> FRAGMENTS = List.of(
             "{",
             "}",

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The reader's verdict on every input of the reference table, and that it differs only where it is meant to. */
+/** The reader's result for every input of the reference table, and its intended differences. */
 class SafetensorsReferenceTest {
     @TempDir
     private Path directory;

@@ -67,7 +67,7 @@ class SafetensorsTest {
     void missing_shard_is_named() throws IOException {
         write(SHARD_1, RawSafetensors.floats(List.of("a"), 1));
         index(Map.of("a", SHARD_1, "b", SHARD_2));
-        assertRefused("of 2 shards 1 are missing: \"" + SHARD_2 + "\"");
+        assertRefused("1 of 2 shards are missing: \"" + SHARD_2 + "\"");
     }
 
     @Test
@@ -143,17 +143,17 @@ class SafetensorsTest {
     }
 
     @Test
-    void a_link_to_weights_that_are_gone_is_named() throws IOException {
+    void dangling_link_to_weights_is_reported() throws IOException {
         Files.createSymbolicLink(directory.resolve("model.safetensors"), Path.of("gone"));
         assertRefused("model.safetensors: a link to a file that does not exist");
     }
 
     @Test
-    void directory_without_weights_says_what_was_looked_for_and_what_is_there() throws IOException {
+    void directory_without_weights_is_reported_with_expected_and_existing_files() throws IOException {
         write("pytorch_model.bin", new byte[3]);
-        assertRefused("looked for model.safetensors, model.safetensors.index.json, model.safetensors.zst; found"
-                + " \"pytorch_model.bin\", which are not read; a file in safetensors format needs one of these names, any"
-                + " other format has to be converted to it");
+        assertRefused("expected model.safetensors, model.safetensors.index.json, model.safetensors.zst; found"
+                + " \"pytorch_model.bin\", which cannot be read; rename a safetensors file to one of these names,"
+                + " or convert another format to it");
     }
 
     @Test

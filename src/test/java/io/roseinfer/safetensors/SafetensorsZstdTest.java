@@ -35,7 +35,7 @@ class SafetensorsZstdTest {
 
     @Test
     void compressed_file_reads_as_the_plain_one() throws IOException {
-        int values = 400_000; // more than one decompression chunk a tensor
+        int values = 400_000; // more than one decompression chunk per tensor
         byte[] plain = RawSafetensors.floats(NAMES, values);
         try (Checkpoint expected = SafetensorsFile.open(Files.write(directory.resolve("x.safetensors"), plain));
                 Checkpoint actual = open(Zstd.compress(plain));
@@ -99,7 +99,7 @@ class SafetensorsZstdTest {
     }
 
     @Test
-    void heap_that_runs_out_while_reading_gives_the_native_memory_back() {
+    void native_memory_is_freed_if_the_heap_runs_out_while_reading() {
         InputStream full = new InputStream() {
             @Override
             public int read() {
@@ -121,7 +121,7 @@ class SafetensorsZstdTest {
     }
 
     @Test
-    void compressed_bytes_cut_anywhere_are_refused() {
+    void compressed_bytes_truncated_anywhere_are_refused() {
         byte[] compressed = Zstd.compress(RawSafetensors.floats(NAMES, 50));
         for (int bytes = 0; bytes < compressed.length; bytes++) {
             byte[] cut = Arrays.copyOf(compressed, bytes);
@@ -148,7 +148,7 @@ class SafetensorsZstdTest {
     void other_bytes_named_zst_are_refused() {
         assertThatThrownBy(() -> open(RawSafetensors.floats(NAMES, 5)))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("no zstd data");
+                .hasMessageContaining("not zstd data");
     }
 
     @Test
@@ -163,13 +163,16 @@ class SafetensorsZstdTest {
     }
 
     @Test
-    void header_that_promises_far_more_than_the_file_can_hold_is_refused_before_allocation() {
+    void implausibly_large_header_is_refused_before_allocation() {
         String json = "{\"a\":{\"dtype\":\"F32\",\"shape\":[1099511627776],\"data_offsets\":[0,4398046511104]}}";
         byte[] bomb = Zstd.compress(RawSafetensors.file(json.getBytes(StandardCharsets.UTF_8), new byte[64]));
         assertThatThrownBy(() -> open(bomb)).isInstanceOf(BadModel.class).hasMessageContaining("thousand times");
     }
 
-    /** A frame of one raw block, made by hand: making one with such a window takes as much memory as the window. */
+    /**
+     * A frame of one raw block, written by hand, because compressing with such a window needs as much memory as the
+     * window.
+     */
     @ParameterizedTest
     @ValueSource(ints = {17, 27, 28, 30, 31})
     void frame_of_any_window_is_read(int windowLog) throws IOException {

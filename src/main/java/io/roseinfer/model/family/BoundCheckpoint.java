@@ -11,11 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A checkpoint whose names and shapes have been held against a {@link ModelSpec}: every tensor of the tree can be read. Tensors
- * that the spec does not need are left alone, with a warning unless the family knows them.
+ * A checkpoint whose tensor names and shapes have been checked against a {@link ModelSpec}: every tensor of the tree
+ * can be read. Tensors that the spec does not need are ignored, with a warning unless the family knows them.
  *
- * @param spec as it turned out: its head is not tied if the checkpoint has one of its own
- * @param warnings what was odd, but not wrong, about the checkpoint; one line each, usually none
+ * @param spec the final spec: its head is not tied if the checkpoint has a trained head
+ * @param warnings what is suspicious, but valid, in the checkpoint; one line each, usually none
  */
 public record BoundCheckpoint(ModelSpec spec, Weights weights, List<String> warnings) {
     public BoundCheckpoint {
@@ -23,8 +23,8 @@ public record BoundCheckpoint(ModelSpec spec, Weights weights, List<String> warn
     }
 
     /**
-     * Binds a source to a spec. A checkpoint that has a head of its own, other than the token embedding, keeps it though the
-     * spec ties the two, as in transformers.
+     * Binds a checkpoint to a spec. A head that differs from the token embedding is used even if the spec ties the two,
+     * as in transformers.
      *
      * @throws BadModel naming up to five tensors that are missing or have the wrong shape or type
      */
@@ -38,7 +38,9 @@ public record BoundCheckpoint(ModelSpec spec, Weights weights, List<String> warn
         return new BoundCheckpoint(spec.withTiedHead(weights.tiedHead()), weights, warnings);
     }
 
-    /** The weights of a spec with a tied head: with the token embedding in place of a head that is but a copy of it. */
+    /**
+     * Returns the weights of a spec with a tied head; a head that is a copy of the token embedding is replaced by it.
+     */
     private static Weights tied(Weights weights, List<String> warnings) {
         if (weights.tiedHead()) {
             return weights;
@@ -48,8 +50,8 @@ public record BoundCheckpoint(ModelSpec spec, Weights weights, List<String> warn
         if (!UntiedHeadCheck.differs(embedding, head)) {
             return weights.withHead(weights.embedding());
         }
-        warnings.add(weights.description() + ": " + head.name() + " is there and differs from " + embedding.name()
-                + ", though config.json ties the two (tie_word_embeddings); " + head.name() + " is used");
+        warnings.add(weights.description() + ": " + head.name() + " differs from " + embedding.name()
+                + ", although config.json ties them (tie_word_embeddings); " + head.name() + " is used");
         return weights;
     }
 }

@@ -3,8 +3,8 @@ package io.roseinfer.model.family;
 import java.util.Set;
 
 /**
- * Fields that {@code config.json} may have in every family and that do not change the logits: what {@code PreTrainedConfig} of
- * transformers 4 and 5 writes for training, for its own loading code and for {@code generate}, whose defaults are read from
+ * Fields that {@code config.json} may have in every family and that do not change the logits. {@code PreTrainedConfig}
+ * of transformers 4 and 5 writes them for training, for loading and for {@code generate}, whose defaults come from
  * {@code generation_config.json} alone.
  */
 final class ConfigFields {
@@ -51,7 +51,7 @@ final class ConfigFields {
             "return_dict_in_generate",
             "task_specific_params");
 
-    /** Ids that are a tokenizer's matter, and what only encoders or models of two halves use. */
+    /** Ids for the tokenizer, and fields of encoders and encoder-decoder models. */
     private static final Set<String> OTHER_HALF = Set.of(
             "bos_token_id",
             "cross_attention_hidden_size",
@@ -86,13 +86,16 @@ final class ConfigFields {
             "top_p",
             "typical_p");
 
-    /** Notes about positions that no code reads, and the length that a scaling starts from, which is unused without one. */
+    /** Notes about positions that no code reads, and the original length of a scaling, which is unused without one. */
     private static final Set<String> POSITIONS =
             Set.of("finetuned", "max_sequence_length", "original_max_position_embeddings");
 
     private ConfigFields() {}
 
-    /** Whether a field of this name changes no logit; those that begin with an underscore are transformers' own notes. */
+    /**
+     * Returns whether a field does not change the logits; those that begin with an underscore are transformers' own
+     * notes.
+     */
     static boolean isWithoutEffect(String field) {
         return field.startsWith("_")
                 || LOADING.contains(field)

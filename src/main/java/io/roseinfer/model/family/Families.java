@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** All families of models there are. */
+/** All supported model families. */
 public final class Families {
     private static final List<Family> ALL =
             List.of(new Gpt2(), new Llama(), new Qwen2(), new Qwen3(), new Mistral(), new SmolLm3(), new GptNeoX());
@@ -17,9 +17,9 @@ public final class Families {
     private Families() {}
 
     /**
-     * The family that a configuration is of.
+     * Returns the family of a configuration.
      *
-     * @throws BadModel if its {@code model_type} is none of ours
+     * @throws BadModel if its {@code model_type} is not supported
      */
     public static Family of(ConfigJson config) {
         String type = config.text("model_type", "");
@@ -32,10 +32,10 @@ public final class Families {
     }
 
     /**
-     * The shape that a configuration of any family describes.
+     * Returns the shape that a configuration of any family describes.
      *
-     * @param name what the spec is called
-     * @throws BadModel naming the field, what was seen and what is allowed
+     * @param name the spec's name
+     * @throws BadModel naming the field, its value and the allowed values
      */
     public static ModelSpec spec(String name, ConfigJson config) {
         Family family = of(config);
@@ -53,19 +53,19 @@ public final class Families {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The names that a reference to a model may be. */
+    /** Returns the model names that a reference may use. */
     public static KnownModels known() {
         return new KnownModels(
                 shapes().map(ModelSpec::name).toList(),
                 ALL.stream().flatMap(family -> family.movedHubIds().stream()).toList());
     }
 
-    /** The published shape of this name, if there is one. */
+    /** Returns the published shape of this name, if there is one. */
     public static Optional<ModelSpec> shape(String name) {
         return shapes().filter(shape -> shape.name().equals(name)).findFirst();
     }
 
-    /** The family that published a shape. */
+    /** Returns the family that published a shape. */
     public static Family ofShape(ModelSpec shape) {
         return ALL.stream()
                 .filter(family -> family.shapes().contains(shape))

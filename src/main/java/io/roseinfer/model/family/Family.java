@@ -11,59 +11,62 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Models whose checkpoints are alike: how their {@code config.json} reads, what their tensors are called and how they are laid
- * out. All that is known of a family stands in one class; {@link Families} lists them.
+ * A family of models: reads their {@code config.json} and knows the names and layouts of their tensors. A family is one
+ * class; {@link Families} lists them.
  */
 public interface Family {
 
-    /** The {@code model_type}s of its configurations. */
+    /** Returns the {@code model_type}s of its configurations. */
     Set<String> modelTypes();
 
-    /** The family as a configuration varies it in what its tensors are; itself where it does not. */
+    /** Returns the variant of the family for a configuration that affects its tensors, by default this family. */
     default Family variant(ConfigJson config) {
         return this;
     }
 
     /**
-     * The shape that a configuration describes. Every field that changes the result is honoured or refused.
+     * Returns the shape that a configuration describes. Every field that changes the result is supported or rejected.
      *
-     * @param name what the spec is called
-     * @throws io.roseinfer.base.RoseException.BadModel naming the field, what was seen and what is allowed
+     * @param name the spec's name
+     * @throws io.roseinfer.base.RoseException.BadModel naming the field, its value and the allowed values
      */
     ModelSpec spec(String name, ConfigJson config);
 
     /**
-     * Looks up every tensor of a model. One whose spec ties the head to the token embedding has a head of its own all the same
-     * if there is a tensor for it; {@link BoundCheckpoint} finds out whether it differs.
+     * Looks up every tensor of a model. If the spec ties the head but the checkpoint has a tensor for it, that is
+     * looked up too; {@link BoundCheckpoint} checks whether it differs.
      */
     Weights weights(ModelSpec spec, TensorFinder tensors);
 
-    /** Fields of its configurations that do not change what a model computes, besides {@link ConfigFields}. */
+    /**
+     * Returns the fields of its configurations that do not affect the model's output, in addition to
+     * {@link ConfigFields}.
+     */
     default Set<String> fieldsWithoutEffect() {
         return Set.of();
     }
 
-    /** Whether checkpoints may have a tensor of this name that the forward pass does not need. */
+    /** Returns whether checkpoints may have this tensor although the forward pass does not need it. */
     default boolean ignores(String tensor) {
         return false;
     }
 
-    /** Published shapes, for {@code random:NAME}. */
+    /** Returns published shapes, for {@code random:NAME}. */
     default List<ModelSpec> shapes() {
         return List.of();
     }
 
-    /** Models of the family whose id on the hub has changed. */
+    /** Returns models of the family whose id on the hub has changed. */
     default List<MovedId> movedHubIds() {
         return List.of();
     }
 
-    /** Whether the family's own tokenizer class decides how text is cut, and not a {@code tokenizer.json}. */
+    /** Returns whether the family's tokenizer class, not {@code tokenizer.json}, decides how text is split. */
     default boolean ownsTokenizerClass() {
         return false;
     }
 
-    /** The built-in vocabulary that a model with this many tokens was trained on, for checkpoints that have none of their own. */
+    /** Returns the built-in vocabulary for a model with this many tokens, for checkpoints without tokenizer files. */
     default Optional<Tokenizer> builtinVocabulary(int vocabularySize) {
         return Optional.empty();
     }

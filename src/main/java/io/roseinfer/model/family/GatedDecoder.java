@@ -26,9 +26,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What most families of decoders have in common: norms by root mean square, rotary positions, grouped heads, a gated MLP. Matrices
- * are stored [out, in]; those of queries, keys and values stand apart, as do gate and up. Names may carry the {@code model.} prefix
- * or not.
+ * What most decoder families have in common: RMS norm, RoPE, GQA, a gated MLP. Matrices are stored [out, in]; query,
+ * key and value projections are separate tensors, and so are gate and up. Names may have the {@code model.} prefix.
  */
 final class GatedDecoder {
     private static final String PREFIX = "model.";
@@ -44,7 +43,7 @@ final class GatedDecoder {
     record Biases(boolean queriesKeysValues, boolean attentionOutput, boolean mlp) {
         static final Biases NONE = new Biases(false, false, false);
 
-        /** As {@code attention_bias} and {@code mlp_bias} say. */
+        /** Reads {@code attention_bias} and {@code mlp_bias}. */
         static Biases of(ConfigJson config) {
             boolean attention = config.flag("attention_bias", false);
             return new Biases(attention, attention, config.flag("mlp_bias", false));
@@ -52,10 +51,10 @@ final class GatedDecoder {
     }
 
     /**
-     * The shape that a configuration describes, all blocks alike and attending to every token.
+     * Returns the shape that a configuration describes, with equal blocks and attention to all tokens.
      *
      * @param config with the family's defaults
-     * @param endOfText the ids that end a completion where the file does not say
+     * @param endOfText the default ids that end a completion
      */
     static ModelSpec spec(String name, ConfigJson config, Integer... endOfText) {
         int vocabulary = config.dimension("vocab_size");
@@ -86,16 +85,16 @@ final class GatedDecoder {
         int kvHeads = config.dimension("num_key_value_heads", heads);
         if (heads % kvHeads != 0) {
             throw config.refusal("num_attention_heads is " + heads + " and num_key_value_heads is " + kvHeads
-                    + "; every head of keys and values must serve equally many heads of queries");
+                    + "; num_attention_heads must be a multiple of num_key_value_heads");
         }
         if (!config.isSet("head_dim") && width % heads != 0) {
             throw config.refusal("hidden_size is " + width + " and num_attention_heads is " + heads
-                    + "; the heads must divide the width evenly where head_dim is not given");
+                    + "; without head_dim, hidden_size must be a multiple of num_attention_heads");
         }
         int size = config.dimension("head_dim", Math.max(1, width / heads));
         if (size % 2 != 0) {
-            throw config.refusal("a head has " + size + " elements (head_dim, or hidden_size / num_attention_heads);"
-                    + " rotary positions turn pairs, so the number must be even");
+            throw config.refusal("the head size is " + size + " (head_dim, or hidden_size / num_attention_heads);"
+                    + " RoPE rotates pairs, so it must be even");
         }
         return attention(heads, kvHeads, size);
     }
@@ -105,7 +104,7 @@ final class GatedDecoder {
         return new Attention(heads, kvHeads, size, scale, Attention.UNLIMITED, Float.POSITIVE_INFINITY, false);
     }
 
-    /** The nonlinearity that {@code hidden_act} names. */
+    /** Returns the activation that {@code hidden_act} names. */
     static Activation activation(ConfigJson config) {
         String name = config.text("hidden_act", "silu");
         return switch (name) {
@@ -120,10 +119,10 @@ final class GatedDecoder {
     }
 
     /**
-     * The window of each layer, where {@code layer_types} or else a rule of the family says which layers have one.
+     * Returns the window of each layer, by {@code layer_types} or else the family's rule.
      *
-     * @param window most tokens that a query of a layer with a window sees; absent if the file sets none
-     * @param slides the family's rule, for files that do not list their layers
+     * @param window the window of layers that have one; empty if the file sets none
+     * @param slides the family's rule, for files without {@code layer_types}
      */
     static ModelSpec.BlockChange windows(
             ConfigJson config, ModelSpec spec, Optional<Integer> window, LayerRule slides) {
@@ -132,9 +131,9 @@ final class GatedDecoder {
         if (window.isEmpty() && listed.isPresent() && listed.get().contains("sliding_attention")) {
             throw config.refusal(
                     "layer_types names sliding_attention, but no sliding_window is set, or use_sliding_window"
-                            + " is false; correct the one or the other");
+                            + " is false; correct one of them");
         }
-        // A window as long as the context leaves nothing out.
+        // A window as long as the context has no effect.
         int seen = window.filter(tokens -> tokens < spec.contextLength()).orElse(Attention.UNLIMITED);
         return (layer, block) -> {
             boolean slid = listed.map(types -> types.get(layer).equals("sliding_attention"))
@@ -143,13 +142,13 @@ final class GatedDecoder {
         };
     }
 
-    /** What holds in some layers and not in others. */
+    /** A property of layers. */
     @FunctionalInterface
     interface LayerRule {
         boolean holds(int layer);
     }
 
-    /** {@code sliding_window}, if it is set. */
+    /** Returns {@code sliding_window}, if it is set. */
     static Optional<Integer> window(ConfigJson config) {
         return config.isSet("sliding_window") ? Optional.of(config.dimension("sliding_window")) : Optional.empty();
     }
@@ -209,7 +208,7 @@ final class GatedDecoder {
         return tensors.matrix(name + ".weight", inputs, outputs, Layout.OUT_IN, bias);
     }
 
-    /** Matrices over the same inputs as one, with their outputs one after another; all have biases, or none has. */
+    /** Concatenates the outputs of matrices with the same inputs; either all have biases, or none has. */
     private static Matrix joined(Matrix... matrices) {
         List<Outputs> parts = new ArrayList<>();
         List<Outputs> biases = new ArrayList<>();
@@ -223,7 +222,7 @@ final class GatedDecoder {
         return new Matrix(parts, matrices[0].inputs(), outputs, Layout.OUT_IN, bias);
     }
 
-    /** Whether a tensor is one that the forward pass does not need. */
+    /** Returns whether the forward pass does not need a tensor. */
     static boolean ignores(String tensor) {
         return FREQUENCIES.matcher(tensor).matches();
     }
@@ -232,7 +231,7 @@ final class GatedDecoder {
     record Shape(String name, int width, int layers, int heads, int kvHeads, int headSize, int inner) {
 
         /**
-         * The shape as a model, all blocks alike and attending to every token.
+         * Returns the shape as a model, with equal blocks and attention to all tokens.
          *
          * @param epsilon of its norms
          */

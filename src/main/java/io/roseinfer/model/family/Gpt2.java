@@ -26,9 +26,9 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * GPT-2: layer norms with bias, learned positions, as many heads of keys and values as of queries, an MLP of two matrices. The
- * matrices of its blocks are Conv1D weights, stored [in, out]; embeddings and head are [rows, width]. Names may carry the
- * {@code transformer.} prefix or not. Fields of training (dropout, initializer range, summary heads) are not read.
+ * GPT-2: layer norms with bias, learned positions, as many KV heads as query heads, an MLP of two matrices. The
+ * matrices of its blocks are Conv1D weights, stored [in, out]; embeddings and head are [rows, width]. Names may have
+ * the {@code transformer.} prefix. Training fields (dropout, initializer range, summary heads) are not read.
  */
 final class Gpt2 implements Family {
     private static final String PREFIX = "transformer.";
@@ -36,10 +36,10 @@ final class Gpt2 implements Family {
 
     private static final int VOCABULARY = 50257;
 
-    /** The end of text of a file that does not say, as in transformers: {@code <|endoftext|>} of GPT-2's own vocabulary. */
+    /** The default end of text, as in transformers: {@code <|endoftext|>} of GPT-2's vocabulary. */
     private static final int END_OF_TEXT = 50256;
 
-    /** Trainers round the vocabulary up to a multiple of a power of two; this is the largest usual one. */
+    /** Largest usual multiple to which trainers pad the vocabulary; multiples are powers of two. */
     private static final int MAX_PADDING_MULTIPLE = 128;
 
     /** The causal mask, which older versions of transformers saved with every layer. */
@@ -58,7 +58,7 @@ final class Gpt2 implements Family {
         int vocabulary = config.dimension("vocab_size", VOCABULARY);
         if (width % heads != 0) {
             throw config.refusal(
-                    "n_embd is " + width + " and n_head is " + heads + "; the heads must divide the width evenly");
+                    "n_embd is " + width + " and n_head is " + heads + "; n_embd must be a multiple of n_head");
         }
         int headSize = width / heads;
         int context = config.dimension("n_positions", "max_position_embeddings", 1024);
@@ -129,7 +129,7 @@ final class Gpt2 implements Family {
         return new Weights(finder.description(), embedding, Optional.of(positions), blocks, norm, head);
     }
 
-    /** One block; queries, keys and values stand side by side in one tensor, [width, 3·width]. */
+    /** Looks up one block; queries, keys and values are one tensor, [width, 3·width]. */
     private static Block block(ModelSpec spec, TensorFinder tensors, String name) {
         int width = spec.width();
         int inner = spec.mlp().inner();
@@ -197,7 +197,7 @@ final class Gpt2 implements Family {
         return true;
     }
 
-    /** GPT-2's tokenizer if a vocabulary has its size, exactly or padded. */
+    /** Returns GPT-2's tokenizer if a vocabulary has its size, exactly or padded. */
     @Override
     public Optional<Tokenizer> builtinVocabulary(int vocabularySize) {
         boolean fits = vocabularySize == VOCABULARY;

@@ -25,10 +25,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * GPT-NeoX and Pythia: layer norms with biases, rotary positions on the first part of each head, attention and MLP side by side, an
- * MLP of two matrices. Matrices are stored [out, in]; queries, keys and values stand in one, head by head: the queries of head 0, its
- * keys, its values, then head 1. Names may carry the {@code gpt_neox.} prefix or not. Defaults are those of {@code GPTNeoXConfig} in
- * transformers.
+ * GPT-NeoX and Pythia: layer norms with biases, RoPE on the first part of each head, parallel attention and MLP, an MLP
+ * of two matrices. Matrices are stored [out, in]. Queries, keys and values are one tensor, head by head: queries, keys
+ * and values of head 0, then head 1. Names may have the {@code gpt_neox.} prefix. Defaults are those of
+ * {@code GPTNeoXConfig} in transformers.
  *
  * @param attentionBias whether queries, keys, values and the attention's output have biases; the MLP always has
  */
@@ -42,7 +42,7 @@ record GptNeoX(boolean attentionBias) implements Family {
     private static final double PART = 0.25;
     private static final int END_OF_TEXT = 2;
 
-    /** The head's name in the library the models were trained with, and in transformers from version 5 on. */
+    /** Names of the head in the training library, and in transformers since version 5. */
     private static final List<String> HEADS = List.of("embed_out.weight", "lm_head.weight");
 
     /** Frequencies and the causal mask, which older versions of transformers saved with every layer. */
@@ -72,7 +72,7 @@ record GptNeoX(boolean attentionBias) implements Family {
         int heads = config.dimension("num_attention_heads");
         if (width % heads != 0) {
             throw config.refusal("hidden_size is " + width + " and num_attention_heads is " + heads
-                    + "; the heads must divide the width evenly");
+                    + "; hidden_size must be a multiple of num_attention_heads");
         }
         int size = width / heads;
         Norm norm = Norm.layer(config.epsilon("layer_norm_eps", 1e-5f));
@@ -100,12 +100,12 @@ record GptNeoX(boolean attentionBias) implements Family {
                         .orElseGet(() -> END_OF_TEXT < vocabulary ? List.of(END_OF_TEXT) : List.of()));
     }
 
-    /** A number with an old name and a new one. */
+    /** Returns a number with an old name and a new one. */
     private static double either(ConfigJson config, String old, String current, double ifAbsent) {
         double value = config.number(old, config.number(current, ifAbsent));
         if (config.number(current, value) != value) {
             throw config.refusal(old + " is " + value + " and " + current + " is " + config.number(current)
-                    + "; they are two names of one number, so leave out the wrong one");
+                    + "; they are aliases, so remove the wrong one");
         }
         return value;
     }
@@ -142,7 +142,7 @@ record GptNeoX(boolean attentionBias) implements Family {
                 linear(tensors, name + ".mlp.dense_4h_to_h", inner, width, true));
     }
 
-    /** All heads' queries, then their keys, then their values, from a tensor that has the three head by head. */
+    /** Returns all queries, then all keys, then all values, of a tensor that has them head by head. */
     private Matrix headByHead(ModelSpec spec, TensorFinder tensors, String name) {
         int width = spec.width();
         int size = spec.attention().headSize();

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Llama 2 and 3 and what is built alike, such as SmolLM2: a {@link GatedDecoder} as it is, with biases where the configuration says
- * so. Defaults are those of {@code LlamaConfig} in transformers.
+ * Llama 2 and 3 and similar models such as SmolLM2: a {@link GatedDecoder}, with biases if the configuration says so.
+ * Defaults are those of {@code LlamaConfig} in transformers.
  */
 record Llama(Biases biases) implements Family {
     private static final String DEFAULTS = """
@@ -39,14 +39,17 @@ record Llama(Biases biases) implements Family {
     @Override
     public ModelSpec spec(String name, ConfigJson config) {
         if (config.isSet("sliding_window")) {
-            throw config.refusal("sliding_window is set; models of this type attend to every token, so leave it out");
+            throw config.refusal("sliding_window is set; models of this type have no window, so remove it");
         }
         ModelSpec spec = GatedDecoder.spec(name, config.withDefaults(DEFAULTS), END_OF_TEXT);
         config.perLayer("layer_types", spec.layers(), "full_attention");
         return spec;
     }
 
-    /** What older files carry and transformers does not read either; {@code pretraining_tp} slices products that stay the same. */
+    /**
+     * Fields of older files that transformers does not read either; {@code pretraining_tp} splits products without
+     * changing them.
+     */
     @Override
     public Set<String> fieldsWithoutEffect() {
         return Set.of("activation", "is_llama_config", "pretraining_tp", "rope_interleaved");
@@ -78,7 +81,7 @@ record Llama(Biases biases) implements Family {
                 .spec(49152, 8192, 1e-5f, Rope.plain(100_000, headSize), true, 0);
     }
 
-    /** A Llama 3.1 or 3.2, trained on 8192 tokens and stretched to 131072. */
+    /** Returns a Llama 3.1 or 3.2, trained on 8192 tokens and extended to 131072. */
     private static ModelSpec llama3(Shape shape, int factor, boolean tied) {
         Scaling scaling = new Scaling.ByWavelength(factor, 1, 4, 8192);
         Rope rope = new Rope(500_000, shape.headSize(), scaling);

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Mistral: a {@link GatedDecoder} with one window in all layers: 4096 where {@code sliding_window} is absent, none where it is null.
- * Defaults are those of {@code MistralConfig} in transformers.
+ * Mistral: a {@link GatedDecoder} with the same window in all layers: 4096 if {@code sliding_window} is absent, none if
+ * it is null. Defaults are those of {@code MistralConfig} in transformers.
  */
 final class Mistral implements Family {
     private static final String DEFAULTS = """
@@ -35,7 +35,8 @@ final class Mistral implements Family {
         spec = spec.withBlocks(GatedDecoder.windows(config, spec, GatedDecoder.window(complete), layer -> true));
         int first = spec.attention().window();
         if (spec.blocks().stream().map(BlockSpec::attention).anyMatch(attention -> attention.window() != first)) {
-            throw config.refusal("layer_types names two kinds of layers; models of this type have one window in all");
+            throw config.refusal(
+                    "layer_types has two kinds of layers; models of this type have the same window in all layers");
         }
         return spec;
     }
@@ -50,7 +51,7 @@ final class Mistral implements Family {
         return GatedDecoder.ignores(tensor);
     }
 
-    /** The third version, which has no window. */
+    /** Returns the third version, which has no window. */
     @Override
     public List<ModelSpec> shapes() {
         return List.of(new Shape("mistral-7b", 4096, 32, 32, 8, 128, 14336)

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Qwen2 and Qwen2.5: a {@link GatedDecoder} with biases on queries, keys and values always and nowhere else, and with windows from
- * layer {@code max_window_layers} on if {@code use_sliding_window} says so, which no published file does. Defaults are those of
+ * Qwen2 and Qwen2.5: a {@link GatedDecoder} with biases on queries, keys and values only. If {@code use_sliding_window}
+ * is set, layers from {@code max_window_layers} on have windows, but no published file sets it. Defaults are those of
  * {@code Qwen2Config} in transformers.
  */
 final class Qwen2 implements Family {
@@ -32,14 +32,14 @@ final class Qwen2 implements Family {
     @Override
     public ModelSpec spec(String name, ConfigJson config) {
         if (config.flag("use_mrope", false)) {
-            throw config.refusal("use_mrope is true; positions of several dimensions are not supported");
+            throw config.refusal("use_mrope is true; multimodal RoPE is not supported");
         }
         ConfigJson complete = config.withDefaults(DEFAULTS);
         ModelSpec spec = GatedDecoder.spec(name, complete);
         return spec.withBlocks(windows(complete, spec));
     }
 
-    /** The windows of Qwen's files, old and new. */
+    /** Returns the windows of Qwen's files, old and new. */
     static ModelSpec.BlockChange windows(ConfigJson config, ModelSpec spec) {
         Optional<Integer> window =
                 config.flag("use_sliding_window", false) ? GatedDecoder.window(config) : Optional.empty();

@@ -7,9 +7,10 @@ import io.roseinfer.model.Positions.Scaling;
 import java.util.List;
 
 /**
- * The fields of {@code config.json} about rotary positions, which every family with such positions spells alike: transformers 5
- * writes {@code rope_parameters}; before, {@code rope_scaling} stood beside {@code rope_theta}, and still wins where both are
- * there. Scalings are read as transformers 5 reads them; YaRN's factor is the one given, whatever the context lengths say.
+ * Reads the RoPE fields of {@code config.json}, which are the same in every family. Transformers 5 writes
+ * {@code rope_parameters}; earlier versions {@code rope_scaling} next to {@code rope_theta}, which still takes
+ * precedence. Scalings are read as in transformers 5; YaRN's factor is the given one, regardless of the context
+ * lengths.
  */
 final class RopeConfig {
     private static final String ORIGINAL = "original_max_position_embeddings";
@@ -17,12 +18,12 @@ final class RopeConfig {
 
     private RopeConfig() {}
 
-    /** Positions that turn whole heads, at {@code rope_theta}. */
+    /** Reads RoPE over whole heads, at {@code rope_theta}. */
     static Rope read(ConfigJson config, int headSize, int context) {
         ConfigJson given = section(config);
         for (ConfigJson each : List.of(config, given)) {
             if (each.number(PART, 1) != 1) {
-                throw each.refusal(PART + " is set; models of this type turn whole heads, so it must be 1");
+                throw each.refusal(PART + " is set; models of this type apply RoPE to whole heads, so it must be 1");
             }
         }
         double theta = given.number("rope_theta", config.number("rope_theta"));
@@ -30,39 +31,38 @@ final class RopeConfig {
     }
 
     /**
-     * Positions that turn the first part of each head.
+     * Reads RoPE over the first part of each head.
      *
-     * @param theta where the file does not give one among its rotary parameters
-     * @param part likewise the share of a head that turns
+     * @param theta the default of {@code rope_theta}
+     * @param part the default of {@code partial_rotary_factor}
      */
     static Rope readPartial(ConfigJson config, double theta, double part, int headSize, int context) {
         ConfigJson given = section(config);
         double share = given.number(PART, part);
         int size = (int) (headSize * share);
         if (share > 1 || size < 1) {
-            throw config.refusal("of the " + headSize + " elements of a head the part of " + share
-                    + " turns (rotary_pct, or partial_rotary_factor); it must be at most 1, and an element at least");
+            throw config.refusal("the rotary part of a head is " + share
+                    + " (rotary_pct, or partial_rotary_factor); it must be at most 1 and have at least one element");
         }
         double base = given.number("rope_theta", theta);
-        // An odd number is rounded up, and the frequencies stay those of the odd number.
+        // An odd size is rounded up, and the frequencies remain those of the odd size.
         int even = size + size % 2;
         double stretched = even == size ? base : Math.pow(base, (double) even / size);
         if (even > headSize
                 || (even != size && given.text("rope_type", "default").equals("yarn"))) {
-            throw config.refusal(size + " elements of a head turn, and they must be an even number");
+            throw config.refusal("the rotary part of a head has " + size + " elements; it must be even");
         }
         return new Rope(stretched, even, scaling(given, config, context));
     }
 
-    /** The section that says how positions are scaled; the file itself, which names no scaling, where there is none. */
+    /** Returns the section with the scaling, or the file itself, which has no scaling, if there is none. */
     private static ConfigJson section(ConfigJson config) {
         ConfigJson given = config.section("rope_scaling")
                 .or(() -> config.section("rope_parameters"))
                 .orElse(config);
         for (String layers : List.of("full_attention", "sliding_attention")) {
             if (given.isSet(layers)) {
-                throw given.refusal(
-                        layers + " is set; models of this type have the same rotary positions in all layers");
+                throw given.refusal(layers + " is set; models of this type have the same RoPE in all layers");
             }
         }
         return given;
@@ -81,8 +81,9 @@ final class RopeConfig {
     }
 
     /**
-     * Returns the context that a scaling of positions gives, by vLLM's rule: with YaRN the original context times the factor, with
-     * linear scaling {@code max_position_embeddings} times the factor. Adds a warning if that is another context.
+     * Returns the context length after scaling, by vLLM's rule: the original context times the factor with YaRN,
+     * {@code max_position_embeddings} times the factor with linear scaling. Adds a warning if it differs from
+     * {@code max_position_embeddings}.
      *
      * @param unscaled {@code max_position_embeddings}
      */
@@ -95,23 +96,23 @@ final class RopeConfig {
                     case Scaling.ByWavelength llama3 -> unscaled;
                 };
         if (scaled < 1 || scaled > Limits.MODEL_DIMENSION) {
-            throw config.refusal("the scaling of positions gives a context of " + scaled + " tokens; allowed are 1 to "
+            throw config.refusal("the RoPE scaling gives a context of " + scaled + " tokens; allowed are 1 to "
                     + Limits.MODEL_DIMENSION + ", so correct its factor");
         }
         int context = (int) scaled;
         if (context != unscaled) {
-            config.warn("the context is " + context + " tokens by its scaling of positions (max_position_embeddings is "
+            config.warn("the context is " + context + " tokens by its RoPE scaling (max_position_embeddings is "
                     + unscaled + "); max_model_len shortens it");
         }
         return context;
     }
 
-    /** The context length that the frequencies were trained on; some files have it beside the section instead of in it. */
+    /** Returns the context length of training; some files have it outside the section. */
     private static int original(ConfigJson rope, ConfigJson config, int context) {
         int beside = config.dimension(ORIGINAL, rope.dimension(ORIGINAL, context));
         if (rope.dimension(ORIGINAL, beside) != beside) {
             throw rope.refusal(ORIGINAL + " is " + rope.dimension(ORIGINAL) + ", but " + beside
-                    + " beside this section; leave out the wrong one");
+                    + " outside this section; remove the wrong one");
         }
         return beside;
     }

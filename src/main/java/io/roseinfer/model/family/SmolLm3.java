@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * SmolLM3: a {@link GatedDecoder} with layers, usually each fourth, that look at no position: those with a 0 in
- * {@code no_rope_layers}. If {@code use_sliding_window} says so, these have windows. Defaults are those of {@code SmolLM3Config} in
- * transformers.
+ * SmolLM3: a {@link GatedDecoder} in which some layers, usually every fourth, have no position encoding: those with a 0
+ * in {@code no_rope_layers}. With {@code use_sliding_window} these have windows. Defaults are those of
+ * {@code SmolLM3Config} in transformers.
  */
 record SmolLm3(Biases biases) implements Family {
     private static final String DEFAULTS = """
@@ -42,15 +42,16 @@ record SmolLm3(Biases biases) implements Family {
     public ModelSpec spec(String name, ConfigJson config) {
         ConfigJson complete = config.withDefaults(DEFAULTS);
         ModelSpec spec = GatedDecoder.spec(name, complete, END_OF_TEXT);
-        LayerRule turns = turning(complete, spec.layers());
+        LayerRule hasRope = layersWithRope(complete, spec.layers());
         Optional<Integer> window =
                 complete.flag("use_sliding_window", false) ? GatedDecoder.window(complete) : Optional.empty();
-        return spec.withBlocks((layer, block) -> turns.holds(layer) ? block : block.withPositions(new Positions.None()))
-                .withBlocks(GatedDecoder.windows(complete, spec, window, layer -> !turns.holds(layer)));
+        return spec.withBlocks(
+                        (layer, block) -> hasRope.holds(layer) ? block : block.withPositions(new Positions.None()))
+                .withBlocks(GatedDecoder.windows(complete, spec, window, layer -> !hasRope.holds(layer)));
     }
 
-    /** The layers with rotary positions. */
-    private static LayerRule turning(ConfigJson config, int layers) {
+    /** Returns the layers with RoPE. */
+    private static LayerRule layersWithRope(ConfigJson config, int layers) {
         Optional<List<String>> listed = config.perLayer("no_rope_layers", layers, "0", "1");
         if (listed.isPresent()) {
             return layer -> listed.get().get(layer).equals("1");
@@ -59,7 +60,7 @@ record SmolLm3(Biases biases) implements Family {
         return layer -> (layer + 1) % interval != 0;
     }
 
-    /** Each of the first three says nothing where another field rules it out; the last one slices products that stay the same. */
+    /** Fields that other fields override; {@code pretraining_tp} splits products without changing them. */
     @Override
     public Set<String> fieldsWithoutEffect() {
         return Set.of("max_window_layers", "no_rope_layer_interval", "sliding_window", "pretraining_tp");

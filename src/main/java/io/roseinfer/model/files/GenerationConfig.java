@@ -12,11 +12,11 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 
 /**
- * The defaults of {@code generation_config.json}: the six fields that vLLM takes, and {@code do_sample}. Values that are out of
- * range and fields that have an effect elsewhere are reported and ignored.
+ * Reads the defaults of {@code generation_config.json}: the six fields that vLLM reads, and {@code do_sample}.
+ * Out-of-range values and unsupported fields are reported and ignored.
  */
 final class GenerationConfig {
-    /** Other fields of transformers that are not supported, with the value that has no effect, if it is not 0, false or empty. */
+    /** Unsupported fields of transformers, with the value that has no effect, in addition to 0, false and empty. */
     private static final Map<String, Integer> UNSUPPORTED = Map.ofEntries(
             Map.entry("bad_words_ids", 0),
             Map.entry("begin_suppress_tokens", 0),

@@ -30,12 +30,12 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * A model as it comes from outside, checked and ready to be loaded: its shape, its weights, and its tokenizer if it has one.
+ * A checked model, ready to be loaded: its shape, its weights, and its tokenizer if it has one.
  *
- * @param chat how it wants conversations written, if its files say so
- * @param defaults how its authors want tokens chosen
- * @param source where the weights are; closing this record closes it
- * @param warnings what was odd, but not wrong, about the files; one line each, usually none
+ * @param chat its chat template, if it has one
+ * @param defaults the sampling defaults of its authors
+ * @param source the source of the weights; closing this record closes it
+ * @param warnings what is suspicious, but valid, in the files; one line each, usually none
  */
 public record ModelFiles(
         ModelSpec spec,
@@ -85,7 +85,7 @@ public record ModelFiles(
     /**
      * Opens a directory in Hugging Face layout.
      *
-     * @param name what the spec is called
+     * @param name the spec's name
      * @throws BadModel naming the file and the field or tensor
      */
     public static ModelFiles openDirectory(String name, Path directory) {
@@ -93,11 +93,11 @@ public record ModelFiles(
     }
 
     /**
-     * As above, from files that may be damaged.
+     * Opens a directory whose files may be damaged.
      *
-     * @param tokenIdsOnly whether a tokenizer that cannot be read is a warning; otherwise it is an error
-     * @param isIntact is asked about the directory if its tokenizer is refused, which is an error if it is not intact and a warning if
-     *     it is
+     * @param tokenIdsOnly whether an unreadable tokenizer is a warning instead of an error
+     * @param isIntact called with the directory if its tokenizer is rejected: the rejection is an error if the files
+     *     are damaged
      */
     public static ModelFiles openDirectory(
             String name, Path directory, boolean tokenIdsOnly, Predicate<Path> isIntact) {
@@ -126,13 +126,13 @@ public record ModelFiles(
         }
     }
 
-    /** A template that cannot be carried out costs a model its chat, and nothing else. */
+    /** Returns the chat template; an unsupported one is a warning, and the model cannot chat. */
     private static Optional<ChatTemplate> chat(Path directory, Optional<Tokenizer> tokenizer, List<String> warnings) {
         try {
             return ChatTemplates.fromDirectory(
                     directory, tokenizer.map(Tokenizer::specialTokens).orElse(Map.of()));
         } catch (BadModel unsupported) {
-            warnings.add(unsupported.getMessage() + "; the model completes text, but takes no conversations");
+            warnings.add(unsupported.getMessage() + "; the model completes text, but cannot chat");
             return Optional.empty();
         }
     }
@@ -140,17 +140,17 @@ public record ModelFiles(
     private static void requireContext(ModelSpec spec, int tokens) {
         if (tokens < 2 || tokens > spec.contextLength()) {
             throw new BadInput("max_model_len is " + tokens + "; allowed are 2 to " + spec.contextLength()
-                    + ", the context of " + spec.name() + " (rope_scaling in its config.json can lengthen it)");
+                    + ", the context of " + spec.name() + " (rope_scaling in its config.json can extend it)");
         }
     }
 
     /**
-     * Looks at a {@code config.json} alone, before anything else of a model is at hand.
+     * Checks a {@code config.json} alone, before the other files of a model are available.
      *
-     * @param name what the spec would be called
-     * @param contextLength as {@link #withContextLength} takes it, or 0 for the model's own
-     * @throws BadModel if it cannot be read, or describes no model that can be loaded
-     * @throws BadInput if the context is longer than the model's own
+     * @param name the spec's name
+     * @param contextLength the parameter of {@link #withContextLength}, or 0 for the model's context
+     * @throws BadModel if it cannot be read, or the model is not supported
+     * @throws BadInput if the context is longer than the model's
      */
     public static void requireSupported(String name, Path config, int contextLength) {
         Configured configured = Configured.read(name, config.toString(), read(config), new ArrayList<>());
@@ -163,9 +163,9 @@ public record ModelFiles(
     }
 
     /**
-     * Looks at a directory without weights.
+     * Checks a directory without weights.
      *
-     * @throws BadModel if there is a tokenizer and it cannot be read
+     * @throws BadModel if there is a tokenizer that cannot be read
      */
     public static void requireTokenizer(String name, Path directory) {
         Path config = directory.resolve(CONFIG);
@@ -173,7 +173,7 @@ public record ModelFiles(
         TokenizerChoice unused = TokenizerChoice.required(model.family, directory, model.spec.vocabularySize());
     }
 
-    /** Opens a model that is shipped in the jar. */
+    /** Opens a model in the jar. */
     public static ModelFiles openBuiltin(String name) {
         String root = BUILTIN_ROOT + name + "/";
         String title = "builtin:" + name;
@@ -217,7 +217,7 @@ public record ModelFiles(
     /**
      * Makes seeded random weights of a published shape.
      *
-     * @param name as {@link Families#known} has it
+     * @param name one of {@link Families#known}
      */
     public static ModelFiles random(String name, long seed) {
         ModelSpec shape = Families.shape(name).orElseThrow();
@@ -252,7 +252,7 @@ public record ModelFiles(
     /**
      * The content of the configuration files.
      *
-     * @param quantized the refusal of weights that are as the file says, if it says that they are quantized
+     * @param quantized the exception to throw for quantized weights, if the file declares them
      */
     private record Configured(Family family, ModelSpec spec, SamplingDefaults defaults, Optional<BadModel> quantized) {
         Configured(Family family, ModelSpec spec, Optional<BadModel> quantized) {
@@ -268,7 +268,10 @@ public record ModelFiles(
             return new Configured(Families.of(config), Families.spec(name, config), quantized);
         }
 
-        /** With the defaults of {@code generation_config.json}, and its end of text, which wins over {@code config.json} where it speaks. */
+        /**
+         * Adds the defaults and the end of text of {@code generation_config.json}, which overrides that of
+         * {@code config.json}.
+         */
         Configured withGeneration(String source, byte[] utf8, List<String> warnings) {
             ConfigJson config = new ConfigJson(source, utf8, warnings);
             ModelSpec ending = config.endOfText(spec.vocabularySize())
@@ -277,7 +280,7 @@ public record ModelFiles(
             return new Configured(family, ending, GenerationConfig.read(config, source, warnings), quantized);
         }
 
-        /** With the tokenizer's own end of text besides those of the files, as vLLM has it: chat models end their turns with it. */
+        /** Adds the tokenizer's end of text to that of the files, as in vLLM: chat models end their turns with it. */
         Configured endingAlso(Optional<Tokenizer> tokenizer) {
             List<Integer> ids = new ArrayList<>(spec.endOfText());
             tokenizer
@@ -296,7 +299,7 @@ public record ModelFiles(
             long bytes = Files.size(file);
             if (bytes > Limits.CONFIG_BYTES) {
                 throw new BadModel(file + ": has " + bytes + " bytes; at most " + Limits.CONFIG_BYTES
-                        + " are read, is it the right file?");
+                        + " are read; check that it is the right file");
             }
             return Files.readAllBytes(file);
         } catch (IOException e) {
@@ -318,7 +321,7 @@ public record ModelFiles(
     private static InputStream open(String path) {
         InputStream in = ModelFiles.class.getResourceAsStream(path);
         if (in == null) {
-            throw new BadModel(path + " is not in the jar; this build is incomplete, build it again");
+            throw new BadModel(path + " is not in the jar; the build is incomplete, so build it again");
         }
         return in;
     }

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * The tokenizer a model directory gets: its own; or the family's built-in one where there is no sign of another and the vocabulary
- * has its size; or none, so that no prompt is read with a vocabulary or in a way the model was not trained on.
+ * The tokenizer for a model directory: the directory's own; or the family's built-in one if there is no other and the
+ * vocabulary has its size; or none. So no prompt is encoded in a way the model was not trained on.
  *
  * @param warnings what to report about the choice; usually nothing
  * @param refused whether there is a tokenizer that cannot be read, with the reason as the first warning
@@ -24,32 +24,32 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings, boo
     }
 
     /**
-     * Chooses for a directory, whose tokenizer must be readable if there is one.
+     * Chooses for a directory whose tokenizer, if any, must be readable.
      *
-     * @throws BadModel with the reason if it is refused
+     * @throws BadModel with the reason if it cannot be read
      */
     static TokenizerChoice required(Family family, Path directory, int vocabularySize) {
         return ofDirectory(family, directory, vocabularySize, damaged -> true).orThrow();
     }
 
-    /** Returns this choice unless a tokenizer was refused. */
+    /** Returns this choice, or throws if a tokenizer was rejected. */
     TokenizerChoice orThrow() {
         if (refused) {
             throw new BadModel(
                     warnings.getFirst(),
                     Remedy.of(
                             "give it token ids (%s, or Settings.withTokenIdsOnly); the page models.md lists the tokenizers"
-                                    + " that can be read",
+                                    + " that are supported",
                             "prompt_ids"));
         }
         return this;
     }
 
     /**
-     * Chooses for a directory. A tokenizer that is there and refused is none, with the reason as the warning: the model still takes token
-     * ids.
+     * Chooses for a directory. An unreadable tokenizer is replaced by none, with the reason as a warning: the model
+     * still takes token ids.
      *
-     * @param isIntact whether the directory's files are what they should be; a refusal over one that is not goes to the caller
+     * @param isIntact returns whether the directory's files are undamaged; a rejection of damaged files is thrown
      */
     static TokenizerChoice ofDirectory(Family family, Path directory, int vocabularySize, Predicate<Path> isIntact) {
         Optional<Tokenizer> own;
@@ -74,7 +74,7 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings, boo
             return new TokenizerChoice(
                     Optional.empty(),
                     List.of(directory + ": has " + String.join(", ", others)
-                            + ", but neither tokenizer.json nor vocab.json with merges.txt, which alone can be read;"
+                            + ", but only tokenizer.json, or vocab.json with merges.txt, is supported;"
                             + " the model has no tokenizer and takes token ids only"),
                     true);
         }

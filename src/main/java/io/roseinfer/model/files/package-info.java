@@ -1,6 +1,6 @@
 /**
- * Opening a model: from a directory, from the jar or from a seed. {@link io.roseinfer.model.files.ModelFiles} reads the configuration,
- * chooses the tokenizer, and checks the names and shapes of a checkpoint's tensors against the model's family before any is read.
+ * Opens a model: from a directory, from the jar or from a seed. {@link io.roseinfer.model.files.ModelFiles} reads the
+ * configuration, chooses the tokenizer, and checks names and shapes of a checkpoint's tensors before any is read.
  */
 @NullMarked
 package io.roseinfer.model.files;

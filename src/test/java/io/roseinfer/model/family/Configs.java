@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Shapes from the members of a {@code config.json}, and what tests ask of them. */
+/** Shapes from the members of a {@code config.json}, and assertions about them. */
 final class Configs {
     private Configs() {}
 
@@ -21,7 +21,7 @@ final class Configs {
         return Families.spec("m", new ConfigJson("m/config.json", json.getBytes(StandardCharsets.UTF_8), warnings));
     }
 
-    /** What is said of a whole file that is read. */
+    /** The warnings about a complete file. */
     static List<String> warnings(String json) {
         List<String> warnings = new ArrayList<>();
         ModelSpec unused = spec(json, warnings);

@@ -31,7 +31,7 @@ class Gpt2ConfigTest {
     }
 
     @Test
-    void what_is_absent_has_transformers_defaults() {
+    void absent_fields_have_transformers_defaults() {
         ModelSpec spec = parse("{\"model_type\":\"gpt2\"}");
         assertThat(spec.vocabularySize()).isEqualTo(50257);
         assertThat(spec.contextLength()).isEqualTo(1024);
@@ -49,7 +49,7 @@ class Gpt2ConfigTest {
     }
 
     @Test
-    void every_field_that_changes_the_result_is_honoured() {
+    void every_field_that_changes_the_result_is_used() {
         ModelSpec spec = parse("""
                 {"model_type":"gpt2","vocab_size":1013,"n_positions":96,"n_embd":120,"n_layer":3,"n_head":5,
                  "n_inner":331,"activation_function":"relu","layer_norm_epsilon":1e-6,"scale_attn_weights":false,
@@ -108,7 +108,7 @@ class Gpt2ConfigTest {
                     {}                                       | model_type
                     {"model_type":"gpt2","layer_norm_epsilon":NaN} | JSON
                     {"model_type":"gpt2"} x                  | JSON""")
-    void a_file_that_is_no_gpt2_configuration_is_refused(String json, String named) {
+    void other_configuration_is_refused(String json, String named) {
         assertThatThrownBy(() -> parse(json)).isInstanceOf(BadModel.class).hasMessageContaining(named);
     }
 
@@ -119,7 +119,7 @@ class Gpt2ConfigTest {
     }
 
     @Test
-    void end_of_text_that_is_not_stated_is_gpt2s_where_the_vocabulary_has_it() {
+    void default_end_of_text_is_gpt2s_if_the_vocabulary_has_it() {
         assertThat(with("\"vocab_size\":50257").endOfText()).containsExactly(50256);
         assertThat(with("\"vocab_size\":50256").endOfText()).isEmpty();
         assertThat(warnings).isEmpty();
@@ -127,14 +127,14 @@ class Gpt2ConfigTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"50256", "-1", "[50256]", "99999999999999999999"})
-    void end_of_text_outside_the_vocabulary_ends_nothing_and_is_a_warning(String ids) {
+    void end_of_text_outside_the_vocabulary_is_ignored_with_a_warning(String ids) {
         assertThat(with("\"vocab_size\":300,\"eos_token_id\":" + ids).endOfText())
                 .isEmpty();
         assertThat(warnings).singleElement().asString().contains("m/config.json: eos_token_id is", "0 to 299");
     }
 
     @Test
-    void end_of_text_inside_the_vocabulary_counts_though_another_lies_outside() {
+    void end_of_text_inside_the_vocabulary_is_used_although_another_is_outside() {
         assertThat(with("\"vocab_size\":300,\"eos_token_id\":[7,50256,9]").endOfText())
                 .containsExactly(7, 9);
         assertThat(warnings).hasSize(1);
@@ -164,7 +164,7 @@ class Gpt2ConfigTest {
     }
 
     @Test
-    void generation_config_wins_over_config_only_where_it_speaks() {
+    void generation_config_overrides_config_only_if_it_has_the_field() {
         assertThat(generation("{\"eos_token_id\":3}").endOfText(10)).hasValue(List.of(3));
         assertThat(generation("{\"temperature\":9}").endOfText(10)).isEmpty();
     }

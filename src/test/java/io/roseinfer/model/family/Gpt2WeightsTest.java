@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A spec held against weights that were made for another one. */
+/** A spec bound to weights that were made for another one. */
 class Gpt2WeightsTest {
     private static final Family FAMILY = new Gpt2();
 
@@ -51,12 +51,12 @@ class Gpt2WeightsTest {
     void tensor_of_another_shape_is_named_with_both_shapes() {
         assertThatThrownBy(() -> BoundCheckpoint.of(FAMILY, spec(1, 9, true), weights(spec(1, 8, true))))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("tensor wte.weight has shape [8, 4], [9, 4] is needed")
+                .hasMessageContaining("tensor wte.weight has shape [8, 4], [9, 4] is expected")
                 .hasMessageNotContaining("more");
     }
 
     @Test
-    void tensors_that_nothing_reads_are_left_alone_with_one_warning() {
+    void unused_tensors_are_one_warning() {
         ModelSpec spec = spec(1, 9, true);
         BoundCheckpoint bound = BoundCheckpoint.of(FAMILY, spec, weights(spec(3, 9, true)));
         assertThat(bound.spec()).isEqualTo(spec);
@@ -68,7 +68,7 @@ class Gpt2WeightsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"h.0.attn.bias", "h.1.attn.masked_bias", "transformer.h.11.attn.bias"})
-    void mask_buffers_that_every_old_checkpoint_has_are_left_alone_without_a_word(String name) throws IOException {
+    void mask_buffers_of_old_checkpoints_are_ignored(String name) throws IOException {
         try (ModelFiles files = open(ModelDirectory.at(directory).put(name, new long[] {1}, 0))) {
             assertThat(files.warnings()).isEmpty();
         }
@@ -76,7 +76,7 @@ class Gpt2WeightsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"score.weight", "h.0.attn.bias.x", "xh.0.attn.bias", "h.0.ln_3.weight", "h.2.ln_1.weight"})
-    void tensor_that_nothing_reads_is_named(String name) throws IOException {
+    void unused_tensor_is_named(String name) throws IOException {
         try (ModelFiles files = open(ModelDirectory.at(directory).put(name, new long[] {1}, 0))) {
             assertThat(files.warnings()).singleElement().asString().contains("1 tensor is", name);
         }
@@ -87,7 +87,7 @@ class Gpt2WeightsTest {
     }
 
     @Test
-    void head_that_is_neither_there_nor_tied_is_missing() {
+    void untied_head_is_required() {
         assertThatThrownBy(() -> BoundCheckpoint.of(FAMILY, spec(1, 9, false), weights(spec(1, 9, true))))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("tensor lm_head.weight [9, 4] is missing");
@@ -104,8 +104,7 @@ class Gpt2WeightsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1200, 2399})
-    void head_that_differs_in_one_value_from_the_embedding_it_is_tied_to_is_used_with_a_warning(int place)
-            throws IOException {
+    void tied_head_that_differs_from_the_embedding_is_used_with_a_warning(int place) throws IOException {
         ModelDirectory model = ModelDirectory.at(directory);
         float[] own = model.values("wte.weight").clone();
         own[place] += 1;
@@ -120,7 +119,7 @@ class Gpt2WeightsTest {
     }
 
     @Test
-    void head_that_is_a_copy_of_the_embedding_it_is_tied_to_stays_tied_without_a_word() throws IOException {
+    void tied_head_that_is_a_copy_of_the_embedding_stays_tied() throws IOException {
         ModelDirectory model = ModelDirectory.at(directory);
         float[] embedding = model.values("wte.weight");
         try (ModelFiles files = open(model.put("lm_head.weight", new long[] {300, 8}, embedding))) {
@@ -131,10 +130,10 @@ class Gpt2WeightsTest {
     }
 
     @Test
-    void head_of_another_shape_than_the_embedding_it_is_tied_to_is_refused() {
+    void tied_head_of_another_shape_is_refused() {
         ModelDirectory model = ModelDirectory.at(directory).put("lm_head.weight", new long[] {1, 8}, new float[8]);
         assertThatThrownBy(() -> open(model))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("tensor lm_head.weight has shape [1, 8], [300, 8] is needed");
+                .hasMessageContaining("tensor lm_head.weight has shape [1, 8], [300, 8] is expected");
     }
 }

@@ -12,7 +12,7 @@ import io.roseinfer.model.Positions.Scaling;
 import io.roseinfer.model.files.ModelFiles;
 import org.junit.jupiter.api.Test;
 
-/** What GPT-NeoX's configurations and checkpoints say; its numbers are the goldens' matter. */
+/** GPT-NeoX's configurations and checkpoints; goldens test its numbers. */
 class GptNeoXTest {
     private static final String SMALL = "\"hidden_size\":64,\"num_attention_heads\":4,";
 
@@ -21,7 +21,7 @@ class GptNeoXTest {
     }
 
     @Test
-    void what_is_absent_has_transformers_defaults() {
+    void absent_fields_have_transformers_defaults() {
         ModelSpec spec = Configs.spec("gpt_neox");
         assertThat(spec.vocabularySize()).isEqualTo(50432);
         assertThat(spec.width()).isEqualTo(6144);
@@ -36,7 +36,7 @@ class GptNeoXTest {
     }
 
     @Test
-    void files_of_either_age_say_the_same_about_positions() {
+    void old_and_new_files_have_the_same_rope() {
         Rope expected = new Rope(500, 8, new Scaling.None());
         assertThat(rope("\"rotary_pct\":0.5,\"rotary_emb_base\":500")).isEqualTo(expected);
         assertThat(
@@ -48,7 +48,7 @@ class GptNeoXTest {
     }
 
     @Test
-    void odd_number_of_turning_elements_is_rounded_up_and_keeps_its_frequencies() {
+    void odd_rotary_size_is_rounded_up_and_keeps_its_frequencies() {
         Rope rope = rope("\"rotary_pct\":0.1875,\"rotary_emb_base\":1000");
         assertThat(rope.rotarySize()).isEqualTo(4);
         assertThat(Math.pow(rope.theta(), -2.0 / 4))
@@ -56,7 +56,7 @@ class GptNeoXTest {
     }
 
     @Test
-    void heads_of_the_one_tensor_become_queries_then_keys_then_values() {
+    void interleaved_heads_become_queries_then_keys_then_values() {
         try (ModelFiles files = Golden.read("neox").open()) {
             var qkv = files.weights().blocks().getFirst().qkv();
             assertThat(qkv.parts()).extracting(part -> part.first()).containsExactly(0, 80, 160);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What Llama's configurations and checkpoints say, and what of it is refused; its numbers are the goldens' matter. */
+/** Llama's configurations and checkpoints, including unsupported ones; goldens test its numbers. */
 class LlamaTest {
     private static ModelSpec with(String... fields) {
         String members = String.join(",", fields);
@@ -38,7 +38,7 @@ class LlamaTest {
     }
 
     @Test
-    void what_is_absent_has_transformers_defaults() {
+    void absent_fields_have_transformers_defaults() {
         ModelSpec spec = with();
         assertThat(spec.vocabularySize()).isEqualTo(32000);
         assertThat(spec.contextLength()).isEqualTo(2048);
@@ -58,7 +58,7 @@ class LlamaTest {
     }
 
     @Test
-    void every_field_that_changes_the_result_is_honoured() {
+    void every_field_that_changes_the_result_is_used() {
         ModelSpec spec = with("""
                 "vocab_size":1013,"max_position_embeddings":96,"hidden_size":120,"num_hidden_layers":3,
                 "num_attention_heads":6,"num_key_value_heads":2,"head_dim":24,"intermediate_size":331,
@@ -80,7 +80,7 @@ class LlamaTest {
     }
 
     @Test
-    void both_ways_to_write_rotary_positions_say_the_same() {
+    void rope_parameters_and_rope_scaling_are_equivalent() {
         String llama3 = "\"factor\":8.0,\"low_freq_factor\":1.0,\"high_freq_factor\":4.0,"
                 + "\"original_max_position_embeddings\":8192";
         Rope expected = new Rope(500000, 128, new Scaling.ByWavelength(8, 1, 4, 8192));
@@ -134,7 +134,7 @@ class LlamaTest {
     }
 
     @Test
-    void biases_that_the_configuration_names_must_be_there(@TempDir Path directory) throws IOException {
+    void configured_biases_are_required(@TempDir Path directory) throws IOException {
         copy(directory, "scaled-rotary", "\"attention_bias\": false", "\"attention_bias\": true");
         assertThatThrownBy(() -> ModelFiles.openDirectory("m", directory))
                 .isInstanceOf(BadModel.class)
@@ -142,8 +142,7 @@ class LlamaTest {
     }
 
     @Test
-    void biases_that_the_configuration_does_not_name_are_not_used_and_that_is_said(@TempDir Path directory)
-            throws IOException {
+    void unconfigured_biases_are_ignored_with_a_warning(@TempDir Path directory) throws IOException {
         copy(directory, "grouped-heads", "\"mlp_bias\": true", "\"mlp_bias\": false");
         try (ModelFiles files = ModelFiles.openDirectory("m", directory)) {
             Weights.Block block = files.weights().blocks().getFirst();

@@ -6,14 +6,14 @@ import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
 import org.junit.jupiter.api.Test;
 
-/** What Mistral's configurations say; its numbers are the goldens' matter. */
+/** Mistral's configurations; goldens test its numbers. */
 class MistralTest {
     private static int window(String... members) {
         return Configs.windows(Configs.spec("mistral", members))[31];
     }
 
     @Test
-    void what_is_absent_has_transformers_defaults() {
+    void absent_fields_have_transformers_defaults() {
         ModelSpec spec = Configs.spec("mistral");
         assertThat(spec.contextLength()).isEqualTo(131072);
         assertThat(spec.attention().heads()).isEqualTo(32);
@@ -23,14 +23,14 @@ class MistralTest {
     }
 
     @Test
-    void window_is_4096_where_the_file_says_nothing_and_none_where_it_says_null() {
+    void window_is_4096_by_default_and_none_if_null() {
         assertThat(window()).isEqualTo(4096);
         assertThat(window("\"sliding_window\":null")).isEqualTo(Attention.UNLIMITED);
         assertThat(window("\"sliding_window\":100")).isEqualTo(100);
     }
 
     @Test
-    void heads_that_are_null_are_as_many_for_keys_as_for_queries() {
+    void null_kv_heads_are_as_many_as_query_heads() {
         assertThat(Configs.spec("mistral", "\"num_key_value_heads\":null")
                         .attention()
                         .kvHeads())
@@ -38,7 +38,7 @@ class MistralTest {
     }
 
     @Test
-    void heads_may_be_wider_together_than_the_residual_stream() {
+    void query_width_may_exceed_the_residual_stream() {
         ModelSpec spec = Configs.spec("mistral", "\"hidden_size\":5120,\"head_dim\":128");
         assertThat(spec.attention().queryWidth()).isEqualTo(4096);
         assertThat(spec.width()).isEqualTo(5120);

@@ -21,8 +21,8 @@ import java.util.Objects;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A small model written to disk in Hugging Face layout, to be opened the way a user's is: seeded random weights, with fields and
- * tensors of the test's choice. GPT-2 of width 8 in two layers, unless a test brings a configuration of its own.
+ * Writes a small model in Hugging Face layout: seeded random weights, with fields and tensors of the test's choice. The
+ * default is a GPT-2 of width 8 with two layers.
  */
 public final class ModelDirectory {
     private record Stored(DType type, long[] shape, float[] values) {}
@@ -50,7 +50,7 @@ public final class ModelDirectory {
         return filled(path, config);
     }
 
-    /** Prepares a directory for a model of any family, of which {@code members} are all of {@code config.json}. */
+    /** Prepares a directory for a model of any family, with {@code members} as its {@code config.json}. */
     public static ModelDirectory of(Path path, String members) {
         return filled(path, object(members));
     }
@@ -81,7 +81,7 @@ public final class ModelDirectory {
         }
     }
 
-    /** Leaves a field of {@code config.json} out. */
+    /** Omits a field of {@code config.json}. */
     public ModelDirectory without(String field) {
         config.remove(field);
         return this;
@@ -100,7 +100,9 @@ public final class ModelDirectory {
         return this;
     }
 
-    /** Multiplies everything but gains, so that attention is far from uniform and a lost term shows. */
+    /**
+     * Multiplies everything except norm weights, so that attention is far from uniform and a missing term is noticed.
+     */
     public ModelDirectory amplify(float factor) {
         tensors.forEach((name, tensor) -> {
             boolean gain = tensor.shape.length == 1 && name.endsWith(".weight");
@@ -117,7 +119,7 @@ public final class ModelDirectory {
         return this;
     }
 
-    /** The values of a tensor, to change at will. */
+    /** Returns the values of a tensor, which can be changed. */
     public float[] values(String name) {
         return tensor(name).values;
     }
@@ -126,7 +128,7 @@ public final class ModelDirectory {
         return Objects.requireNonNull(tensors.get(name), name);
     }
 
-    /** Makes the model say one token whatever it reads. */
+    /** Makes the model generate one token regardless of its input. */
     public ModelDirectory alwaysSaying(int id) {
         Arrays.fill(values("wte.weight"), 0);
         Arrays.fill(values("wte.weight"), 8 * id, 8 * id + 8, 1);
@@ -157,7 +159,7 @@ public final class ModelDirectory {
         return path;
     }
 
-    /** Writes zeros for a type that holds no weights. */
+    /** Writes zeros for a type that is not a weight type. */
     private static void put(Stored tensor, ByteBuffer file) {
         if (!tensor.type.isWeightType()) {
             file.position(file.position() + (int) tensor.type.bytes(tensor.values.length));

@@ -11,12 +11,12 @@ import io.roseinfer.model.Weights;
 import io.roseinfer.model.files.ModelFiles;
 import org.junit.jupiter.api.Test;
 
-/** What Qwen2's configurations and checkpoints say; its numbers are the goldens' matter. */
+/** Qwen2's configurations and checkpoints; goldens test its numbers. */
 class Qwen2Test {
     private static final int ALL = Attention.UNLIMITED;
 
     @Test
-    void what_is_absent_has_transformers_defaults() {
+    void absent_fields_have_transformers_defaults() {
         ModelSpec spec = Configs.spec("qwen2");
         assertThat(spec.vocabularySize()).isEqualTo(151936);
         assertThat(spec.contextLength()).isEqualTo(32768);
@@ -33,7 +33,7 @@ class Qwen2Test {
     }
 
     @Test
-    void window_that_is_set_but_not_used_leaves_nothing_out() {
+    void unused_window_has_no_effect() {
         assertThat(Configs.windows(Configs.spec(
                         "qwen2", "\"num_hidden_layers\":3,\"sliding_window\":7", "\"max_window_layers\":0")))
                 .containsExactly(ALL, ALL, ALL);
@@ -50,7 +50,7 @@ class Qwen2Test {
     }
 
     @Test
-    void layer_types_win_over_max_window_layers() {
+    void layer_types_take_precedence_over_max_window_layers() {
         assertThat(Configs.windows(Configs.spec(
                         "qwen2",
                         "\"num_hidden_layers\":2,\"use_sliding_window\":true,\"sliding_window\":7,\"max_window_layers\":0",
@@ -59,7 +59,7 @@ class Qwen2Test {
     }
 
     @Test
-    void window_as_long_as_the_context_is_none() {
+    void window_as_long_as_the_context_is_unlimited() {
         assertThat(Configs.windows(Configs.spec(
                         "qwen2",
                         "\"num_hidden_layers\":1,\"use_sliding_window\":true,\"sliding_window\":64,\"max_window_layers\":0",

@@ -10,10 +10,10 @@ import io.roseinfer.model.Weights;
 import io.roseinfer.model.files.ModelFiles;
 import org.junit.jupiter.api.Test;
 
-/** What Qwen3's configurations and checkpoints say; its numbers are the goldens' matter. */
+/** Qwen3's configurations and checkpoints; goldens test its numbers. */
 class Qwen3Test {
     @Test
-    void heads_are_normalised_and_of_128_elements_unless_the_file_says_otherwise() {
+    void heads_are_normalized_and_have_128_elements_by_default() {
         ModelSpec spec =
                 Configs.spec("qwen3", "\"hidden_size\":1024,\"num_attention_heads\":16,\"num_key_value_heads\":8");
         assertThat(spec.attention().headSize()).isEqualTo(128);
@@ -24,7 +24,7 @@ class Qwen3Test {
     }
 
     @Test
-    void norms_of_heads_are_looked_up_with_the_size_of_a_head() {
+    void qk_norms_have_the_size_of_a_head() {
         try (ModelFiles files = Golden.read("qwen3").open()) {
             Weights.QkNorms norms =
                     files.weights().blocks().getFirst().qkNorms().orElseThrow();
@@ -44,9 +44,9 @@ class Qwen3Test {
         }
     }
 
-    /** The edit of the file that Qwen advises for long contexts. */
+    /** Qwen's recommended change of the file for long contexts. */
     @Test
-    void yarn_has_the_factor_that_is_given_whatever_the_context_lengths_say() {
+    void yarn_uses_the_given_factor_regardless_of_the_context_lengths() {
         ModelSpec spec = Configs.spec(
                 "qwen3",
                 "\"max_position_embeddings\":40960,\"rope_theta\":1000000",

@@ -6,7 +6,7 @@ import io.roseinfer.base.RoseException.BadModel;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Fields of each family that would change the result and are not supported, or that contradict each other. */
+/** Unsupported or contradictory fields of each family that would change the result. */
 class RefusedConfigTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
@@ -30,17 +30,17 @@ class RefusedConfigTest {
                     qwen3    | "rope_scaling":{"type":"dynamic","factor":2}            | dynamic
                     qwen3    | "rope_scaling":{"type":"yarn"}                          | factor is missing
                     qwen3    | "head_dim":15                                           | even
-                    mistral  | "num_hidden_layers":2,"layer_types":["sliding_attention","full_attention"] | one window
+                    mistral  | "num_hidden_layers":2,"layer_types":["sliding_attention","full_attention"] | the same window
                     mistral  | "num_hidden_layers":1,"sliding_window":null,"layer_types":["sliding_attention"] | sliding_window
                     smollm3  | "no_rope_layers":[1,0]                                  | for each of 36 layers
                     smollm3  | "no_rope_layers":[1,2],"num_hidden_layers":2            | no_rope_layers
                     smollm3  | "no_rope_layer_interval":0                              | no_rope_layer_interval
                     gpt_neox | "num_attention_heads":7                                 | hidden_size
-                    gpt_neox | "rotary_pct":0.001                                      | turns
-                    gpt_neox | "rotary_pct":1.5                                        | turns
-                    gpt_neox | "rotary_pct":0.5,"partial_rotary_factor":0.25           | two names
-                    gpt_neox | "rotary_emb_base":5,"rope_theta":6                      | two names
-                    gpt_neox | "hidden_size":60,"num_attention_heads":4,"rotary_pct":1 | even number
+                    gpt_neox | "rotary_pct":0.001                                      | rotary part
+                    gpt_neox | "rotary_pct":1.5                                        | rotary part
+                    gpt_neox | "rotary_pct":0.5,"partial_rotary_factor":0.25           | aliases
+                    gpt_neox | "rotary_emb_base":5,"rope_theta":6                      | aliases
+                    gpt_neox | "hidden_size":60,"num_attention_heads":4,"rotary_pct":1 | must be even
                     gpt_neox | "hidden_act":"mish"                                     | hidden_act
                     gpt_neox | "attention_bias":"yes"                                  | attention_bias""")
     void what_is_not_supported_is_refused_by_name(String type, String members, String named) {

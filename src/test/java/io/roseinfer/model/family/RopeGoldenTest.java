@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
-/** Cosines and sines of rotary positions, as a configuration asks for them, against Hugging Face's in float32. */
+/** Cosines and sines of RoPE compared with Hugging Face's in float32. */
 class RopeGoldenTest {
     static Stream<JsonNode> cases() throws IOException {
         try (InputStream in = RopeGoldenTest.class.getResourceAsStream("/golden/rope/expected.json")) {
@@ -26,12 +26,12 @@ class RopeGoldenTest {
     }
 
     /**
-     * A power may be rounded otherwise, by one unit in the last place; an angle is then off by that times the position. Nothing
-     * else may differ by more than the rounding of a cosine.
+     * A power may be rounded differently by one unit in the last place; an angle is then off by that times the
+     * position. All other differences are within the rounding of a cosine.
      */
     @ParameterizedTest
     @MethodSource("cases")
-    void cosines_and_sines_are_hugging_faces_but_for_the_last_place_of_a_frequency(JsonNode golden) {
+    void cosines_and_sines_match_hugging_face_up_to_the_last_bit_of_a_frequency(JsonNode golden) {
         String json = "{\"model_type\":\"llama\",\"num_attention_heads\":4,\"hidden_size\":512,\"head_dim\":"
                 + golden.get("head_dim") + ",\"max_position_embeddings\":" + golden.get("max_position_embeddings")
                 + ",\"rope_parameters\":" + golden.get("rope_parameters") + "}";

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The context that a scaling of positions gives, by vLLM's rule, and the angles in the part beyond the unscaled one. */
+/** The context length after RoPE scaling, by vLLM's rule, and the angles beyond the unscaled context. */
 class ScaledContextTest {
     private static final String YARN =
             "\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":4.0,\"original_max_position_embeddings\":";
@@ -63,13 +63,13 @@ class ScaledContextTest {
     }
 
     @Test
-    void window_that_is_shorter_than_the_lengthened_context_stays() {
+    void window_shorter_than_the_extended_context_is_kept() {
         ModelSpec spec = Configs.spec("mistral", "\"max_position_embeddings\":4096", YARN + "4096}");
         assertThat(spec.contextLength()).isEqualTo(16384);
         assertThat(spec.attention().window()).isEqualTo(4096);
     }
 
-    /** Angles are rounded to 32 bits, so that they are off by up to the position times a frequency's last place. */
+    /** Angles are rounded to 32 bits, so they are off by up to the position times a frequency's last place. */
     @ParameterizedTest
     @ValueSource(strings = {"yarn", "linear"})
     void angles_beyond_the_unscaled_context_are_those_of_64_bit_arithmetic(String scaling) {
@@ -96,7 +96,10 @@ class ScaledContextTest {
         }
     }
 
-    /** YaRN's ramp as its paper has it: pairs that turn 32 times or more within 4096 positions stay, those below once are divided by 4. */
+    /**
+     * YaRN's ramp as in its paper: pairs that rotate 32 times or more within 4096 positions are kept, those below once
+     * are divided by 4.
+     */
     private static double yarn(double plain, int pair, int size) {
         double low = Math.floor(size * Math.log(4096 / (32 * 2 * Math.PI)) / (2 * Math.log(500_000)));
         double high = Math.ceil(size * Math.log(4096 / (2 * Math.PI)) / (2 * Math.log(500_000)));

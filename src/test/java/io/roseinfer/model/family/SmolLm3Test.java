@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What SmolLM3's configurations say; its numbers are the goldens' matter. */
+/** SmolLM3's configurations; goldens test its numbers. */
 class SmolLm3Test {
     private static List<Boolean> turning(String... members) {
         ModelSpec spec = Configs.spec("smollm3", members);
@@ -20,7 +20,7 @@ class SmolLm3Test {
     }
 
     @Test
-    void what_is_absent_has_transformers_defaults() {
+    void absent_fields_have_transformers_defaults() {
         ModelSpec spec = Configs.spec("smollm3");
         assertThat(spec.layers()).isEqualTo(36);
         assertThat(spec.tiedHead()).isTrue();
@@ -36,7 +36,7 @@ class SmolLm3Test {
     }
 
     @Test
-    void list_of_layers_wins_over_the_interval_and_may_be_longer_than_the_model() {
+    void list_of_layers_takes_precedence_over_the_interval_and_may_be_longer_than_the_model() {
         assertThat(turning("\"num_hidden_layers\":3,\"no_rope_layer_interval\":2,\"no_rope_layers\":[0,1,1,0]"))
                 .containsExactly(false, true, true);
     }

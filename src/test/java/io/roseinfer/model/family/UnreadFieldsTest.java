@@ -7,10 +7,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Fields of {@code config.json} that nobody reads: told once if they might matter, and not at all if they are known not to. */
+/**
+ * Unread fields of {@code config.json}: reported once if they might matter, and not at all if they are known not to.
+ */
 class UnreadFieldsTest {
     @Test
-    void fields_that_no_code_knows_are_told_in_one_warning() {
+    void unknown_fields_are_one_warning() {
         List<String> warnings = Configs.warnings("""
                 {"model_type": "llama", "use_qk_norm": true, "residual_multiplier": 0.22, "logits_scaling": null,
                  "rope_scaling": {"rope_type": "linear", "factor": 1, "offset": 3}}""");
@@ -22,14 +24,17 @@ class UnreadFieldsTest {
     }
 
     @Test
-    void a_field_of_another_family_is_told_as_well() {
+    void field_of_another_family_is_reported_too() {
         assertThat(Configs.warnings("{\"model_type\": \"gpt2\", \"sliding_window\": 64}"))
                 .singleElement()
                 .asString()
                 .contains("sliding_window");
     }
 
-    /** The fields of files that are published, as versions 4 and 5 of transformers wrote them; those of a size are left out where any will do. */
+    /**
+     * The fields of published files, as written by versions 4 and 5 of transformers; sizes are omitted if any value
+     * works.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"""
         {"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1, "bos_token_id": 50256,
@@ -91,7 +96,7 @@ class UnreadFieldsTest {
         {"model_type": "llama", "activation": "swiglu"}""", """
         {"model_type": "mistral", "max_sequence_length": 131072, "max_position_embeddings": 131072, "rope_scaling":
           {"factor": 16.0, "original_max_position_embeddings": 8192, "type": "yarn", "finetuned": true}}"""})
-    void files_that_are_published_need_no_word(String json) {
+    void published_files_cause_no_warning(String json) {
         assertThat(Configs.warnings(json)).isEmpty();
     }
 }

@@ -41,7 +41,7 @@ class GenerationConfigTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_file_has_the_parameters_that_are_recommended_and_no_other(Parameter parameter) {
+    void file_has_exactly_the_recommended_parameters(Parameter parameter) {
         double value = parameter.isInteger() ? 7 : 0.5;
         SamplingParams read =
                 read("{\"" + parameter.field() + "\":" + value + "}").params();
@@ -50,7 +50,7 @@ class GenerationConfigTest {
     }
 
     @Test
-    void a_file_that_says_nothing_of_them_has_none() {
+    void file_without_parameters_has_no_defaults() {
         assertThat(read("{\"eos_token_id\":2,\"temperature\":null}")).isEqualTo(SamplingDefaults.NONE);
         assertThat(SamplingDefaults.NONE.requestsSampling()).isFalse();
     }
@@ -73,13 +73,13 @@ class GenerationConfigTest {
                 "{\"repetition_penalty\":1.0}",
                 "{\"temperature\":1.0}"
             })
-    void values_that_switch_a_field_off_are_no_fault(String json) {
+    void values_that_disable_a_field_are_valid(String json) {
         assertThat(read(json)).isEqualTo(SamplingDefaults.NONE);
         assertThat(warnings).isEmpty();
     }
 
     @Test
-    void do_sample_false_draws_nothing_and_leaves_the_values_to_servers() {
+    void do_sample_false_is_greedy_and_keeps_the_values_for_servers() {
         SamplingDefaults defaults = read("{\"do_sample\":false,\"temperature\":0.6}");
         assertThat(defaults.requestsSampling()).isFalse();
         assertThat(defaults.params()).isEqualTo(SamplingParams.random().withTemperature(0.6f));
@@ -103,7 +103,7 @@ class GenerationConfigTest {
     }
 
     @Test
-    void a_penalty_alone_draws_nothing() {
+    void penalty_alone_is_greedy() {
         assertThat(read("{\"repetition_penalty\":1.1}").requestsSampling()).isFalse();
     }
 
@@ -118,7 +118,7 @@ class GenerationConfigTest {
                 "{\"repetition_penalty\":0}",
                 "{\"max_new_tokens\":\"x\"}"
             })
-    void what_makes_no_sense_is_told_and_ignored(String json) {
+    void invalid_values_are_reported_and_ignored(String json) {
         assertThat(read(json)).isEqualTo(SamplingDefaults.NONE);
         assertThat(warnings)
                 .singleElement()

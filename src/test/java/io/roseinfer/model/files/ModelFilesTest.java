@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A sound model directory, broken in one place. */
+/** A valid model directory with one defect. */
 class ModelFilesTest {
     @TempDir
     private Path directory;
@@ -72,7 +72,7 @@ class ModelFilesTest {
     }
 
     @Test
-    void weights_of_a_type_that_is_none_for_weights_are_refused_by_name() throws IOException {
+    void unsupported_weight_type_is_refused_by_name() throws IOException {
         edit("model.safetensors", "\"BF16\"", "\"I16\" ");
         assertRefused("is I16, supported weight types are F32, F16 and BF16");
     }
@@ -87,7 +87,7 @@ class ModelFilesTest {
         assertRefused("quantization_config is set (method awq)");
     }
 
-    /** Merged fine-tunes keep what their base model was loaded with. */
+    /** Merged fine-tunes keep the field of the base model. */
     @Test
     void quantization_that_no_tensor_has_is_a_warning() throws IOException {
         edit(
@@ -117,9 +117,9 @@ class ModelFilesTest {
     @CsvSource({
         "adapter_model.safetensors, a LoRA adapter",
         "consolidated.safetensors, not in Hugging Face format",
-        "model-Q4_K_M.gguf, GGUF is not read"
+        "model-Q4_K_M.gguf, GGUF is not supported"
     })
-    void known_formats_that_are_not_read_are_named(String file, String format) throws IOException {
+    void known_unsupported_formats_are_named(String file, String format) throws IOException {
         Files.move(directory.resolve("model.safetensors"), directory.resolve(file));
         assertRefused(format);
         Files.delete(directory.resolve("config.json"));
@@ -142,7 +142,7 @@ class ModelFilesTest {
     }
 
     @Test
-    void end_of_text_of_the_generation_configuration_that_the_model_has_not_is_a_warning() throws IOException {
+    void end_of_text_of_the_generation_configuration_outside_the_vocabulary_is_a_warning() throws IOException {
         Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\":[-1,7]}");
         try (ModelFiles files = ModelFiles.openDirectory("m", directory)) {
             assertThat(files.spec().endOfText()).containsExactly(7);

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which vocabulary the prompts of a model directory are read with. */
+/** The vocabulary used for the prompts of a model directory. */
 class TokenizerChoiceTest {
     @TempDir
     private Path directory;
@@ -33,8 +33,8 @@ class TokenizerChoiceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {50257, 50264, 50272, 50304})
-    void directory_without_tokenizer_files_and_with_gpt2s_number_of_tokens_padded_or_not_has_gpt2s_and_says_so(
-            int vocabulary) throws IOException {
+    void directory_without_tokenizer_but_with_gpt2s_vocabulary_size_uses_gpt2s_with_a_warning(int vocabulary)
+            throws IOException {
         try (ModelFiles files = open(vocabulary)) {
             assertThat(files.tokenizer()).containsSame(Tokenizers.gpt2());
             assertThat(files.warnings())
@@ -47,8 +47,7 @@ class TokenizerChoiceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {300, 50256, 50258, 50305, 51200})
-    void directory_without_tokenizer_files_and_with_another_number_of_tokens_has_none(int vocabulary)
-            throws IOException {
+    void directory_without_tokenizer_and_with_another_vocabulary_size_has_none(int vocabulary) throws IOException {
         try (ModelFiles files = open(vocabulary)) {
             assertThat(files.tokenizer()).isEmpty();
             assertThat(files.warnings()).isEmpty();
@@ -68,8 +67,7 @@ class TokenizerChoiceTest {
         "tekken.json, {}",
         "qwen.tiktoken, x"
     })
-    void directory_with_files_of_a_tokenizer_that_cannot_be_read_has_none_and_names_them(String name, String content)
-            throws IOException {
+    void unsupported_tokenizer_files_are_named(String name, String content) throws IOException {
         Files.writeString(directory.resolve(name), content);
         try (ModelFiles files = open(50257)) {
             assertThat(files.tokenizer()).isEmpty();
@@ -78,7 +76,7 @@ class TokenizerChoiceTest {
     }
 
     @Test
-    void tokenizer_of_the_directory_is_taken_without_a_word() throws IOException {
+    void tokenizer_of_the_directory_is_used() throws IOException {
         writeBytes("\"<|endoftext|>\":256");
         try (ModelFiles files = open(257)) {
             assertThat(files.tokenizer().map(Tokenizer::vocabularySize)).hasValue(257);
@@ -87,17 +85,17 @@ class TokenizerChoiceTest {
     }
 
     @Test
-    void tokenizer_with_a_token_more_than_the_model_is_taken_with_a_warning() throws IOException {
+    void tokenizer_with_more_tokens_than_the_model_is_used_with_a_warning() throws IOException {
         writeBytes("\"<|endoftext|>\":256,\"[PAD]\":257");
         try (ModelFiles files = open(257)) {
             assertThat(files.tokenizer()).isPresent();
-            assertThat(files.warnings()).singleElement().asString().contains("257", "refused");
+            assertThat(files.warnings()).singleElement().asString().contains("257", "rejected");
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"{}", "no json", "{\"model\":{\"type\":\"WordPiece\"}}"})
-    void tokenizer_that_is_refused_is_none_with_the_reason_as_a_warning(String json) throws IOException {
+    void rejected_tokenizer_is_a_warning_with_the_reason(String json) throws IOException {
         Files.writeString(directory.resolve("tokenizer.json"), json);
         try (ModelFiles files = open(300)) {
             assertThat(files.tokenizer()).isEmpty();
@@ -122,7 +120,7 @@ class TokenizerChoiceTest {
     }
 
     @Test
-    void tokenizer_that_is_refused_in_a_directory_that_is_damaged_is_an_error() throws IOException {
+    void rejected_tokenizer_in_a_damaged_directory_is_an_error() throws IOException {
         ModelDirectory.at(directory, "\"vocab_size\":300").write();
         Files.writeString(directory.resolve("tokenizer.json"), "{");
         assertThatThrownBy(() -> ModelFiles.openDirectory("m", directory, true, path -> false))
@@ -131,7 +129,7 @@ class TokenizerChoiceTest {
     }
 
     @Test
-    void end_of_text_of_the_tokenizer_counts_besides_that_of_the_model() throws IOException {
+    void end_of_text_of_the_tokenizer_is_added_to_that_of_the_model() throws IOException {
         writeBytes("\"<|endoftext|>\":256,\"<end>\":257");
         Files.writeString(directory.resolve("tokenizer_config.json"), "{\"eos_token\":\"<end>\"}");
         Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\":[3,256]}");
@@ -145,7 +143,7 @@ class TokenizerChoiceTest {
         }
     }
 
-    /** The files of microsoft/DialoGPT: what transformers gives is a b, the end, c d, the end, e f, the end. */
+    /** The files of microsoft/DialoGPT: transformers renders a b, the end, c d, the end, e f, the end. */
     @Test
     void default_special_tokens_of_the_class_reach_the_chat_template() throws IOException {
         writeBytes("\"<|endoftext|>\":256");
@@ -175,7 +173,7 @@ class TokenizerChoiceTest {
         Files.writeString(directory.resolve("merges.txt"), "#version: 0.2\n");
     }
 
-    /** GPT-2's way to spell a byte: itself where it is printable, else one of the letters from U+0100 on. */
+    /** GPT-2's character for a byte: itself if printable, else one from U+0100 on. */
     private static String symbol(int value) {
         int others = 0;
         for (int i = 0; i <= value; i++) {
