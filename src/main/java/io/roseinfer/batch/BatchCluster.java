@@ -6,21 +6,21 @@ import java.util.Objects;
 import java.util.ServiceLoader;
 
 /**
- * Runs batches on many machines. An implementation is in a jar of its own and is found as a service, so nothing here depends on the cluster,
- * and nobody without one downloads its jars.
+ * Runs batches on many machines. Implementations are services in separate jars, so that this package does not depend on
+ * a cluster's jars.
  */
 public interface BatchCluster {
     /**
      * A batch for a cluster.
      *
-     * @param master the address of the cluster, in its own terms
-     * @param input a file that all machines see, as {@link BatchInput} reads it, not compressed
-     * @param output a folder that all machines see, for files of answers
-     * @param resume whether the folder may exist; lines that it has answers to are skipped
+     * @param master the address of the cluster, in the cluster's format
+     * @param input an uncompressed file that all machines can read, in the format of {@link BatchInput}
+     * @param output a folder that all machines can write to
+     * @param resume whether the folder may exist; lines that it has responses to are skipped
      * @param settings the model and the engine of each machine
      * @param servedName the name that requests may give the model
-     * @param modelDefaults whether requests that set no sampling parameters get those that the model's authors recommend
-     * @param seed with a request's key, the seed of a request that has none
+     * @param modelDefaults whether the model's recommended sampling parameters are the defaults
+     * @param seed combined with a request's key, the seed of a request without one
      */
     record Job(
             String master,
@@ -40,19 +40,19 @@ public interface BatchCluster {
         }
     }
 
-    /** The name of the flag that gives the master, without its dashes. */
+    /** Returns the name of the flag for the master, without dashes. */
     String name();
 
     /**
      * Runs a batch.
      *
      * @throws BadInput if a file cannot be read or written
-     * @throws io.roseinfer.base.RoseException if the cluster gives up
+     * @throws io.roseinfer.base.RoseException if the cluster fails
      */
     BatchTotals run(Job job);
 
     /**
-     * The cluster of a flag.
+     * Returns the cluster for a flag.
      *
      * @throws BadInput if no jar on the class path has one
      */
@@ -62,8 +62,8 @@ public interface BatchCluster {
                 .filter(cluster -> cluster.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new BadInput("--" + name + " needs roseinfer-" + name
-                        + ".jar and the cluster's own jars on the class path, where they are not; src/site/markdown/"
+                        + ".jar and the cluster's jars on the class path; see src/site/markdown/"
                         + name
-                        + ".md says how to add them"));
+                        + ".md"));
     }
 }

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The file of a batch's requests, read line by line; a name in {@code .zst} is compressed. */
+/** The file of a batch's requests, read line by line; a {@code .zst} file is decompressed. */
 public final class BatchInput implements AutoCloseable {
     private final Path path;
     private final InputStream file;
@@ -27,7 +27,7 @@ public final class BatchInput implements AutoCloseable {
     }
 
     /**
-     * Opens a file, whose lines may be as long as the body of a request to the server.
+     * Opens a file. A line may be as long as the body of a request to the server.
      *
      * @throws BadInput if it cannot be read
      */
@@ -41,7 +41,7 @@ public final class BatchInput implements AutoCloseable {
 
     static BatchInput open(Path path, int maxBytes) {
         if (Files.isDirectory(path)) {
-            throw new BadInput("--input " + FileFailure.shown(path) + " is a directory; name a file in it");
+            throw new BadInput("--input " + FileFailure.shown(path) + " is a directory; it must be a file");
         }
         try {
             return new BatchInput(path, Files.newInputStream(path), maxBytes);
@@ -55,7 +55,7 @@ public final class BatchInput implements AutoCloseable {
     }
 
     /**
-     * Moves on to the next line that is not blank; false if there is none.
+     * Moves to the next line that is not blank, and returns whether there is one.
      *
      * @throws BadInput if the file cannot be read
      */
@@ -72,7 +72,7 @@ public final class BatchInput implements AutoCloseable {
         }
     }
 
-    /** Whether a line is skipped: it has nothing but spaces, tabs and a carriage return. */
+    /** Returns whether a line is skipped because it has only spaces, tabs and a carriage return. */
     public static boolean isBlank(byte[] line) {
         for (byte one : line) {
             if (one != ' ' && one != '\t' && one != '\r') {
@@ -82,13 +82,13 @@ public final class BatchInput implements AutoCloseable {
         return true;
     }
 
-    /** The line. */
+    /** Returns the line. */
     BatchLine line() {
         return lines.isTooLong() ? tooLong(lines.number(), maxBytes) : BatchLine.parse(lines.line(), lines.number());
     }
 
     /**
-     * A line as {@link #open(Path)} would give it, of a file that somebody else splits.
+     * Returns a line of a file that the caller splits, as a file opened by {@link #open(Path)} would.
      *
      * @param line without the newline
      * @param number of the line in the file, from 1
@@ -102,13 +102,10 @@ public final class BatchInput implements AutoCloseable {
         return new BatchLine.Bad(
                 RequestKey.ofLine(number),
                 Optional.empty(),
-                ApiError.of(
-                        413,
-                        "BadRequestError",
-                        "the line is longer than " + maxBytes + " bytes; at most that is read"));
+                ApiError.of(413, "BadRequestError", "the line is longer than the maximum of " + maxBytes + " bytes"));
     }
 
-    /** The key that the line has if it has no custom id of its own. */
+    /** Returns the key of the line if it has no custom id. */
     RequestKey lineKey() {
         return RequestKey.ofLine(lines.number());
     }
@@ -117,7 +114,7 @@ public final class BatchInput implements AutoCloseable {
         return lines.number();
     }
 
-    /** Bytes of the file read so far, compressed ones if it is compressed; any thread. */
+    /** Returns the bytes of the file read so far, before decompression. May be called by any thread. */
     public long bytesRead() {
         return bytes.count();
     }

@@ -16,12 +16,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Works a batch off. Some threads read lines and hand them to the engine, and the one that {@link #run} is called on writes their answers.
- * A line takes a place in the {@link InFlightWindow} when it is read and leaves it when it is written, so a slow engine or disk holds the readers
- * back, and memory does not grow with the file.
+ * Processes a batch. Feeder threads read lines and submit them to the engine; the thread that calls {@link #run} writes
+ * the responses. A line occupies the {@link InFlightWindow} from reading to writing, so a slow engine or disk slows the
+ * feeders, and memory does not grow with the file.
  */
 public final class BatchJob {
-    /** How often a line is handed to a device that fails. */
+    /** Maximum times a line is submitted if the device fails. */
     private static final int MAX_TRIES = 3;
 
     private static final long REST_NANOS = 200_000_000;
@@ -43,10 +43,10 @@ public final class BatchJob {
     private long started;
 
     /**
-     * A batch that has not begun.
+     * Creates a batch that has not started.
      *
      * @param engine serves the lines; others may use it, too
-     * @param output is written to, and left open
+     * @param output receives the responses, and stays open
      */
     public BatchJob(Engine engine, BatchModel model, BatchInput input, BatchOutput output, BatchOptions options) {
         this.engine = engine;
@@ -61,12 +61,12 @@ public final class BatchJob {
     }
 
     /**
-     * Works the batch off, or as much of it as there is time for before {@link #stop}. Once.
+     * Processes the batch, until it is finished or {@link #stop} is called. May be called once.
      *
-     * @param progress is told on this thread, often
-     * @throws BadInput if a file cannot be read or written, or is not what it should be
+     * @param progress is called on this thread, often
+     * @throws BadInput if a file cannot be read or written, or is invalid
      * @throws RoseException if the engine stops
-     * @throws Error if reading a line throws one; lines in flight are not waited for, since that line is never done
+     * @throws Error if reading a line throws one; lines in flight are not awaited, since that line never finishes
      */
     public BatchTotals run(Consumer<BatchTotals> progress) {
         BatchTotals totals;
@@ -89,14 +89,14 @@ public final class BatchJob {
         return totals;
     }
 
-    /** Reads no more lines; those in flight are finished, unless the engine is closed before. Any thread. */
+    /** Stops reading; lines in flight are finished, unless the engine is closed before. May be called by any thread. */
     public void stop() {
         stopping = true;
         window.close();
         finished.wake();
     }
 
-    /** The batch ends early, for the first such reason; for an error at once, as its line is never done. */
+    /** Ends the batch early, for the first failure; after an error at once, since its line never finishes. */
     private void fail(Throwable why) {
         if (why instanceof Error) {
             failure.set(why);
@@ -107,12 +107,12 @@ public final class BatchJob {
         finished.wake();
     }
 
-    /** How many lines were in flight together, at most. */
+    /** Returns the highest number of lines in flight. */
     int maxInFlight() {
         return window.peak();
     }
 
-    // What the feeders do.
+    // Methods of the feeders.
 
     private void feed() {
         try {
@@ -131,7 +131,7 @@ public final class BatchJob {
         }
     }
 
-    /** The next line without an answer, which has a place in the window; empty if there is none or no place will be. */
+    /** Returns the next unanswered line after entering the window; empty if there is none or the window is closed. */
     private synchronized Optional<LineInFlight> next() throws InterruptedException {
         while (!stopping && input.next()) {
             Optional<BatchLine> line = unanswered(input.line());
@@ -149,7 +149,7 @@ public final class BatchJob {
         return Optional.empty();
     }
 
-    /** The line as it is to be answered; empty if the output has its answer. */
+    /** Returns the line to answer; empty if the output has its response. */
     private Optional<BatchLine> unanswered(BatchLine line) {
         if (line.customId().isEmpty()) {
             return keys.isWritten(line.key()) ? Optional.empty() : Optional.of(line);
@@ -159,8 +159,8 @@ public final class BatchJob {
             case ANSWERED -> Optional.empty();
             case DUPLICATE -> {
                 RequestKey key = input.lineKey();
-                ApiError error = ApiError.badField(
-                        "custom_id", "custom_id is that of a line before; give each line one of its own");
+                ApiError error =
+                        ApiError.badField("custom_id", "custom_id is used by an earlier line; it must be unique");
                 yield keys.isWritten(key)
                         ? Optional.empty()
                         : Optional.of(new BatchLine.Bad(key, line.customId(), error));
@@ -170,13 +170,13 @@ public final class BatchJob {
 
     private void requireOrder() {
         if (options.ordered() && started > 0) {
-            throw new BadInput("--ordered: the output has an answer to line " + input.lineNumber()
-                    + " and none to a line before, so it was not written in order, or the input has changed; leave"
-                    + " --ordered out");
+            throw new BadInput("--ordered: the output has a response to line " + input.lineNumber()
+                    + " but not to an earlier one: it was not written in order, or the input has changed; remove"
+                    + " --ordered");
         }
     }
 
-    // What the writer does.
+    // Methods of the writer.
 
     private BatchTotals write(Consumer<BatchTotals> progress) {
         ResponseWriter writer = new ResponseWriter(output, window, options.ordered());

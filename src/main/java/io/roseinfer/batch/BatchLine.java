@@ -6,9 +6,12 @@ import io.roseinfer.server.api.Fields;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** One line of a batch's input, as OpenAI's batch API has it: {@code custom_id}, {@code method}, {@code url} and {@code body}. */
+/**
+ * One line of a batch's input in OpenAI's batch format: {@code custom_id}, {@code method}, {@code url} and
+ * {@code body}.
+ */
 public sealed interface BatchLine {
-    /** Where a body could have been sent. */
+    /** The endpoint for a body. */
     enum Route {
         COMPLETIONS("/v1/completions"),
         CHAT("/v1/chat/completions");
@@ -20,31 +23,31 @@ public sealed interface BatchLine {
         }
     }
 
-    /** Who the line is. */
+    /** Returns the line's key. */
     RequestKey key();
 
-    /** The name that the line has for itself; empty if that could not be read. */
+    /** Returns the line's custom id; empty if it could not be read. */
     Optional<String> customId();
 
     /**
-     * A line that is a request, whose body has not been looked into.
+     * A line that is a request; its body has not been checked.
      *
-     * @param body what the server would have got
+     * @param body the body for the server's endpoint
      */
     record Request(RequestKey key, Optional<String> customId, Route route, Fields body) implements BatchLine {}
 
     /**
-     * A line that is no request.
+     * A line that is not a request.
      *
-     * @param error why not
+     * @param error the reason
      */
     record Bad(RequestKey key, Optional<String> customId, ApiError error) implements BatchLine {}
 
     /**
-     * Reads a line.
+     * Parses a line.
      *
      * @param line in UTF-8, without the newline
-     * @param number of the line, or another number that no other line has: the key of a line without a custom id is made of it
+     * @param number of the line, or another unique number: without a custom id, the key is derived from it
      */
     static BatchLine parse(byte[] line, long number) {
         Fields fields;
@@ -67,17 +70,17 @@ public sealed interface BatchLine {
 
     private static Fields body(Fields fields, Route route) {
         return fields.object("body")
-                .orElseThrow(() -> ApiError.badField(
-                        "body", "body is missing; give the object that " + route.url + " would be sent"));
+                .orElseThrow(
+                        () -> ApiError.badField("body", "body is missing; it must be the JSON body for " + route.url));
     }
 
     private static String customId(Fields fields) {
         String name = fields.string("custom_id").orElse("");
         if (name.isEmpty()) {
-            throw ApiError.badField("custom_id", "custom_id is missing; give each line one of its own");
+            throw ApiError.badField("custom_id", "custom_id is missing; each line needs a unique one");
         }
         if (!StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
-            throw ApiError.badField("custom_id", "custom_id has half a character, which UTF-8 cannot write");
+            throw ApiError.badField("custom_id", "custom_id has an unpaired surrogate");
         }
         return name;
     }

@@ -21,14 +21,14 @@ import java.util.Optional;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A model as the lines of a batch see it: their bodies to calls, and completions to lines of the output. Calls and answers are those of the
- * server, but for what would make two runs of one batch differ: ids and seeds come from a line's key, all answers have one date, and
- * none tells how long it took. Any thread may use it.
+ * Converts the bodies of a batch's lines to calls, and completions to lines of the output. They are those of the
+ * server, except for what would differ between two runs of a batch. Ids and seeds derive from a line's key, all
+ * responses have the same date, and none has durations. Thread-safe.
  */
 public final class BatchModel {
     private static final String ID_PREFIX = "batch_req_";
 
-    /** What a line of the output begins with, in front of its key. */
+    /** Start of an output line, before its key. */
     static final String LINE_PREFIX = "{\"id\":\"" + ID_PREFIX;
 
     private static final int OK = 200;
@@ -39,10 +39,10 @@ public final class BatchModel {
     private final long createdSeconds;
 
     /**
-     * A model for batches.
+     * Creates a model for batches.
      *
-     * @param seed of requests that have none, together with their key
-     * @param created the date of all answers, and the one that a chat template is told
+     * @param seed combined with a request's key, the seed of a request without one
+     * @param created the date of all responses, and the current date for chat templates
      */
     public BatchModel(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, long seed, Instant created) {
         ChatPrompts prompts = new ChatPrompts(model.chat(), tokenizer, InstantSource.fixed(created));
@@ -60,14 +60,14 @@ public final class BatchModel {
     }
 
     /**
-     * Reads a line's body, to the token ids of its prompts.
+     * Reads a line's body and encodes its prompts.
      *
-     * @throws ApiError if the server would refuse it, or would stream the answer
+     * @throws ApiError if the server would reject it, or would stream the response
      */
     public CompletionCall call(BatchLine.Request line) {
         Fields body = line.body();
         if (body.flag("stream")) {
-            throw ApiError.badField("stream", "stream is true; in a batch an answer is one line, so leave it out");
+            throw ApiError.badField("stream", "stream is true, which is not supported in a batch; remove it");
         }
         try {
             return reader(line).read(body).orSeed(line.key().seed(seed));
@@ -76,21 +76,21 @@ public final class BatchModel {
         }
     }
 
-    /** The error of a call that the engine refuses. */
+    /** Returns the error of a call that the engine rejects. */
     public ApiError refused(BatchLine.Request line, BadInput bad) {
         return reader(line).refused(bad);
     }
 
     /**
-     * The line of the output that answers a request.
+     * Returns the output line with the response to a request.
      *
-     * @param done one for each choice of the call, in their order
+     * @param done one completion per choice of the call, in order
      * @return UTF-8, with a newline
      */
     public byte[] answer(BatchLine.Request line, CompletionCall call, List<Completion> done) {
         ObjectNode body = reader(line)
                 .json(line.key().toString(), createdSeconds, call.output())
-                .whole(call, done);
+                .response(call, done);
         ObjectNode root = root(line);
         putResponse(root, line, OK, body);
         root.putNull("error");
@@ -98,8 +98,8 @@ public final class BatchModel {
     }
 
     /**
-     * The line of the output that refuses a line: {@code error} is the server's error object. If the line is a request,
-     * {@code response} is what the server would have answered; otherwise that is null.
+     * Returns the output line with an error. If the line is a request, {@code response} is the server's error response;
+     * otherwise it is null.
      *
      * @return UTF-8, with a newline
      */

@@ -3,11 +3,11 @@ package io.roseinfer.batch;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
- * How a batch is worked off.
+ * The options of a batch.
  *
- * @param inFlight most lines between input and output; what they hold is what a batch needs of memory, beside some 30 bytes for each
- *     line's key
- * @param ordered whether answers are written in the order of the input, rather than as they come
+ * @param inFlight maximum lines between input and output, which determine the memory a batch needs, in addition to some
+ *     30 bytes per line for its key
+ * @param ordered whether responses are written in input order, instead of as they finish
  * @param feeders threads that check bodies and tokenize prompts
  */
 public record BatchOptions(int inFlight, boolean ordered, int feeders) {

@@ -20,15 +20,15 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * The file of a batch's answers, to which lines are added and nothing else is done, so that a process killed at any moment leaves whole
- * lines and at most a piece of one behind. A name in {@code .zst} has it compressed, in frames of whole lines: what a killed process
- * leaves of a frame is lost with its lines, so a frame is ended every few seconds.
+ * The file of a batch's responses. Lines are only appended, so a killed process leaves complete lines and at most part
+ * of one. A {@code .zst} file is compressed in frames of complete lines. A killed process loses the lines of an
+ * incomplete frame, so a frame ends every few seconds.
  */
 public final class BatchOutput implements AutoCloseable {
     private static final int KEY_START = BatchModel.LINE_PREFIX.length();
     private static final int KEY_END = KEY_START + RequestKey.TEXT_CHARS;
 
-    /** A line as far as its key. */
+    /** A line up to its key. */
     private static final String MIN_LINE = BatchModel.LINE_PREFIX + "0".repeat(RequestKey.TEXT_CHARS);
 
     private static final Path DESCRIPTORS = Path.of("/dev/fd");
@@ -43,10 +43,10 @@ public final class BatchOutput implements AutoCloseable {
     private final OutputStream out;
     private final Clock clock;
 
-    /** Lines are on their way to the file together until they are so many bytes. */
+    /** Lines are buffered up to this size, */
     private final int maxBytes;
 
-    /** Or until the first of them is so old. */
+    /** or until the first of them is this old. */
     private final long maxNanos;
 
     private int heldBytes;
@@ -66,7 +66,7 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     /**
-     * Begins a file. A pipe, a device or an open file descriptor is written to as it is.
+     * Creates a file. A pipe, a device or an open file descriptor is written to directly.
      *
      * @throws BadInput if the file exists, or cannot be written
      */
@@ -82,7 +82,7 @@ public final class BatchOutput implements AutoCloseable {
         } catch (FileAlreadyExistsException e) {
             throw new BadInput(
                     "--output " + FileFailure.shown(path)
-                            + " exists; go on with it by --resume, name another file, or remove it",
+                            + " exists; continue it with --resume, choose another file, or remove it",
                     e);
         } catch (IOException e) {
             throw failed(path, e);
@@ -94,14 +94,14 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     /**
-     * Goes on with a file, or begins it. A piece of a batch's line or frame at its end is cut off.
+     * Continues a file, or creates it. An incomplete line or frame at its end is truncated.
      *
-     * @throws BadInput if it has text that no batch has written, or another process writes it
+     * @throws BadInput if it has text that is not a batch's, or another process is writing it
      */
     public static BatchOutput resume(Path path, Clock clock) {
         if (Files.exists(path) && !Files.isRegularFile(path)) {
-            throw new BadInput("--resume needs a file, and " + FileFailure.shown(path)
-                    + " is none; leave --resume out, or name another --output");
+            throw new BadInput("--resume needs a regular file, and " + FileFailure.shown(path)
+                    + " is not one; remove --resume, or choose another --output");
         }
         try {
             FileChannel channel =
@@ -119,13 +119,13 @@ public final class BatchOutput implements AutoCloseable {
         }
     }
 
-    /** A file that no other process has open for a batch, as far as the file system can tell. */
+    /** Opens a file that no other batch process has open, as far as the file system can tell. */
     private static FileChannel open(Path path, Set<? extends OpenOption> options) throws IOException {
         FileChannel channel = FileChannel.open(path, options);
         if (Files.isRegularFile(path) && !isLocked(channel)) {
             channel.close();
-            throw new BadInput("--output " + FileFailure.shown(path) + " is being written by another process; wait for"
-                    + " its end, or name another file");
+            throw new BadInput("--output " + FileFailure.shown(path)
+                    + " is being written by another process; wait until it ends, or choose another file");
         }
         return channel;
     }
@@ -145,17 +145,17 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     /**
-     * Reads the keys of all whole lines, and returns where the last of them ends in the file. The channel itself is read, because closing
-     * another one would give up the lock.
+     * Reads the keys of all complete lines, and returns the end of the last one. This channel is read, because closing
+     * another one would release the lock.
      *
-     * @throws BadInput if a line, or the piece at the end that is about to be cut off, is not a batch's
+     * @throws BadInput if a line, or the incomplete line at the end, is not a batch's
      */
     private static long readKeys(Path path, FileChannel channel, SeenKeys keys) throws IOException {
         boolean compressed = ZstdText.isNamed(path);
-        long whole = compressed ? ZstdText.wholeFrames(channel, path) : channel.size();
+        long completeBytes = compressed ? ZstdText.completeFrames(channel, path) : channel.size();
         long end = 0;
         long number = 0;
-        try (LineReader lines = lines(channel, 0, whole, compressed)) {
+        try (LineReader lines = lines(channel, 0, completeBytes, compressed)) {
             while (lines.next()) {
                 number = lines.number();
                 RequestKey key = key(path, lines, number);
@@ -170,12 +170,12 @@ public final class BatchOutput implements AutoCloseable {
         if (!compressed) {
             return end;
         }
-        try (LineReader lines = lines(channel, whole, channel.size(), true)) {
+        try (LineReader lines = lines(channel, completeBytes, channel.size(), true)) {
             while (lines.next()) {
                 RequestKey unused = key(path, lines, number + lines.number());
             }
         }
-        return whole;
+        return completeBytes;
     }
 
     private static LineReader lines(FileChannel channel, long from, long to, boolean compressed) throws IOException {
@@ -183,7 +183,7 @@ public final class BatchOutput implements AutoCloseable {
         return new LineReader(compressed ? ZstdText.expandedPiece(file) : file, KEY_END);
     }
 
-    /** Returns the key of a line; of one that breaks off within its key, a key that it could have had. */
+    /** Returns the key of a line; if the line ends within its key, a key that it may have had. */
     private static RequestKey key(Path path, LineReader lines, long number) {
         String line = new String(lines.line(), StandardCharsets.ISO_8859_1);
         if (line.length() < KEY_END && !lines.isTerminated()) {
@@ -197,14 +197,14 @@ public final class BatchOutput implements AutoCloseable {
 
     private static BadInput foreign(Path path, long number) {
         return new BadInput("--resume: line " + number + " of " + FileFailure.shown(path)
-                + " was not written by roseinfer batch; name a file that it wrote");
+                + " was not written by roseinfer batch; choose a file that it wrote");
     }
 
     /**
      * Adds a line.
      *
      * @param line with its newline
-     * @throws BadInput if it cannot be written; then nothing more is, as the lines held may be in the file in part
+     * @throws BadInput if it cannot be written; then nothing more is, since buffered lines may be in the file in part
      */
     void write(byte[] line) {
         try {
@@ -221,7 +221,7 @@ public final class BatchOutput implements AutoCloseable {
         }
     }
 
-    /** Says that no line follows for the moment, so that those that have waited long enough go to the file. */
+    /** Flushes the buffered lines if they have waited long enough, since no line follows for the moment. */
     void rest() {
         if (heldBytes > 0 && clock.nanos() - heldSinceNanos >= maxNanos) {
             try {
@@ -232,7 +232,7 @@ public final class BatchOutput implements AutoCloseable {
         }
     }
 
-    /** The lines that the file had when it was opened; whoever reads the input adds those. */
+    /** Returns the lines that the file had when it was opened; the reader of the input adds those. */
     SeenKeys keys() {
         return keys;
     }
@@ -242,7 +242,7 @@ public final class BatchOutput implements AutoCloseable {
         heldBytes = 0;
     }
 
-    /** Closes the channel at once, so that the buffer, which still has what was written in part, is not written again. */
+    /** Closes the channel at once, so that the partly written buffer is not written again. */
     private BadInput broken(IOException e) {
         failed = true;
         try {
@@ -253,7 +253,7 @@ public final class BatchOutput implements AutoCloseable {
         return failed(path, e);
     }
 
-    /** Writes what is left, unless a write has failed, and closes the file. */
+    /** Writes the buffered lines, unless a write has failed, and closes the file. */
     @Override
     public void close() {
         try {

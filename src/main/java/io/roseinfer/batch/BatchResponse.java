@@ -7,15 +7,15 @@ import io.roseinfer.server.api.CompletionCall;
 import java.util.List;
 
 /**
- * What is written for a line.
+ * The response to a line.
  *
- * @param bytes a line of the output; empty if nothing is written, because somebody ended the completions
+ * @param bytes a line of the output; empty if nothing is written, because the completions were cancelled
  * @param refused whether it is an error
  * @param promptTokens of the call
  * @param completionTokens of all completions
  */
 record BatchResponse(byte[] bytes, boolean refused, int promptTokens, int completionTokens) {
-    /** Nothing: the line is for another run. */
+    /** No response: the line is left for another run. */
     static final BatchResponse NONE = new BatchResponse(new byte[0], false, 0, 0);
 
     static BatchResponse of(BatchLine.Request line, CompletionCall call, List<Completion> done, BatchModel model) {

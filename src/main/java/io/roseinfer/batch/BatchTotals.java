@@ -1,19 +1,19 @@
 package io.roseinfer.batch;
 
 /**
- * How far a batch is.
+ * The progress of a batch.
  *
- * @param lines of the input read so far, blank ones aside
- * @param skipped of them, because the output had their answers
- * @param answered with a completion
- * @param refused answered with an error
- * @param promptTokens of the lines answered
- * @param completionTokens of the lines answered
+ * @param lines of the input read so far, except blank ones
+ * @param skipped lines whose responses the output already had
+ * @param answered lines with a completion
+ * @param refused lines with an error
+ * @param promptTokens of the answered lines
+ * @param completionTokens of the answered lines
  */
 public record BatchTotals(
         long lines, long skipped, long answered, long refused, long promptTokens, long completionTokens) {
 
-    /** Lines whose answers are on their way. */
+    /** Returns the number of lines in flight. */
     public long inFlight() {
         return lines - skipped - answered - refused;
     }

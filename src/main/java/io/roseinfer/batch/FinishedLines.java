@@ -8,14 +8,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines that are done, from the engine's threads to the writer's. They are linked through themselves, as who puts one in must neither
- * wait nor allocate.
+ * Finished lines, passed from the engine's threads to the writer's in an intrusive linked list, since the engine must
+ * neither wait nor allocate.
  */
 final class FinishedLines {
     private final AtomicReference<@Nullable LineInFlight> newest = new AtomicReference<>();
     private volatile @Nullable Thread writer;
 
-    /** Adds a line, any thread. */
+    /** Adds a line. May be called by any thread. */
     void push(LineInFlight line) {
         LineInFlight before;
         do {
@@ -25,17 +25,17 @@ final class FinishedLines {
         wake();
     }
 
-    /** Ends a wait of the writer, or the next one. */
+    /** Ends a wait of the writer, or its next one. */
     void wake() {
         LockSupport.unpark(writer);
     }
 
-    /** Says that the calling thread is the one that takes lines. */
+    /** Makes the calling thread the writer. */
     void claim() {
         writer = Thread.currentThread();
     }
 
-    /** Takes all lines there are, the oldest first. */
+    /** Takes all lines, oldest first. */
     List<LineInFlight> takeAll() {
         if (newest.get() == null) {
             return List.of();
@@ -44,7 +44,7 @@ final class FinishedLines {
         for (LineInFlight line = newest.getAndSet(null); line != null; line = line.finishedBefore) {
             lines.add(line);
         }
-        // A line may come in again, and what went before it must not be kept alive by it.
+        // A line may be added again, and must not keep its predecessors reachable.
         lines.forEach(line -> line.finishedBefore = null);
         Collections.reverse(lines);
         return lines;

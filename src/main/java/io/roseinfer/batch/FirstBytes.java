@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The first bytes of a file, and how many of them have been read. Closing it leaves the file open. */
+/** The first bytes of a file, with a count of those read. Closing it leaves the file open. */
 final class FirstBytes extends FilterInputStream {
     private final long max;
     private final AtomicLong count = new AtomicLong();
@@ -15,7 +15,7 @@ final class FirstBytes extends FilterInputStream {
         this.max = max;
     }
 
-    /** Bytes read so far; any thread. */
+    /** Returns the bytes read so far. May be called by any thread. */
     long count() {
         return count.get();
     }

@@ -1,8 +1,8 @@
 package io.roseinfer.batch;
 
 /**
- * Room for lines between input and output: one is let in for each that has left. This is what keeps memory bounded, and what holds the
- * reader back when the engine or the disk is slow.
+ * Limits the lines between input and output, which bounds memory and slows the reader when the engine or the disk is
+ * slow.
  */
 final class InFlightWindow {
     private final int size;
@@ -14,7 +14,7 @@ final class InFlightWindow {
         this.size = size;
     }
 
-    /** Lets one line in, and waits for room; false if the window is closed, also while it waits. */
+    /** Waits for room and enters; returns false if the window is closed before. */
     synchronized boolean enter() throws InterruptedException {
         while (inside == size && !closed) {
             wait();
@@ -26,19 +26,19 @@ final class InFlightWindow {
         return true;
     }
 
-    /** One line has left. */
+    /** Leaves the window. */
     synchronized void leave() {
         inside--;
         notifyAll();
     }
 
-    /** Lets no line in any more. */
+    /** Admits no more lines. */
     synchronized void close() {
         closed = true;
         notifyAll();
     }
 
-    /** Whether no line is inside and none will be. */
+    /** Returns whether no line is inside and none will enter. */
     synchronized boolean isDone() {
         return closed && inside == 0;
     }

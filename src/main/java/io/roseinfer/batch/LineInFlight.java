@@ -18,8 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line on its way from the input to the output. It is done when all its completions have ended, or when it has got no further; then,
- * and only then, {@link FinishedLines} has it.
+ * A line between input and output. When all its completions have ended, or it has failed, it is added to
+ * {@link FinishedLines}.
  */
 final class LineInFlight {
     private static final long OVERLOAD_PAUSE_NANOS = 1_000_000;
@@ -33,15 +33,15 @@ final class LineInFlight {
     private @Nullable Throwable failure;
     private int tries;
 
-    /** The one that was done before it, while {@link FinishedLines} has both. */
+    /** The line finished before it, while {@link FinishedLines} has both. */
     @Nullable
     LineInFlight finishedBefore;
 
     /**
-     * A line that has not been begun.
+     * Creates a line that has not started.
      *
-     * @param sequence its place among all lines in flight, from 0
-     * @param finished is told when the line is done
+     * @param sequence its index among all lines in flight, from 0
+     * @param finished receives the line when it is finished
      */
     LineInFlight(long sequence, BatchLine line, FinishedLines finished) {
         this.sequence = sequence;
@@ -53,7 +53,10 @@ final class LineInFlight {
         return sequence;
     }
 
-    /** Hands a line to the engine, if it is a request. An error other than a stack overflow is thrown: the batch cannot go on after it. */
+    /**
+     * Submits the line to the engine, if it is a request. Errors other than stack overflows are thrown: the batch
+     * cannot continue.
+     */
     void start(BatchModel model, Engine engine) {
         try {
             switch (line) {
@@ -71,7 +74,7 @@ final class LineInFlight {
         }
     }
 
-    /** Hands the line to the engine once more. */
+    /** Submits the line again. */
     void restart(BatchModel model, Engine engine) {
         submit((BatchLine.Request) line, model, engine);
     }
@@ -90,13 +93,13 @@ final class LineInFlight {
             done(e instanceof BadInput bad ? model.refused(request, bad) : e);
             return;
         }
-        // One more than there are streams, so that it is not done before all of them are listened to.
+        // One more than the streams, so that it is not finished before all of them have listeners.
         running.set(streams.size() + 1);
         streams.forEach(this::listen);
         oneLess();
     }
 
-    /** An engine that others use, too, may be full for a moment, and tells nobody when it no longer is. */
+    /** Submits a request, retrying while an engine shared with others is full; there is no notification. */
     private static TokenStream submit(Engine engine, GenerationRequest request) {
         while (true) {
             try {
@@ -108,9 +111,9 @@ final class LineInFlight {
     }
 
     private void listen(TokenStream stream) {
-        AtomicBoolean told = new AtomicBoolean();
+        AtomicBoolean counted = new AtomicBoolean();
         stream.onDelivery(() -> {
-            if (stream.finishReason().isPresent() && !told.getAndSet(true)) {
+            if (stream.finishReason().isPresent() && !counted.getAndSet(true)) {
                 oneLess();
             }
         });
@@ -127,13 +130,13 @@ final class LineInFlight {
         finished.push(this);
     }
 
-    /** How often it has been handed to the engine. */
+    /** Returns how often it was submitted. */
     int tries() {
         return tries;
     }
 
     /**
-     * The answer to a line that is done.
+     * Returns the response to a finished line.
      *
      * @throws RoseException if the engine or the device has failed
      */
@@ -152,7 +155,7 @@ final class LineInFlight {
         return BatchResponse.of((BatchLine.Request) line, Objects.requireNonNull(call), done, model);
     }
 
-    /** The answer that says why there is no other. */
+    /** Returns an error response. */
     BatchResponse refusal(RoseException why) {
         return BatchResponse.refusal(line, ApiError.of(why));
     }

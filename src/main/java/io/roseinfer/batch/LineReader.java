@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Lines of bytes, however long; of one that is too long its beginning is kept and the rest is read over. */
+/** Splits a stream into lines. Of a line that is too long, only the beginning is kept. */
 final class LineReader implements AutoCloseable {
     private static final int BUFFER_BYTES = 1 << 16;
 
@@ -21,13 +21,17 @@ final class LineReader implements AutoCloseable {
     private boolean tooLong;
     private boolean terminated;
 
-    /** @param maxBytes of a line that are kept */
+    /**
+     * Creates a reader.
+     *
+     * @param maxBytes maximum bytes of a line that are kept
+     */
     LineReader(InputStream in, int maxBytes) {
         this.in = in;
         this.maxBytes = maxBytes;
     }
 
-    /** Reads the next line; false if there is none. */
+    /** Reads the next line, and returns whether there is one. */
     boolean next() throws IOException {
         kept.reset();
         tooLong = false;
@@ -62,27 +66,27 @@ final class LineReader implements AutoCloseable {
         tooLong |= room < bytes;
     }
 
-    /** The line without its newline, or the beginning of it. */
+    /** Returns the line without its newline, or its beginning. */
     byte[] line() {
         return line;
     }
 
-    /** Its number, from 1. */
+    /** Returns its number, from 1. */
     long number() {
         return number;
     }
 
-    /** Whether it is longer than what is kept. */
+    /** Returns whether it is longer than what is kept. */
     boolean isTooLong() {
         return tooLong;
     }
 
-    /** Whether a newline ends it. */
+    /** Returns whether a newline terminates it. */
     boolean isTerminated() {
         return terminated;
     }
 
-    /** Bytes up to its end, the newline included. */
+    /** Returns the bytes up to its end, including the newline. */
     long end() {
         return end;
     }

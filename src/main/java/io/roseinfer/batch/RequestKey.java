@@ -8,11 +8,11 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /**
- * Who a line of a batch is, in 126 bits: a hash of its custom id, or of its number if it has none. Ids of answers and seeds are made of
- * it, so they are the same in every run, whatever the order and however often a line is tried.
+ * Identifies a line of a batch by 126 bits: a hash of its custom id, or of its number if it has none. Ids of responses
+ * and seeds derive from it, so they are the same in every run, regardless of order and retries.
  *
  * @param high the upper 64 bits
- * @param low the lower ones, of which the last two are zero: they are room for what a table knows of the key
+ * @param low the lower ones, of which the last two are zero: a table keeps the key's state there
  */
 public record RequestKey(long high, long low) {
     /** Characters of its text. */
@@ -27,12 +27,12 @@ public record RequestKey(long high, long low) {
         }
     }
 
-    /** The key of a custom id. */
+    /** Returns the key of a custom id. */
     public static RequestKey of(String customId) {
         return hashed("id:" + customId);
     }
 
-    /** The key of a line without a custom id, by its number. */
+    /** Returns the key of a line without a custom id, by its number. */
     public static RequestKey ofLine(long number) {
         return hashed("line:" + number);
     }
@@ -58,12 +58,12 @@ public record RequestKey(long high, long low) {
         return value;
     }
 
-    /** The seed of a request that has none of its own: another one for each key and each of the user's seeds. */
+    /** Returns the seed of a request without one, which differs for each key and user seed. */
     public long seed(long userSeed) {
         return SplitMix64.at(SplitMix64.at(userSeed, high), low);
     }
 
-    /** Reads what {@link #toString} has written; the digits need not be checked before. */
+    /** Parses the result of {@link #toString}; the digits need not be checked before. */
     static Optional<RequestKey> parse(String text) {
         if (text.length() != TEXT_CHARS) {
             return Optional.empty();
@@ -77,7 +77,7 @@ public record RequestKey(long high, long low) {
         }
     }
 
-    /** 32 hexadecimal digits. */
+    /** Returns 32 hexadecimal digits. */
     @Override
     public String toString() {
         return HEX.toHexDigits(high) + HEX.toHexDigits(low);

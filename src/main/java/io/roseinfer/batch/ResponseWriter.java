@@ -3,13 +3,13 @@ package io.roseinfer.batch;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Answers on their way to the output: as they come, or in the order of their lines. */
+/** Writes responses: as they finish, or in the order of their lines. */
 final class ResponseWriter {
     private final BatchOutput output;
     private final InFlightWindow window;
     private final boolean ordered;
 
-    /** Answers that wait for those before them, by their place; as many as the window has room for. */
+    /** Responses waiting for earlier ones, by sequence number; at most as many as the window's size. */
     private final Map<Long, BatchResponse> early = new HashMap<>();
 
     private long next;
@@ -19,7 +19,11 @@ final class ResponseWriter {
     private long promptTokens;
     private long completionTokens;
 
-    /** @param window which a line leaves when its answer is written */
+    /**
+     * Creates a writer.
+     *
+     * @param window is left by each line whose response is written
+     */
     ResponseWriter(BatchOutput output, InFlightWindow window, boolean ordered) {
         this.output = output;
         this.window = window;
@@ -27,9 +31,9 @@ final class ResponseWriter {
     }
 
     /**
-     * Takes a line's answer.
+     * Adds a line's response.
      *
-     * @param sequence place of the line
+     * @param sequence the line's sequence number
      */
     void put(long sequence, BatchResponse answer) {
         if (!ordered) {
@@ -55,7 +59,7 @@ final class ResponseWriter {
         window.leave();
     }
 
-    /** Totals with what was written. */
+    /** Returns totals that include what was written. */
     BatchTotals totals(long lines, long skipped) {
         return new BatchTotals(lines, skipped, answered, refused, promptTokens, completionTokens);
     }

@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines whose step failed, which are retried one at a time. A failing step fails all its requests, the one that caused it and the others;
- * retried together they would fail together again. Any thread.
+ * Lines whose step failed, which are retried one at a time. A failing step fails all its requests; retried together
+ * they would fail together again. Thread-safe.
  *
  * @param <T> a line
  */
@@ -16,12 +16,16 @@ public final class Retries<T> {
     private final Deque<T> waiting = new ArrayDeque<>();
     private @Nullable T running;
 
-    /** @param restart submits a line once more, or has that done; called with a lock held */
+    /**
+     * Creates an empty queue.
+     *
+     * @param restart submits a line again, perhaps later; called with a lock held
+     */
     public Retries(Consumer<T> restart) {
         this.restart = restart;
     }
 
-    /** Adds a line that is to be retried after those before it. */
+    /** Adds a line, to be retried after those before it. */
     public synchronized void add(T line) {
         waiting.add(line);
         if (running == null) {
@@ -31,14 +35,14 @@ public final class Retries<T> {
         }
     }
 
-    /** Records that a line has left the engine; if it was being retried, the next one is. */
+    /** Records that a line has left the engine; if it was being retried, the next one starts. */
     public synchronized void settled(T line) {
         if (line.equals(running)) {
             next();
         }
     }
 
-    /** Removes a line that is no longer wanted. */
+    /** Removes a line that is no longer needed. */
     public synchronized void remove(T line) {
         waiting.remove(line);
         settled(line);

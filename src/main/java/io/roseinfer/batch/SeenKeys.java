@@ -3,18 +3,17 @@ package io.roseinfer.batch;
 import java.util.Arrays;
 
 /**
- * The lines of a batch that have been read or written so far: 20 to 30 bytes each, in open-addressing tables of two longs a slot. There
- * are many small ones, so that one which grows by half is copied beside all the others and not beside itself alone. One thread at a time
- * uses it.
+ * The lines of a batch read or written so far, 20 to 30 bytes each, in open-addressing tables of two longs per slot.
+ * There are many small tables, so that growing one copies only a small part. Not thread-safe.
  */
 final class SeenKeys {
-    /** What is known of a line that has been read. */
+    /** The state of a line before it was read. */
     enum Known {
-        /** Nothing. */
+        /** Unknown. */
         NEW,
-        /** Its answer stands in the output. */
+        /** The output has its response. */
         ANSWERED,
-        /** Another line before had its custom id. */
+        /** An earlier line had the same custom id. */
         DUPLICATE
     }
 
@@ -37,7 +36,7 @@ final class SeenKeys {
         return (int) (key.high() >>> (Long.SIZE - TABLE_BITS));
     }
 
-    /** The index of a key's first long, or of the free slot where it would go. A slot without a state is free. */
+    /** Returns the index of a key's first long, or of the free slot for it. A slot without a state is free. */
     private static int find(long[] table, long high, long low) {
         int slots = table.length / 2;
         int slot = (int) (((high & 0xffff_ffffL) * slots) >>> Integer.SIZE);
@@ -48,12 +47,12 @@ final class SeenKeys {
         return 2 * slot;
     }
 
-    /** Notes that the output has the answer to a line. */
+    /** Records that the output has the response to a line. */
     void addWritten(RequestKey key) {
         int unused = add(key, WRITTEN);
     }
 
-    /** Notes that a line with a custom id has been read; what was known of it until then. */
+    /** Records that a line with a custom id was read, and returns its state before. */
     Known read(RequestKey key) {
         int before = add(key, READ);
         if ((before & READ) != 0) {
@@ -62,13 +61,13 @@ final class SeenKeys {
         return before == 0 ? Known.NEW : Known.ANSWERED;
     }
 
-    /** Whether the output has the answer to a line. */
+    /** Returns whether the output has the response to a line. */
     boolean isWritten(RequestKey key) {
         long[] table = tables[table(key)];
         return (table[find(table, key.high(), key.low()) + 1] & WRITTEN) != 0;
     }
 
-    /** Adds to the state of a key; the state before. */
+    /** Adds to the state of a key, and returns the state before. */
     private int add(RequestKey key, int state) {
         int number = table(key);
         long[] table = tables[number];
@@ -82,11 +81,11 @@ final class SeenKeys {
         return before;
     }
 
-    /** A table with half as many slots again, for one of which four fifths are taken. */
+    /** Returns a copy of a table that is four-fifths full, with half as many slots again. */
     private static long[] grown(long[] table) {
         long slots = table.length / 2 * 3L / 2;
         if (slots > MAX_SLOTS) {
-            throw new OutOfMemoryError("a batch can have " + MAX_SLOTS / 2 * (1 << TABLE_BITS) + " lines");
+            throw new OutOfMemoryError("a batch can have up to " + MAX_SLOTS / 2 * (1 << TABLE_BITS) + " lines");
         }
         long[] larger = new long[2 * (int) slots];
         for (int i = 0; i < table.length; i += 2) {
@@ -99,7 +98,7 @@ final class SeenKeys {
         return larger;
     }
 
-    /** Bytes that the tables take. */
+    /** Returns the size of the tables in bytes. */
     long bytes() {
         return Arrays.stream(tables)
                 .mapToLong(table -> (long) Long.BYTES * table.length)

@@ -15,21 +15,21 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Files compressed by Zstandard: a row of frames, each of which can be read without the others. */
+/** Files compressed by Zstandard: a sequence of frames that can be decompressed independently. */
 final class ZstdText {
     private static final int BUFFER_BYTES = 1 << 17;
 
     private ZstdText() {}
 
     /**
-     * Whether a file's name says that it is compressed.
+     * Returns whether a file's name implies compression.
      *
-     * @throws BadInput if it says that it is compressed otherwise, or if the library is missing
+     * @throws BadInput if it implies another compression, or if the library is missing
      */
     static boolean isNamed(Path file) {
         String name = file.toString().toLowerCase(Locale.ROOT);
         if (name.endsWith(".gz")) {
-            throw new BadInput(FileFailure.shown(file) + " ends in .gz; only .zst is read and written compressed");
+            throw new BadInput(FileFailure.shown(file) + " ends in .gz; the only supported compression is .zst");
         }
         if (!name.endsWith(".zst")) {
             return false;
@@ -40,18 +40,18 @@ final class ZstdText {
         } catch (LinkageError e) {
             throw new BadInput(
                     "zstd's native library cannot be loaded (" + e
-                            + "); use files without .zst, or let Java unpack the library where programs may run, with"
+                            + "); use files without .zst, or let Java extract the library to a folder that allows executables, with"
                             + " -Djava.io.tmpdir=DIR in ROSEINFER_JAVA_OPTS",
                     e);
         }
     }
 
-    /** Reads the text of all frames. */
+    /** Decompresses all frames. */
     static InputStream expanded(InputStream file) throws IOException {
         return new ZstdInputStreamNoFinalizer(file);
     }
 
-    /** Reads the text of all frames, and of the last one as much as there is of it. */
+    /** Decompresses all frames, including an incomplete last one. */
     static InputStream expandedPiece(InputStream file) throws IOException {
         return new ZstdInputStreamNoFinalizer(file).setContinuous(true);
     }
@@ -62,35 +62,36 @@ final class ZstdText {
     }
 
     /**
-     * Where the last whole frame of a file ends; behind it is at most the beginning of one, left by a process that was killed.
+     * Returns the end of the last complete frame of a file. At most one incomplete frame follows, left by a process
+     * that was killed.
      *
      * @throws BadInput if a frame is damaged
      */
-    static long wholeFrames(FileChannel file, Path path) throws IOException {
+    static long completeFrames(FileChannel file, Path path) throws IOException {
         ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
         ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES);
         long read = 0;
-        long whole = 0;
+        long completeBytes = 0;
         try (ZstdDecompressCtx frames = new ZstdDecompressCtx()) {
             while (true) {
                 if (!in.hasRemaining()) {
                     in.clear();
                     int bytes = file.read(in, read);
                     if (bytes <= 0) {
-                        return whole;
+                        return completeBytes;
                     }
                     read += bytes;
                     in.flip();
                 }
                 out.clear();
                 if (frames.decompressDirectByteBufferStream(out, in)) {
-                    whole = read - in.remaining();
+                    completeBytes = read - in.remaining();
                 }
             }
         } catch (ZstdException damaged) {
             throw new BadInput(
-                    FileFailure.shown(path) + " is damaged behind byte " + whole + " (" + damaged.getMessage()
-                            + "); to go on from there, cut it off: truncate -s " + whole,
+                    FileFailure.shown(path) + " is damaged after byte " + completeBytes + " (" + damaged.getMessage()
+                            + "); to continue from there, run truncate -s " + completeBytes,
                     damaged);
         }
     }

@@ -1,17 +1,16 @@
 /**
- * Requests in a file, answers to a file, in OpenAI's batch format.
+ * Batches: requests in a file, responses to a file, in OpenAI's batch format.
  *
- * <p>A {@code BatchLine} is a line of the input, and a {@code BatchModel} makes a call of it and lines of the output of what came of that,
- * by the server's own reading and writing ({@code server.api}). A {@code BatchJob} takes lines from a {@code BatchInput} to a
- * {@code BatchOutput} by way of an engine, at most so many at a time ({@code InFlightWindow}); {@code SeenKeys} has what it must remember of each. A
- * {@code BatchCluster}, in a jar of its own, does the same on many machines.
+ * <p>A {@code BatchLine} is a line of the input. A {@code BatchModel} converts it to a call, and completions to lines of the output,
+ * with the code of the server ({@code server.api}). A {@code BatchJob} moves lines from a {@code BatchInput} through an engine to a
+ * {@code BatchOutput}, with a limited number in flight ({@code InFlightWindow}); {@code SeenKeys} records the lines it has seen. A
+ * {@code BatchCluster}, in a separate jar, does the same on many machines.
  *
- * <p>Invariants: an answer is a function of its line, the model and a seed, never of order, time or the lines around it; a line that
- * cannot be served is answered with an error and stops nothing; a line is written whole or not at all, and behind the others; memory grows by a key
- * for each line and by nothing else.
+ * <p>Invariants: a response is a function of its line, the model and a seed, never of order, time or other lines. A line that cannot
+ * be served gets an error, and the batch continues. Lines are appended completely or not at all. Memory grows by a key per line only.
  *
- * <p>Why not a client of the server: it would need a port, and a socket's flow control knows nothing of an engine's. Why not a journal of
- * what is done beside the output: the two would have to be written together, and the output says it.
+ * <p>Why not a client of the server: it would need a port, and a socket's flow control does not know the engine's. Why not a journal
+ * of finished lines next to the output: both would have to be written atomically, and the output has the same information.
  */
 @NullMarked
 package io.roseinfer.batch;

@@ -23,11 +23,12 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Downloads files into a cache folder's blobs: into a partial file that no other tool writes to, resuming an earlier download; then size
- * and hash are checked, then it is renamed. A file with a blob's name is complete and correct.
+ * Downloads files into a cache folder's blobs. The bytes go to a partial file that no other tool writes to, resuming an
+ * earlier download; then size and hash are verified, and the file is renamed. So a file with a blob's name is complete
+ * and correct.
  *
- * <p>A partial file only grows. Starting over makes a new one in its place: if a lock has failed and the old file has been published
- * meanwhile, it is not cut short.
+ * <p>A partial file only grows. A restarted download creates a new one in its place: if a lock has failed and the old
+ * file was published meanwhile, it is not truncated.
  */
 final class BlobDownload {
     private static final int BUFFER_BYTES = 1 << 16;
@@ -43,10 +44,10 @@ final class BlobDownload {
     }
 
     /**
-     * Makes the blob exist; does nothing if it does already. A small one is checked by its hash, a large one by its size, since hashing
+     * Downloads the blob unless it exists. A small blob is verified by its hash, a large one by its size, since hashing
      * takes a second per gigabyte.
      *
-     * @param suspect whether a large one is checked by its hash, too
+     * @param suspect whether the hash of a large one is verified, too
      */
     void fetch(RemoteFile file, boolean suspect) {
         if (isPresent(file, suspect)) {
@@ -60,12 +61,12 @@ final class BlobDownload {
             throw FileFailure.writing(folder.path(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BadModel("waiting for " + Quoted.name(file.name()) + " was interrupted; run again", e);
+            throw new BadModel("waiting for " + Quoted.name(file.name()) + " was interrupted; try again", e);
         }
     }
 
     /**
-     * Checks that the disk has room for what is not there yet.
+     * Checks that the disk has space for what is missing.
      *
      * @throws BadModel if it has not
      */
@@ -77,8 +78,8 @@ final class BlobDownload {
         }
         long usable = folder.usableBytes();
         if (missing > usable) {
-            throw new BadModel("the weights take " + missing + " more bytes, and " + FileFailure.shown(folder.path())
-                    + " is on a disk with " + usable + " bytes free; free some, or let HF_HOME name another disk");
+            throw new BadModel("the weights need " + missing + " more bytes, but " + FileFailure.shown(folder.path())
+                    + " has " + usable + " bytes of free disk space; free some, or set HF_HOME to another disk");
         }
     }
 
@@ -107,7 +108,7 @@ final class BlobDownload {
                     () -> attempt(file, partial, damagedBefore));
         } finally {
             if (!exclusive) {
-                // A file of this name may still be written to, so no download resumes it.
+                // Another process may still write to this name, so no download resumes it.
                 Files.deleteIfExists(partial);
             }
         }
@@ -139,7 +140,7 @@ final class BlobDownload {
                 partial, folder.blob(file.etag()), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Follows the redirects to the file's bytes and saves those that are missing. */
+    /** Follows the redirects to the file's bytes and saves the missing ones. */
     private void receive(RemoteFile file, Path partial, long have) throws IOException, InterruptedException {
         URI address = file.address();
         for (int hop = 0; hop < HubClient.MAX_HOPS; hop++) {
@@ -157,8 +158,8 @@ final class BlobDownload {
     }
 
     /**
-     * Returns the headers that ask for the rest. {@code If-Range} goes to the hub only: the store behind it has entity tags of its own and
-     * would send everything again. There the hash shows whether the two parts belong together.
+     * Returns the headers that request the rest. {@code If-Range} is sent to the hub only: the store has different
+     * entity tags and would send everything again. The hash verifies that both parts match.
      */
     private Map<String, String> headers(RemoteFile file, URI address, long have) {
         Map<String, String> headers = new LinkedHashMap<>();
@@ -172,9 +173,9 @@ final class BlobDownload {
     }
 
     /**
-     * Checks what a response announces and returns the position at which its body begins in the file.
+     * Checks the headers of a response, and returns the position in the file at which its body begins.
      *
-     * @throws IOException if another attempt may bring more
+     * @throws IOException if another attempt may succeed
      * @throws BadModel if none will
      */
     private long startOf(RemoteFile file, Path partial, long have, HttpResponse<?> response) throws IOException {
@@ -186,7 +187,7 @@ final class BlobDownload {
                 && headers.firstValue("content-range").orElse("").startsWith("bytes " + have + "-");
         if (status == 416 || (status == 206 && !continues)) {
             Files.deleteIfExists(partial);
-            throw new IOException("the server cannot continue the partial download; it starts over");
+            throw new IOException("the server cannot resume the partial download; restarting");
         }
         if (status != 200 && !continues) {
             throw client.refusal(id, file.name(), response);
@@ -198,7 +199,7 @@ final class BlobDownload {
         return start;
     }
 
-    /** Writes a body into the partial file as it arrives, and no more of it than was announced. */
+    /** Writes a body to the partial file as it arrives, up to the announced size. */
     private void save(RemoteFile file, Path partial, long start, InputStream body) throws IOException {
         if (start == 0) {
             Files.deleteIfExists(partial);
@@ -247,14 +248,13 @@ final class BlobDownload {
         }
         Files.delete(partial);
         if (resumed) {
-            throw new IOException("the parts of the resumed download do not fit together; it starts over");
+            throw new IOException("the parts of the resumed download do not match; restarting");
         }
         if (!damagedBefore.getAndSet(true)) {
-            throw new IOException("the file has another hash than the hub states; it is downloaded again");
+            throw new IOException("the file's hash differs from the hub's; downloading again");
         }
-        throw new BadModel(
-                "download of " + Quoted.name(file.name()) + ": its hash is not the "
-                        + file.etag().hex()
-                        + " that the hub states, twice; the file was damaged on the way or in the store, try again or check HF_ENDPOINT");
+        throw new BadModel("download of " + Quoted.name(file.name()) + ": its hash differs from the hub's "
+                + file.etag().hex()
+                + " twice; the file is damaged in transit or in the store, try again or check HF_ENDPOINT");
     }
 }

@@ -14,12 +14,12 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One downloader for each blob: a lock file keeps processes apart, and, since the JVM holds file locks for the process as a
- * whole, a lock in memory keeps its threads apart. It spares work and lets a download be resumed; the cache does not rely on it,
- * since other tools lock the same file by other means and some file systems have no locks at all.
+ * Allows one downloader per blob. A lock file excludes other processes; since the JVM holds file locks per process, a
+ * lock in memory excludes other threads. It saves work and allows resuming; the cache does not rely on it, because
+ * other tools lock the file differently and some file systems have no locks.
  */
 final class BlobLock implements AutoCloseable {
-    /** Static because what it stands for, the lock of a file by this process, is. */
+    /** Static, because a file lock belongs to the process. */
     private static final ConcurrentMap<Path, ReentrantLock> IN_THIS_PROCESS = new ConcurrentHashMap<>();
 
     private final Path file;
@@ -35,9 +35,9 @@ final class BlobLock implements AutoCloseable {
     }
 
     /**
-     * Waits for the lock. Where the file system has no locks, only this process's threads are kept apart.
+     * Waits for the lock. On file systems without locks, it excludes only this process's threads.
      *
-     * @param onWait is told once if somebody else holds it
+     * @param onWait is run once if another holder has the lock
      */
     static BlobLock acquire(Path file, CacheVolume volume, Runnable onWait) throws InterruptedException {
         try {
@@ -82,7 +82,7 @@ final class BlobLock implements AutoCloseable {
         }
     }
 
-    /** Whether other processes of ours are kept out, too; not so where the file system has no locks. */
+    /** Returns whether other processes are excluded, too; false on file systems without locks. */
     public boolean isExclusive() {
         return exclusive;
     }

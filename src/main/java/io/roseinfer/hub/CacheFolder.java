@@ -16,14 +16,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * One repository's folder in a Hugging Face cache: {@code blobs/<etag>} hold the bytes,
- * {@code snapshots/<commit>/<file>} link to them, {@code .no_exist/<commit>/<file>} say what is not there, {@code refs/main} names
- * the commit that the branch {@code main} was seen at; other branches and tags have files of their own there.
+ * One repository's folder in a Hugging Face cache. {@code blobs/<etag>} has the bytes,
+ * {@code snapshots/<commit>/<file>} links to them, and {@code .no_exist/<commit>/<file>} marks files that the
+ * repository does not have. {@code refs/main} has the last seen commit of the branch {@code main}; other branches and
+ * tags have their own files there.
  */
 final class CacheFolder {
     private static final Pattern COMMIT = Pattern.compile("[0-9a-f]{40}");
 
-    /** Ends the names of partial files that are ours; other tools use {@code <etag>.incomplete} and their own. */
+    /** Suffix of this tool's partial files; other tools use {@code <etag>.incomplete} and others. */
     private static final String PARTIAL = ".roseinfer.incomplete";
 
     private static final Pattern UNSHARED =
@@ -45,17 +46,17 @@ final class CacheFolder {
         this.locks = cacheDirectory.resolve(".locks").resolve(id.folderName());
     }
 
-    /** Whether a text is a commit: 40 hexadecimal digits. */
+    /** Returns whether a text is a commit: 40 hexadecimal digits. */
     public static boolean isCommit(String text) {
         return COMMIT.matcher(text).matches();
     }
 
-    /** The folder itself. */
+    /** Returns the folder's path. */
     public Path path() {
         return folder;
     }
 
-    /** Returns the bytes that can still be written here; a large number if the file system does not say. */
+    /** Returns the free space; a large number if the file system does not report it. */
     public long usableBytes() {
         try {
             Files.createDirectories(folder);
@@ -65,24 +66,24 @@ final class CacheFolder {
         }
     }
 
-    /** Where the bytes with a tag are, or would be. */
+    /** Returns the path of the blob with a tag, which need not exist. */
     public Path blob(Etag etag) {
         return folder.resolve("blobs").resolve(etag.hex());
     }
 
-    /** Where the holder of the blob's lock collects its bytes, and goes on if the one before has been killed. */
+    /** Returns the partial file of the blob lock's holder, which resumes it if an earlier holder was killed. */
     public Path resumable(Etag etag) {
         return folder.resolve("blobs").resolve(etag.hex() + PARTIAL);
     }
 
-    /** Where one download collects the blob's bytes if nothing keeps others away from it: a new name each time. */
+    /** Returns a new partial file for a download without an exclusive lock. */
     public Path unshared(Etag etag) {
         return folder.resolve("blobs").resolve(etag.hex() + "." + UUID.randomUUID() + PARTIAL);
     }
 
     /**
-     * Removes the unshared partial files of downloads that were killed, told by their age: those that nobody has written to for a
-     * day before a blob came in. Failing to is no failure.
+     * Removes the unshared partial files of killed downloads: those not modified in the day before a blob was
+     * downloaded. A failure is ignored.
      */
     public void removeStale(Etag downloaded) {
         Path blob = blob(downloaded);
@@ -106,12 +107,12 @@ final class CacheFolder {
         return BlobLock.acquire(locks.resolve(etag.hex() + ".lock"), volume, onWait);
     }
 
-    /** The directory of the repository's files at a commit. */
+    /** Returns the directory of the repository's files at a commit. */
     public Path snapshot(String commit) {
         return folder.resolve("snapshots").resolve(commit);
     }
 
-    /** The commit that a branch or tag was last seen at; a commit is its own. */
+    /** Returns the last seen commit of a branch or tag; a commit is returned unchanged. */
     Optional<String> commit(String revision) {
         if (isCommit(revision)) {
             return Optional.of(revision);
@@ -127,7 +128,7 @@ final class CacheFolder {
         }
     }
 
-    /** Remembers the commit that a branch or tag was seen at; a commit is its own. */
+    /** Records the commit of a branch or tag; does nothing for a commit. */
     public void writeCommit(String revision, String commit) {
         if (isCommit(revision)) {
             return;
@@ -142,10 +143,10 @@ final class CacheFolder {
     }
 
     /**
-     * Makes {@code snapshots/<commit>/<file>} show a blob: by a relative link as other tools do, by a copy where the file system
-     * has no links. Whoever looks sees the old entry or the new one, never half of one.
+     * Makes {@code snapshots/<commit>/<file>} refer to a blob: by a relative link like other tools, or by a copy on
+     * file systems without links. Readers see the old entry or the new one, never a partial one.
      *
-     * @param file a plain relative name, which leaves no directory
+     * @param file a plain relative name inside the directory
      */
     public void publish(String commit, String file, Etag etag) {
         Path entry = snapshot(commit).resolve(file);
@@ -162,19 +163,21 @@ final class CacheFolder {
         }
     }
 
-    /** Whether a file is known not to be in the repository at a commit. */
+    /** Returns whether a file is known not to be in the repository at a commit. */
     boolean isKnownAbsent(String commit, String file) {
         return Files.exists(absence(commit, file));
     }
 
-    /** Remembers that a file is not in the repository at a commit. Where that cannot be written, the hub is asked again. */
+    /**
+     * Records that a file is not in the repository at a commit. If that cannot be written, the hub will be asked again.
+     */
     public void noteAbsent(String commit, String file) {
         Path note = absence(commit, file);
         try {
             Files.createDirectories(note.resolveSibling(""));
             Files.write(note, new byte[0]);
         } catch (IOException e) {
-            // A cache that is read-only still serves what it holds.
+            // A read-only cache can still be used.
         }
     }
 
@@ -190,13 +193,13 @@ final class CacheFolder {
         }
     }
 
-    /** Makes a file at the path that it is given. */
+    /** Creates a file at a path. */
     @FunctionalInterface
     private interface Making {
         void at(Path draft) throws IOException;
     }
 
-    /** Makes a file beside the target that then takes its name; where either fails, nothing is left of it. */
+    /** Creates a file next to the target and renames it; if either fails, the new file is removed. */
     private static void replace(Path target, Making file) throws IOException {
         Path draft = target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID());
         try {

@@ -5,12 +5,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/**
- * Calls that file systems answer differently: links, locks and free space. A seam, since no test can change those of the file
- * system it runs on.
- */
+/** Operations that differ between file systems: links, locks and free space. Tests replace it. */
 interface CacheVolume {
-    /** The file system as it is. */
+    /** The actual file system. */
     CacheVolume REAL = new CacheVolume() {};
 
     /** Creates a symbolic link. */
@@ -18,16 +15,16 @@ interface CacheVolume {
         Files.createSymbolicLink(link, target);
     }
 
-    /** Returns the bytes that this process can still write. */
+    /** Returns the free space for this process. */
     default long usableBytes(Path directory) throws IOException {
         return Files.getFileStore(directory).getUsableSpace();
     }
 
     /**
-     * Locks a file against other processes, waiting if need be; closing the channel unlocks it.
+     * Locks a file against other processes, waiting if necessary; closing the channel unlocks it.
      *
-     * @param onWait is told once if somebody else holds the lock
-     * @throws IOException if there are no locks here
+     * @param onWait is run once if another process holds the lock
+     * @throws IOException if the file system has no locks
      */
     default void lock(FileChannel file, Runnable onWait) throws IOException {
         if (file.tryLock() == null) {

@@ -1,25 +1,28 @@
 package io.roseinfer.hub;
 
-/** Hears how downloads come along. Called from the downloading threads, in order for each file; must return at once. */
+/**
+ * Is notified of the progress of downloads. Called by the downloading threads, in order for each file; must return at
+ * once.
+ */
 public interface DownloadListener {
-    /** Says nothing. */
+    /** Ignores everything. */
     DownloadListener SILENT = (file, bytesSoFar, totalBytes) -> {};
 
     /**
-     * Some more of a file has arrived.
+     * Called when more of a file has arrived.
      *
      * @param file its name in the repository
-     * @param bytesSoFar those of earlier, broken-off downloads included; smaller than before if a download starts over
-     * @param totalBytes -1 if the hub does not say
+     * @param bytesSoFar including those of earlier, interrupted downloads; decreases if a download restarts
+     * @param totalBytes -1 if unknown
      */
     void progress(String file, long bytesSoFar, long totalBytes);
 
-    /** Another process or thread is downloading the same file; this one waits for it. */
+    /** Called if another process or thread is downloading the same file, before waiting for it. */
     default void waiting(String file) {}
 
-    /** An attempt has failed and will be repeated. */
+    /** Called if an attempt has failed and will be repeated. */
     default void retrying(String file, String reason) {}
 
-    /** Something that the user ought to know, in one sentence; the work goes on. */
+    /** Called with a warning of one sentence; the download continues. */
     default void warning(String message) {}
 }

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The name of a blob: the hub's entity tag, which is the SHA-256 of a large (LFS) file's bytes or git's SHA-1 of a small
- * one, so what was downloaded can be held against it. Nothing but hex digits, so it is safe as a file name.
+ * The name of a blob: the hub's entity tag, which is the SHA-256 of a large (LFS) file's bytes or git's SHA-1 of a
+ * small one, so a download can be verified against it. It has only hex digits, so it is safe as a file name.
  *
  * @param hex 64 or 40 lower-case hex digits
  */
@@ -21,7 +21,7 @@ record Etag(String hex) {
     private static final Pattern SHA256_OR_SHA1 = Pattern.compile("[0-9a-f]{64}|[0-9a-f]{40}");
     private static final int BUFFER_BYTES = 1 << 16;
 
-    /** Reads an {@code ETag} header, quoted or weak as it may be. */
+    /** Parses an {@code ETag} header, which may be quoted or weak. */
     public static Optional<Etag> parse(String header) {
         String text = header.startsWith("W/") ? header.substring(2) : header;
         boolean quoted = text.length() >= 2 && text.startsWith("\"") && text.endsWith("\"");
@@ -29,12 +29,12 @@ record Etag(String hex) {
         return SHA256_OR_SHA1.matcher(hex).matches() ? Optional.of(new Etag(hex)) : Optional.empty();
     }
 
-    /** Returns the tag that a blob has as its name. */
+    /** Returns the tag in a blob's name. */
     static Optional<Etag> of(Path blob) {
         return parse(blob.getFileName().toString());
     }
 
-    /** Whether a file's bytes are the ones this tag names. */
+    /** Returns whether a file's bytes have this tag. */
     public boolean matches(Path file) throws IOException {
         MessageDigest digest = digest(hex.length() == 64 ? "SHA-256" : "SHA-1");
         if (hex.length() == 40) {

@@ -15,32 +15,32 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Finds models that some Hugging Face tool, ours or another, has put into the local cache. Reads only what it needs: a
- * snapshot counts if it has a configuration and all of its weights.
+ * Finds models that any Hugging Face tool has put into the local cache. Reads only what is needed: a snapshot must have
+ * a configuration and all of its weights.
  */
 final class HubCache {
     private final Path cacheDirectory;
 
-    /** A cache at a directory, which need not exist. */
+    /** Creates a view of a cache directory, which need not exist. */
     public HubCache(Path cacheDirectory) {
         this.cacheDirectory = cacheDirectory;
     }
 
-    /** A complete snapshot, under either spelling of a moved id. */
+    /** Returns a complete snapshot, under either id of a moved repository. */
     public Optional<Snapshot> find(HubId id) {
         return snapshots(id).stream()
                 .filter(snapshot -> snapshot.missing().isEmpty())
                 .findFirst();
     }
 
-    /** The reason why the cache cannot answer, in words: nothing there, or files missing from a snapshot. */
+    /** Returns the reason why the cache has no complete snapshot: none at all, or missing files. */
     public String whatIsMissing(HubId id) {
         List<Snapshot> snapshots = snapshots(id);
         String where = FileFailure.shown(cacheDirectory);
         if (snapshots.isEmpty()) {
             return id + " is not in the cache " + where;
         }
-        return id + " is not complete in the cache " + where + ": its snapshot lacks "
+        return id + " is incomplete in the cache " + where + ": its snapshot lacks "
                 + Quoted.names(snapshots.getFirst().missing());
     }
 
@@ -57,8 +57,9 @@ final class HubCache {
     }
 
     /**
-     * Returns the blobs behind a snapshot's links whose bytes do not have the hash that their name states: other tools write into the
-     * same cache, and disks fail. Weights take a second per gigabyte to hash, so they are only verified if they cannot be opened.
+     * Returns the blobs behind a snapshot's links whose hash differs from their name: other tools write to the same
+     * cache, and disks fail. Weights take a second per gigabyte to hash, so they are only verified if they cannot be
+     * opened.
      */
     static List<Path> damagedBlobs(Path snapshot) {
         boolean weightsOpen = canOpenWeights(snapshot);

@@ -19,14 +19,14 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * A connection to the hub, from which repositories are downloaded into the cache that all Hugging Face tools share. The caller follows
- * redirects, hop by hop, because they carry the metadata and because the token goes to the hub's own origin only, never to the store
- * that a redirect leads to.
+ * An HTTP client for the hub, which downloads repositories into the cache shared by all Hugging Face tools. Callers
+ * follow redirects hop by hop, because redirects carry metadata, and because the token is sent to the hub's origin
+ * only, never to the store.
  */
 final class HubClient implements AutoCloseable {
     static final int MAX_HOPS = 6;
 
-    /** Maximum attempts in a row without progress. */
+    /** Maximum consecutive attempts without progress. */
     static final int MAX_ATTEMPTS = 5;
 
     private static final long MAX_RETRY_AFTER_SECONDS = 60;
@@ -41,24 +41,24 @@ final class HubClient implements AutoCloseable {
     private final Optional<String> token;
 
     /**
-     * The maximum time to wait for the hub.
+     * Timeouts of requests.
      *
      * @param connect for a connection
      * @param response from a request to the headers of its response
-     * @param stall between two pieces of a body
+     * @param stall without data while a body is read
      */
     record Timeouts(Duration connect, Duration response, Duration stall) {
         static final Timeouts DEFAULT =
                 new Timeouts(Duration.ofSeconds(15), Duration.ofSeconds(30), Duration.ofSeconds(60));
     }
 
-    /** The sleep between two attempts; tests pass a no-op. */
+    /** The delay between two attempts; tests pass a no-op. */
     @FunctionalInterface
     interface RetryDelay {
         void sleep(Duration duration) throws InterruptedException;
     }
 
-    /** One attempt; after an {@link IOException} another one follows. */
+    /** One attempt, which is repeated after an {@link IOException}. */
     @FunctionalInterface
     interface Attempt<T> {
         T run() throws IOException, InterruptedException;
@@ -69,7 +69,7 @@ final class HubClient implements AutoCloseable {
         private final transient Optional<Duration> retryAfter;
 
         TransientStatus(HttpResponse<?> response) {
-            super("the server answered " + response.statusCode());
+            super("the server returned " + response.statusCode());
             this.retryAfter = response.headers()
                     .firstValue("retry-after")
                     .filter(seconds -> seconds.matches("[0-9]{1,9}"))
@@ -78,9 +78,9 @@ final class HubClient implements AutoCloseable {
     }
 
     /**
-     * Connects to nothing yet.
+     * Creates a client, without connecting.
      *
-     * @throws BadInput if a setting cannot be used
+     * @throws BadInput if a setting is invalid
      */
     HubClient(
             HubSettings settings, DownloadListener listener, RetryDelay delay, Timeouts timeouts, CacheVolume volume) {
@@ -100,9 +100,9 @@ final class HubClient implements AutoCloseable {
     }
 
     /**
-     * Returns a repository's way into the cache.
+     * Returns the download of a repository into the cache.
      *
-     * @param suspects blobs whose hash is checked if they are there
+     * @param suspects blobs whose hash is verified even if they exist
      */
     RepositoryDownload repository(HubId id, Set<Etag> suspects) {
         CacheFolder folder = new CacheFolder(settings.cacheDirectory(), id, volume);
@@ -117,17 +117,20 @@ final class HubClient implements AutoCloseable {
         return listener;
     }
 
-    /** Returns whether an address is the hub's own, so that the token and the hub's entity tags apply there. */
+    /** Returns whether an address is the hub's, so that the token and the hub's entity tags apply. */
     boolean isHub(URI address) {
         return Origin.of(address).equals(Origin.of(endpoint));
     }
 
-    /** Requests an address without its body; no redirect is followed. */
+    /** Sends a HEAD request, without following redirects. */
     HttpResponse<Void> head(URI address) throws IOException, InterruptedException {
         return http.send(request(address).HEAD().build(), HttpResponse.BodyHandlers.discarding());
     }
 
-    /** Requests an address; no redirect is followed. Reading the body fails once nothing arrives for the stall timeout. */
+    /**
+     * Sends a GET request, without following redirects. Reading the body fails if nothing arrives for the stall
+     * timeout.
+     */
     HttpResponse<InputStream> get(URI address, Map<String, String> headers) throws IOException, InterruptedException {
         HttpRequest.Builder request = request(address).GET();
         headers.forEach(request::header);
@@ -148,12 +151,12 @@ final class HubClient implements AutoCloseable {
         return request;
     }
 
-    /** Returns the error for a response that is no success, no redirect and not worth another attempt. */
+    /** Returns the error for a response that is neither a success nor a redirect, and not worth another attempt. */
     BadModel refusal(HubId id, String file, HttpResponse<?> response) {
         return new HubRefusal(settings, id).of(file, response);
     }
 
-    /** Throws if another attempt may bring another status. */
+    /** Throws if another attempt may return another status. */
     static void requireLasting(HttpResponse<?> response) throws IOException {
         int status = response.statusCode();
         if (status == 408 || status == 429 || status >= 500) {
@@ -164,7 +167,7 @@ final class HubClient implements AutoCloseable {
     /**
      * Returns the address that a response redirects to, if it does.
      *
-     * @throws BadModel if the target is no web address, or would give up encryption
+     * @throws BadModel if the target is not a web address, or not encrypted although the source is
      */
     static Optional<URI> redirect(URI from, HttpResponse<?> response) {
         Optional<String> location = response.headers().firstValue("location");
@@ -191,14 +194,14 @@ final class HubClient implements AutoCloseable {
 
     private static BadModel badRedirect(URI from, String location) {
         return new BadModel(from.getHost() + " redirects to " + Quoted.name(location)
-                + ", which is no address to download from safely; check HF_ENDPOINT");
+                + ", which is not a safe address; check HF_ENDPOINT");
     }
 
     /**
-     * Repeats attempts that fail on the way to the hub. Refusals of the hub itself are not repeated.
+     * Retries attempts that fail on the way to the hub. Rejections by the hub are not retried.
      *
-     * @param maxAttempts maximum attempts in a row without progress
-     * @param progress a position; an attempt that gets further than all before counts as the first one
+     * @param maxAttempts maximum consecutive attempts without progress
+     * @param progress a position; an attempt that gets further than all before resets the count
      */
     <T> T retry(String file, int maxAttempts, LongSupplier progress, Attempt<T> attempt) {
         try {
@@ -224,7 +227,7 @@ final class HubClient implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BadModel("download of " + Quoted.name(file) + " was interrupted; run again to resume it", e);
+            throw new BadModel("download of " + Quoted.name(file) + " was interrupted; try again to resume it", e);
         }
     }
 
@@ -234,7 +237,7 @@ final class HubClient implements AutoCloseable {
                         + (attempts == 1 ? "once" : attempts + " times") + ": " + reason(cause),
                 cause,
                 Remedy.of(
-                        "check the network and HF_ENDPOINT and run again to resume, or give %s a local directory",
+                        "check the network and HF_ENDPOINT and try again to resume, or set %s to a local directory",
                         "model"));
     }
 
@@ -243,7 +246,7 @@ final class HubClient implements AutoCloseable {
         return cause instanceof TransientStatus status ? status.retryAfter.orElse(backoff) : backoff;
     }
 
-    /** Returns the reason without the exception that the JDK's client may have put around it. */
+    /** Returns the reason without the wrapper exception of the JDK's client. */
     private static String reason(IOException failure) {
         IOException cause = failure.getCause() instanceof IOException inner ? inner : failure;
         return cause instanceof ConnectException

@@ -8,15 +8,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The name of a model repository on a Hugging Face hub, {@code owner/name} or a bare {@code name} for the few old ones, and which of its
- * revisions is meant.
+ * The id of a model repository on a Hugging Face hub, {@code owner/name} or a bare {@code name} for some old ones, with
+ * a revision.
  *
- * @param text the id as the hub's addresses and the cache's folders spell it
+ * @param text the id in the hub's addresses and the cache's folders
  * @param otherText the other id of the same model, if it has moved
  * @param revision a branch, a tag or a commit
  */
 public record HubId(String text, Optional<String> otherText, String revision) {
-    /** The branch that an id without a revision means. */
+    /** The default branch. */
     public static final String MAIN = "main";
 
     private static final int MAX_CHARS = 96;
@@ -26,9 +26,9 @@ public record HubId(String text, Optional<String> otherText, String revision) {
     private static final Pattern PART = Pattern.compile("[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?");
 
     /**
-     * Checks the spelling by the hub's own rules, so that an id is safe in a path and in an address.
+     * Checks the id by the hub's rules, so that it is safe in a path and in an address.
      *
-     * @throws BadInput if {@code text} is no repository id
+     * @throws BadInput if {@code text} is not a repository id
      */
     public HubId {
         if (!isId(text)) {
@@ -44,17 +44,17 @@ public record HubId(String text, Optional<String> otherText, String revision) {
         }
     }
 
-    /** The main branch of a model. */
+    /** Creates an id with the main branch. */
     public HubId(String text, Optional<String> otherText) {
         this(text, otherText, MAIN);
     }
 
-    /** The main branch of a model that has but one id. */
+    /** Creates an id of a model that has not moved, with the main branch. */
     public HubId(String text) {
         this(text, Optional.empty());
     }
 
-    /** Whether a text can name a branch, a tag or a commit; such a text is safe in a path. */
+    /** Returns whether a text can be a branch, a tag or a commit; such a text is safe in a path. */
     public static boolean isRevision(String text) {
         return text.length() <= MAX_REVISION_CHARS
                 && REVISION.matcher(text).matches()
@@ -62,7 +62,7 @@ public record HubId(String text, Optional<String> otherText, String revision) {
                 && !text.endsWith(".lock");
     }
 
-    /** The same model at another revision. */
+    /** Returns the same model at another revision. */
     public HubId at(String other) {
         return new HubId(text, otherText, other);
     }
@@ -78,14 +78,14 @@ public record HubId(String text, Optional<String> otherText, String revision) {
                 && !text.endsWith(".git");
     }
 
-    /** This id and the other one of the same model, if it has moved; this one first. */
+    /** Returns this id, and then the other one of the same model if it has moved. */
     public List<HubId> spellings() {
         return otherText
                 .map(id -> List.of(this, new HubId(id, Optional.of(text), revision)))
                 .orElse(List.of(this));
     }
 
-    /** The cache's folder for it: {@code models--owner--name}. */
+    /** Returns the name of its cache folder: {@code models--owner--name}. */
     public String folderName() {
         return "models--" + text.replace("/", "--");
     }

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The proxies between here and an address, by the variables that curl, pip and all Hugging Face tools read: {@code https_proxy},
- * {@code http_proxy}, {@code all_proxy} and {@code no_proxy}, in small letters or in capitals.
+ * Selects proxies by the variables that curl, pip and all Hugging Face tools read: {@code https_proxy},
+ * {@code http_proxy}, {@code all_proxy} and {@code no_proxy}, in lower or upper case.
  */
 final class HubProxies extends ProxySelector {
     private static final int DEFAULT_PORT = 80;
@@ -40,9 +40,9 @@ final class HubProxies extends ProxySelector {
     }
 
     /**
-     * Returns the proxies that the variables name, or Java's own settings ({@code -Dhttps.proxyHost} and the like) if they name none.
+     * Returns the proxies of the variables, or Java's settings ({@code -Dhttps.proxyHost} etc.) if there are none.
      *
-     * @throws BadInput if a variable holds no address of a proxy
+     * @throws BadInput if a variable is not the address of a proxy
      */
     static ProxySelector from(Map<String, String> environment) {
         List<String> exceptions = Stream.of(value(environment, "no").orElse("").split(","))
@@ -84,11 +84,10 @@ final class HubProxies extends ProxySelector {
         throw bad(variable);
     }
 
-    /** Returns the refusal of a variable, without its value, which may hold a password. */
+    /** Returns the error about a variable, without its value, which may have a password. */
     private static BadInput bad(String variable) {
-        return new BadInput(
-                variable + " is no address of a proxy that can be used here; allowed is [http://]host[:port],"
-                        + " without user and password");
+        return new BadInput(variable + " is not a supported proxy address; it must be [http://]host[:port],"
+                + " without user and password");
     }
 
     @Override
@@ -99,7 +98,9 @@ final class HubProxies extends ProxySelector {
         return "https".equalsIgnoreCase(address.getScheme()) ? https : http;
     }
 
-    /** Returns whether an exception, a host or a domain with or without a port or {@code *}, includes an address. */
+    /**
+     * Returns whether an exception includes an address; it is a host or domain, with or without a port, or {@code *}.
+     */
     private static boolean covers(String exception, URI address) {
         String host = address.getHost().toLowerCase(Locale.ROOT);
         String domain = exception.startsWith(".") ? exception.substring(1) : exception;

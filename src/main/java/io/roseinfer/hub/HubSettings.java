@@ -26,14 +26,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Where models are looked for and downloaded from, by the environment variables that all Hugging Face tools read. A variable is checked
- * when its value is used: a model in the cache needs neither hub nor token.
+ * The hub and the cache, by the environment variables that all Hugging Face tools read. A variable is checked when its
+ * value is used: a model in the cache needs neither hub nor token.
  */
 public final class HubSettings {
-    /** The hub if {@code HF_ENDPOINT} is absent. */
+    /** The default of {@code HF_ENDPOINT}. */
     public static final URI DEFAULT_ENDPOINT = URI.create("https://huggingface.co");
 
-    /** Variables whose values are paths, in which {@code $NAME} and {@code ${NAME}} are expanded. */
+    /** Variables with paths, in which {@code $NAME} and {@code ${NAME}} are expanded. */
     private static final List<String> PATHS =
             List.of("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME", "HF_TOKEN_PATH");
 
@@ -51,7 +51,7 @@ public final class HubSettings {
             .flatMap(names -> names)
             .collect(Collectors.toUnmodifiableSet());
 
-    /** Java's {@code user.home} if the system has no home directory for the user. */
+    /** Java's {@code user.home} if the user has no home directory. */
     private static final String NO_HOME = "?";
 
     private static final Set<String> TRUE = Set.of("1", "on", "yes", "true");
@@ -68,10 +68,10 @@ public final class HubSettings {
     }
 
     /**
-     * Reads {@link #VARIABLES}; an empty variable counts as absent.
-     * Without {@code HF_TOKEN}, the token is the one that {@code hf auth login} has left in {@code HF_TOKEN_PATH} or in the file
-     * {@code token} of {@code HF_HOME}. {@code HF_HUB_DISABLE_IMPLICIT_TOKEN} withholds both. Without {@code HOME}, the home
-     * directory is the one that the system has for the user. Paths may refer to variables as {@code $NAME}.
+     * Reads {@link #VARIABLES}; an empty variable is treated as absent. Without {@code HF_TOKEN}, the token is read
+     * from {@code HF_TOKEN_PATH} or the file {@code token} in {@code HF_HOME}, where {@code hf auth login} stores it.
+     * {@code HF_HUB_DISABLE_IMPLICIT_TOKEN} disables both. Without {@code HOME}, the home directory is the system's.
+     * Paths may refer to variables as {@code $NAME}.
      *
      * @param environment the process's environment, or any other
      */
@@ -82,13 +82,16 @@ public final class HubSettings {
     /**
      * Reads {@link #VARIABLES}.
      *
-     * @param userHome the home directory in the absence of {@code HOME}
+     * @param userHome the home directory if {@code HOME} is absent
      */
     static HubSettings from(Map<String, String> environment, String userHome) {
         return new HubSettings(environment, userHome, false);
     }
 
-    /** Returns the names of the variables in an environment that {@link #from} reads, with those that paths refer to. */
+    /**
+     * Returns the names of the variables in an environment that {@link #from} reads, including those that paths refer
+     * to.
+     */
     public static Set<String> read(Map<String, String> environment) {
         Stream<String> references = PATHS.stream()
                 .map(name -> environment.getOrDefault(name, ""))
@@ -103,7 +106,7 @@ public final class HubSettings {
         return new HubSettings(environment, userHome, true);
     }
 
-    /** Returns whether every request is forbidden. */
+    /** Returns whether network requests are forbidden. */
     public boolean offline() {
         return offline || isTrue(variable("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"));
     }
@@ -111,7 +114,7 @@ public final class HubSettings {
     /**
      * Returns the folder of {@code models--…} folders, which need not exist.
      *
-     * @throws BadInput if its variable is no path, or there is no home directory to put it in
+     * @throws BadInput if its variable is not a path, or there is no home directory
      */
     public Path cacheDirectory() {
         return path("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
@@ -119,9 +122,9 @@ public final class HubSettings {
     }
 
     /**
-     * Returns the hub, without a slash at the end.
+     * Returns the hub's address, without a trailing slash.
      *
-     * @throws BadInput if its variable is no address
+     * @throws BadInput if its variable is not an address
      */
     public URI endpoint() {
         Optional<String> value = variable("HF_ENDPOINT");
@@ -143,7 +146,7 @@ public final class HubSettings {
 
     private static BadInput badEndpoint(String value) {
         return new BadInput("HF_ENDPOINT=" + Quoted.name(value)
-                + " is no address of a hub; allowed is http(s)://host[:port]," + " for example " + DEFAULT_ENDPOINT);
+                + " is not a hub address; it must be http(s)://host[:port], for example " + DEFAULT_ENDPOINT);
     }
 
     /**
@@ -172,31 +175,30 @@ public final class HubSettings {
             return Optional.empty();
         } catch (IOException e) {
             throw new BadInput(
-                    "the hub's token in " + FileFailure.shown(file)
-                            + " cannot be read; set HF_TOKEN, or HF_TOKEN_PATH to a file that can",
+                    "the hub token in " + FileFailure.shown(file)
+                            + " cannot be read; set HF_TOKEN, or set HF_TOKEN_PATH to a readable file",
                     e);
         }
     }
 
-    /** Requires visible ASCII, since a token goes into a header; the value is a secret and not shown. */
+    /** Requires visible ASCII, since a token is sent in a header; the value is secret and not shown. */
     private static String checked(String token, String origin) {
         if (!token.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-            throw new BadInput(
-                    origin + " holds characters that no token has (spaces, line ends, non-ASCII); set it anew");
+            throw new BadInput(origin + " has invalid characters (spaces, line ends, non-ASCII); set it again");
         }
         return token;
     }
 
     /**
-     * Returns the proxies between here and the hub.
+     * Returns the proxies for the hub.
      *
-     * @throws BadInput if a variable holds no address of a proxy
+     * @throws BadInput if a variable is not the address of a proxy
      */
     ProxySelector proxies() {
         return HubProxies.from(environment);
     }
 
-    /** Returns the faults of the settings, each with its remedy; empty if all can be used. Never throws. */
+    /** Returns the errors of the settings, each with its remedy; empty if all are valid. Never throws. */
     public List<String> problems() {
         return Stream.<Supplier<?>>of(this::cacheDirectory, this::endpoint, this::token, this::proxies)
                 .flatMap(setting -> refusal(setting).stream())
@@ -204,14 +206,17 @@ public final class HubSettings {
                 .toList();
     }
 
-    /** Returns a warning if the token would travel unencrypted: the endpoint is plain {@code http} and not on this machine. */
+    /**
+     * Returns a warning if the token would be sent unencrypted: the endpoint is plain {@code http} and not on this
+     * machine.
+     */
     public Optional<String> tokenWarning() {
         boolean given = refusal(this::token).isEmpty() && token().isPresent();
         return given
                         && refusal(this::endpoint).isEmpty()
                         && Origin.of(endpoint()).isInTheClear()
-                ? Optional.of("the hub's token is sent to " + endpoint() + " unencrypted; let HF_ENDPOINT begin with"
-                        + " https://, or unset HF_TOKEN if the hub needs none")
+                ? Optional.of("the hub token is sent to " + endpoint() + " unencrypted; use"
+                        + " https:// in HF_ENDPOINT, or unset HF_TOKEN if the hub needs no token")
                 : Optional.empty();
     }
 
@@ -230,11 +235,11 @@ public final class HubSettings {
                 .orElseGet(() -> home().resolve(".cache/huggingface"));
     }
 
-    /** Returns {@code HOME} first, as every other tool does: containers and batch systems set it to what the user may write to. */
+    /** Returns {@code HOME} first, like other tools: containers and batch systems set it to a writable directory. */
     private Path home() {
         String home = variable("HOME").orElse(userHome);
         if (home.equals(NO_HOME)) {
-            throw new BadInput("there is no home directory to keep models in; set HOME, or HF_HOME to a directory");
+            throw new BadInput("there is no home directory for models; set HOME or HF_HOME to a directory");
         }
         return toPath("HOME", home);
     }
@@ -255,7 +260,7 @@ public final class HubSettings {
                     .replaceAll(reference -> Matcher.quoteReplacement(
                             environment.getOrDefault(referenced(reference), reference.group()))));
         } catch (InvalidPathException e) {
-            throw new BadInput(name + "=" + Quoted.name(value) + " is no usable path", e);
+            throw new BadInput(name + "=" + Quoted.name(value) + " is not a valid path", e);
         }
     }
 

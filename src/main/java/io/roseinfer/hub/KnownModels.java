@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The names that a reference to a model may be beyond a path and a hub id as it is spelt.
+ * Names that a reference to a model may use, in addition to paths and hub ids.
  *
- * @param randomShapes the names that {@code random:NAME} knows
+ * @param randomShapes the names for {@code random:NAME}
  * @param movedIds models whose hub id has changed
  */
 public record KnownModels(List<String> randomShapes, List<MovedId> movedIds) {
 
-    /** A bare hub id that lives on under an owner: the hub redirects, but a cache may hold either. */
+    /** A bare hub id that now has an owner: the hub redirects, but a cache may have either. */
     public record MovedId(String bare, String full) {}
 
     public KnownModels {
@@ -19,7 +19,7 @@ public record KnownModels(List<String> randomShapes, List<MovedId> movedIds) {
         movedIds = List.copyOf(movedIds);
     }
 
-    /** The hub id of this spelling, with the other one of the same model if it has moved. */
+    /** Returns the hub id of this text, with the other id of the same model if it has moved. */
     HubId hubId(String text) {
         return new HubId(
                 text,

@@ -12,14 +12,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Turns a hub id into a local directory: from the cache if it is there, else by download, if that is allowed. */
+/** Resolves a hub id to a local directory: from the cache if it is there, else by download, if allowed. */
 public final class ModelHub {
     private final HubSettings settings;
     private final DownloadListener listener;
     private final HubClient.RetryDelay delay;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /** Creates nothing and connects to nothing yet. */
+    /** Creates a hub, without connecting. */
     public ModelHub(HubSettings settings, DownloadListener listener) {
         this(settings, listener, Thread::sleep);
     }
@@ -31,12 +31,13 @@ public final class ModelHub {
     }
 
     /**
-     * Opens a model. Where its files in the cache cannot be read and are not those that their names state, they are downloaded once
-     * more and the model is opened again.
+     * Opens a model. If its files in the cache cannot be read and their hashes are wrong, they are downloaded again and
+     * the model is reopened.
      *
-     * @param check looks at the model before its weights are downloaded, and throws BadModel to spare that
+     * @param check checks the model before its weights are downloaded, and throws BadModel to cancel the download
      * @param opener reads a directory in Hugging Face layout
-     * @throws BadModel if the model is not in the cache and cannot be downloaded, or what {@code check} or {@code opener} throws
+     * @throws BadModel if the model is not in the cache and cannot be downloaded, or thrown by {@code check} or
+     *     {@code opener}
      */
     public <T> T open(HubId id, BeforeWeights check, Function<Path, T> opener) {
         Path directory = directory(id, check);
@@ -52,8 +53,8 @@ public final class ModelHub {
     }
 
     /**
-     * The directory of a model, in Hugging Face layout. A complete snapshot in the cache is taken as it is; the hub is not asked
-     * for a newer one, only for small files that may be missing.
+     * Returns the directory of a model, in Hugging Face layout. A complete snapshot in the cache is used; the hub is
+     * not asked for a newer one, only for small files that may be missing.
      */
     Path directory(HubId id, BeforeWeights check) {
         HubCache cache = new HubCache(settings.cacheDirectory());
@@ -64,13 +65,13 @@ public final class ModelHub {
         if (settings.offline()) {
             throw new BadModel(
                     "model " + cache.whatIsMissing(id)
-                            + ", and downloads are off (HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE or offline)",
+                            + ", and downloads are disabled (HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE or offline)",
                     new Remedy(
-                            "allow them, run `hf download " + id.text().replace("%", "%%")
+                            "enable them, run `hf download " + id.text().replace("%", "%%")
                                     + (id.revision().equals(HubId.MAIN)
                                             ? ""
                                             : " --revision " + id.revision().replace("%", "%%"))
-                                    + "` where there is a network and copy the cache, or give %s a local directory",
+                                    + "` on a machine with a network and copy the cache, or set %s to a local directory",
                             List.of("model")));
         }
         try (HubClient client = client()) {
@@ -78,10 +79,7 @@ public final class ModelHub {
         }
     }
 
-    /**
-     * Whether no file of a directory that a model was opened from is damaged: files that cannot be used as they stand on the hub are
-     * then what they are, and no download would help.
-     */
+    /** Returns whether no file of a model's directory is damaged: then downloading again would not help. */
     public static boolean isIntact(Path directory) {
         return HubCache.damagedBlobs(directory).isEmpty();
     }
@@ -101,19 +99,19 @@ public final class ModelHub {
     }
 
     private void warnOfUnknown(Snapshot snapshot, List<String> unknown, String reason) {
-        listener.warning("the cache may lack " + String.join(", ", unknown) + " of " + snapshot.id()
-                + ", and the hub cannot be asked: " + reason + "; HF_HUB_OFFLINE=1 takes the cache as it is");
+        listener.warning("the cache may be missing " + String.join(", ", unknown) + " of " + snapshot.id()
+                + ", and the hub cannot be reached: " + reason + "; HF_HUB_OFFLINE=1 uses the cache only");
     }
 
     private Path repaired(HubId id, BeforeWeights check, List<Path> damaged, BadModel cause) {
         String shown = damaged.stream().map(FileFailure::shown).collect(Collectors.joining(", "));
-        String finding = "its bytes are not those that its name states: " + shown;
+        String finding = "its hash differs from its name: " + shown;
         if (settings.offline()) {
             throw new BadModel(
                     cause.getMessage() + "; the file in the cache is damaged, " + finding,
                     cause,
                     Remedy.of(
-                            "allow downloads (without HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and %s) and it is downloaded"
+                            "enable downloads (without HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and %s) to download it"
                                     + " again, or delete it",
                             "offline"));
         }

@@ -11,13 +11,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The meaning of the text after {@code --model}. */
+/** The parsed argument of {@code --model}. */
 public sealed interface ModelRef {
-    /** The models shipped in the jar. */
+    /** The models in the jar. */
     List<String> BUILTIN_NAMES = List.of("tiny", "chat");
 
-    /** The remedy if a GGUF file is named. */
-    String GGUF = "GGUF is not read: give the repository or directory of the safetensors weights that it was made from";
+    /** The remedy for GGUF files. */
+    String GGUF =
+            "GGUF is not supported: use the repository or directory of the safetensors weights it was converted from";
 
     /** An existing directory in Hugging Face layout. */
     record Directory(Path path) implements ModelRef {
@@ -35,7 +36,7 @@ public sealed interface ModelRef {
         }
     }
 
-    /** A model shipped in the jar, one of {@link #BUILTIN_NAMES}. */
+    /** A model in the jar, one of {@link #BUILTIN_NAMES}. */
     record Builtin(String name) implements ModelRef {
         @Override
         public String toString() {
@@ -43,7 +44,7 @@ public sealed interface ModelRef {
         }
     }
 
-    /** Seeded random weights in a shape that is known by name. */
+    /** Seeded random weights of a known shape. */
     record RandomShape(String shape) implements ModelRef {
         @Override
         public String toString() {
@@ -51,7 +52,7 @@ public sealed interface ModelRef {
         }
     }
 
-    /** Seeded random weights in the shape that an existing {@code config.json} describes. */
+    /** Seeded random weights of the shape in a {@code config.json}. */
     record RandomConfig(Path config) implements ModelRef {
         @Override
         public String toString() {
@@ -60,11 +61,11 @@ public sealed interface ModelRef {
     }
 
     /**
-     * Reads a model reference. An existing directory wins over a hub id of the same spelling.
+     * Parses a model reference. An existing directory takes precedence over a hub id.
      *
-     * @param known the names there are
+     * @param known the known names
      * @throws BadInput if it is malformed
-     * @throws BadModel if it is well formed and names no model: there is no such directory, built-in model or shape
+     * @throws BadModel if it is well formed, but there is no such directory, built-in model or shape
      */
     static ModelRef parse(String text, KnownModels known) {
         if (text.isBlank()) {
@@ -85,14 +86,14 @@ public sealed interface ModelRef {
         }
         if (Files.exists(path)) {
             throw new BadModel("model " + Quoted.name(text)
-                    + " is a file; give the directory that holds config.json and model.safetensors");
+                    + " is a file; it must be the directory with config.json and model.safetensors");
         }
         int at = text.indexOf('@');
         String name = at < 0 ? text : text.substring(0, at);
         if (looksLikePath(name)) {
-            throw new BadModel("model " + Quoted.name(text) + ": no such directory: looked for "
+            throw new BadModel("model " + Quoted.name(text) + ": no such directory: "
                     + FileFailure.shown(path.toAbsolutePath())
-                    + (text.startsWith("~") ? " ('~' is for the shell to expand)" : "")
+                    + (text.startsWith("~") ? " ('~' is not expanded)" : "")
                     + "; " + allowed(known));
         }
         int colon = name.indexOf(':');
@@ -123,9 +124,10 @@ public sealed interface ModelRef {
         if (!shape.isEmpty() && Files.isRegularFile(config)) {
             return new RandomConfig(config);
         }
-        throw new BadModel("random:" + Quoted.escape(shape) + " is no known shape and no file; allowed are random:"
-                + String.join(", random:", known.randomShapes()) + " or random:PATH of a config.json"
-                + meant("random:", shape, known.randomShapes()));
+        throw new BadModel(
+                "random:" + Quoted.escape(shape) + " is neither a known shape nor a file; allowed are random:"
+                        + String.join(", random:", known.randomShapes()) + " or random:PATH of a config.json"
+                        + meant("random:", shape, known.randomShapes()));
     }
 
     private static String meant(String prefix, String name, List<String> known) {
@@ -145,7 +147,8 @@ public sealed interface ModelRef {
         try {
             return Path.of(text);
         } catch (InvalidPathException e) {
-            throw new BadInput("model " + Quoted.name(text) + " is no usable path: " + Quoted.escape(e.getReason()), e);
+            throw new BadInput(
+                    "model " + Quoted.name(text) + " is not a valid path: " + Quoted.escape(e.getReason()), e);
         }
     }
 
@@ -155,7 +158,7 @@ public sealed interface ModelRef {
                 .map(moved -> moved.bare() + " or ")
                 .orElse("");
         return "allowed are a directory, a hub id such as " + bareId
-                + "owner/name, one at a branch, tag or commit as owner/name@revision, builtin:"
+                + "owner/name, with a branch, tag or commit owner/name@revision, builtin:"
                 + String.join(", builtin:", BUILTIN_NAMES) + ", random:"
                 + String.join(", random:", known.randomShapes())
                 + " and random:PATH of a config.json";

@@ -4,7 +4,7 @@ import java.net.URI;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Scheme, host and port of a web address: the border that a token does not cross. */
+/** Scheme, host and port of a web address: the scope of a token. */
 record Origin(String scheme, String host, int port) {
     private static final Pattern LOOPBACK =
             Pattern.compile("localhost|.*\\.localhost|127(\\.[0-9]{1,3}){3}|\\[(::1|0:0:0:0:0:0:0:1)]");
@@ -24,7 +24,7 @@ record Origin(String scheme, String host, int port) {
         return text.toLowerCase(Locale.ROOT);
     }
 
-    /** Whether what is sent there can be read on the way: plain HTTP, and to another machine. */
+    /** Returns whether requests can be read in transit: plain HTTP to another machine. */
     boolean isInTheClear() {
         return scheme.equals("http") && !LOOPBACK.matcher(host).matches();
     }

@@ -8,39 +8,39 @@ import java.net.URI;
 import java.util.stream.Stream;
 
 /**
- * A file as the hub describes it.
+ * A file's metadata on the hub.
  *
- * @param name its path in the repository, plain and relative
- * @param address where the hub serves it, at this commit
- * @param commit the commit it was described at
- * @param bytes its size, -1 if the hub does not say
+ * @param name its plain relative path in the repository
+ * @param address its address on the hub, at this commit
+ * @param commit the commit of the metadata
+ * @param bytes its size, -1 if unknown
  */
 record RemoteFile(String name, URI address, String commit, Etag etag, long bytes) {
 
     /**
-     * Checks the size that the hub states.
+     * Checks the size on the hub.
      *
-     * @throws BadModel if no file of this kind is that large
+     * @throws BadModel if it exceeds the limit of its kind of file
      */
     RemoteFile {
         if (bytes > ceiling(name)) {
-            throw tooLarge(name, "the hub states " + bytes);
+            throw tooLarge(name, "the hub reports " + bytes);
         }
     }
 
-    /** Returns the maximum bytes that are taken: the stated size, or the ceiling of this kind of file. */
+    /** Returns the maximum bytes to download: the known size, or the limit of its kind of file. */
     long maxBytes() {
         return bytes >= 0 ? bytes : ceiling(name);
     }
 
     /**
-     * Checks the size that a server announces with the file's bytes.
+     * Checks the size in a download's headers.
      *
-     * @throws BadModel if it is not the stated one, or no file of this kind is that large
+     * @throws BadModel if it differs from the hub's, or exceeds the limit of its kind of file
      */
     void requireAnnounced(long announced) {
         if (bytes >= 0 && announced != bytes) {
-            throw new BadModel("download of " + Quoted.name(name) + ": wrong size: the hub states " + bytes
+            throw new BadModel("download of " + Quoted.name(name) + ": wrong size: the hub reports " + bytes
                     + " bytes, the server sends " + announced + "; try again or check HF_ENDPOINT");
         }
         if (announced > maxBytes()) {
@@ -57,8 +57,8 @@ record RemoteFile(String name, URI address, String commit, Etag etag, long bytes
     }
 
     private static BadModel tooLarge(String name, String seen) {
-        return new BadModel("download of " + Quoted.name(name) + ": " + seen + " bytes, at most " + ceiling(name)
-                + " are taken of such a file; check the model id and HF_ENDPOINT");
+        return new BadModel("download of " + Quoted.name(name) + ": " + seen + " bytes, but at most " + ceiling(name)
+                + " are allowed for such a file; check the model id and HF_ENDPOINT");
     }
 
     private static long ceiling(String name) {

@@ -10,8 +10,8 @@ import java.net.http.HttpResponse;
 import java.util.Optional;
 
 /**
- * Asks the hub about files of one repository. The hub answers a HEAD for a small file itself and redirects one for a large file
- * to a store; what it knows about a large file stands in the redirect: {@code X-Linked-Etag}, {@code X-Linked-Size}.
+ * Requests metadata of one repository's files. The hub answers a HEAD for a small file and redirects one for a large
+ * file to a store; the redirect has the metadata of a large file: {@code X-Linked-Etag}, {@code X-Linked-Size}.
  */
 final class RemoteFiles {
     private final HubClient client;
@@ -40,9 +40,9 @@ final class RemoteFiles {
     }
 
     /**
-     * What the hub answers.
+     * The hub's response.
      *
-     * @param response its last response
+     * @param response the last response
      * @param metadata the headers of the first redirect that describes a linked file, or those of the last response
      */
     private record Answer(HttpResponse<Void> response, HttpHeaders metadata, boolean redirected) {}
@@ -81,17 +81,17 @@ final class RemoteFiles {
                 .or(() -> answer.metadata().firstValue("x-repo-commit"))
                 .orElseThrow(() -> unusable(file, "no X-Repo-Commit header"));
         if (!CacheFolder.isCommit(commit) || (CacheFolder.isCommit(revision) && !commit.equals(revision))) {
-            throw unusable(file, "the unexpected commit " + Quoted.name(commit));
+            throw unusable(file, "an unexpected commit, " + Quoted.name(commit));
         }
         String tag = answer.metadata()
                 .firstValue("x-linked-etag")
                 .or(() -> answer.metadata().firstValue("etag"))
                 .orElseThrow(() -> unusable(file, "no ETag header"));
-        Etag etag = Etag.parse(tag).orElseThrow(() -> unusable(file, "the unusable ETag " + Quoted.name(tag)));
+        Etag etag = Etag.parse(tag).orElseThrow(() -> unusable(file, "an invalid ETag, " + Quoted.name(tag)));
         return new RemoteFile(file, address(commit, file), commit, etag, size(file, answer));
     }
 
-    /** The linked size; or the length of the file itself, but not that of a redirect's own body. */
+    /** Returns the linked size, or the length of the file itself, but not that of a redirect's body. */
     private long size(String file, Answer answer) {
         Optional<String> size = answer.metadata().firstValue("x-linked-size");
         if (size.isEmpty() && !answer.redirected()) {
@@ -101,23 +101,23 @@ final class RemoteFiles {
             return -1;
         }
         if (!size.get().matches("[0-9]{1,18}")) {
-            throw unusable(file, "the unusable size " + Quoted.name(size.get()));
+            throw unusable(file, "an invalid size, " + Quoted.name(size.get()));
         }
         return Long.parseLong(size.get());
     }
 
     private BadModel unusable(String file, String what) {
-        return new BadModel("model " + id + ": " + client.endpoint() + " answers for " + Quoted.name(file) + " with "
-                + what + "; it does not behave as a Hugging Face hub, check HF_ENDPOINT");
+        return new BadModel("model " + id + ": " + client.endpoint() + " responds for " + Quoted.name(file) + " with "
+                + what + "; it does not behave like a Hugging Face hub, check HF_ENDPOINT");
     }
 
     private URI address(String revision, String file) {
         try {
-            // A slash within a revision is no separator of the address.
+            // A slash within a revision is not a separator.
             String place = client.endpoint() + "/" + id.text() + "/resolve/" + revision.replace("/", "%2F");
             return URI.create(place + new URI(null, null, "/" + file, null).toASCIIString());
         } catch (URISyntaxException e) {
-            throw new BadModel("model " + id + ": " + Quoted.name(file) + " is no usable file name", e);
+            throw new BadModel("model " + id + ": " + Quoted.name(file) + " is not a valid file name", e);
         }
     }
 }

@@ -9,8 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Brings one repository into the cache, in the layout that all Hugging Face tools share. Everything comes from the one commit that
- * the branch or tag pointed to at the start; that is written down last, so that a broken-off download is never taken for a model.
+ * Downloads one repository into the cache, in the layout shared by all Hugging Face tools. All files are from the
+ * commit that the branch or tag pointed to at the start; it is recorded last, so that an interrupted download is never
+ * used as a model.
  */
 final class RepositoryDownload {
     private final HubClient client;
@@ -21,9 +22,9 @@ final class RepositoryDownload {
     private final Set<Etag> suspects;
 
     /**
-     * A download that has not begun.
+     * Creates a download that has not started.
      *
-     * @param suspects blobs that must be verified even if they are there
+     * @param suspects blobs that must be verified even if they exist
      */
     RepositoryDownload(HubClient client, HubId id, CacheFolder folder, Set<Etag> suspects) {
         this.client = client;
@@ -35,17 +36,17 @@ final class RepositoryDownload {
     }
 
     /**
-     * Downloads what is not there yet and returns the snapshot's directory.
+     * Downloads what is missing and returns the snapshot's directory.
      *
-     * @throws BadModel if the hub refuses, cannot be reached, or sends something else than it announced, or if the disk is too
-     *     small for the weights
+     * @throws BadModel if the hub rejects a request, cannot be reached, or sends other data than announced, or if there
+     *     is not enough disk space for the weights
      */
     Path run(BeforeWeights check) {
         RemoteFile config = files.require(id.revision(), Snapshot.CONFIG);
         String commit = config.commit();
         take(config);
         check.config(folder.snapshot(commit).resolve(Snapshot.CONFIG));
-        // Small files before the weights, whose arrival makes a snapshot count.
+        // Small files before the weights, whose arrival completes a snapshot.
         find(commit, Snapshot.OPTIONAL_FILES, HubClient.MAX_ATTEMPTS).forEach(this::take);
         check.smallFiles(folder.snapshot(commit));
         takeWeights(commit);
@@ -54,9 +55,9 @@ final class RepositoryDownload {
     }
 
     /**
-     * Asks for files of a snapshot that is there, and downloads those that the repository has.
+     * Requests missing files of an existing snapshot, and downloads those that the repository has.
      *
-     * @return why the hub could not be asked, if so
+     * @return the reason why the hub could not be reached, if so
      * @throws BadModel if the repository has a file that cannot be downloaded
      */
     Optional<String> complete(String commit, List<String> names) {

@@ -11,20 +11,20 @@ import java.util.stream.Stream;
 /**
  * A repository's files at one commit, as far as the cache has them.
  *
- * @param id the spelling of the id whose folder this is
+ * @param id the id whose folder this is
  */
 record Snapshot(HubId id, CacheFolder folder, String commit) {
-    /** The file that says what a model is. */
+    /** The model's configuration. */
     public static final String CONFIG = "config.json";
 
-    /** The file with its authors' defaults, which not every repository has. */
+    /** The authors' generation defaults, which are optional. */
     public static final String GENERATION_CONFIG = "generation_config.json";
 
     static final String TOKENIZER = "tokenizer.json";
 
     /**
-     * All that a tokenizer and its chat template are read from, or refused for; a file left out here would tokenize otherwise than the same
-     * model in a directory.
+     * All files of a tokenizer and its chat template, including unsupported ones. With a file missing here, a model
+     * from the hub could tokenize differently than from a directory.
      */
     public static final List<String> TOKENIZER_FILES = List.of(
             "tokenizer_config.json",
@@ -38,21 +38,21 @@ record Snapshot(HubId id, CacheFolder folder, String commit) {
             "chat_template.jinja",
             "chat_template.json");
 
-    /** Files that not every repository has, in the order in which they are asked for. */
+    /** Optional files, in the order in which they are requested. */
     public static final List<String> OPTIONAL_FILES = Stream.concat(
                     Stream.of(GENERATION_CONFIG), TOKENIZER_FILES.stream())
             .toList();
 
-    /** Files that change what a model says and that a {@code tokenizer.json} does not replace. */
+    /** Files that change a model's output and that {@code tokenizer.json} does not replace. */
     private static final List<String> BESIDE_TOKENIZER =
             List.of(GENERATION_CONFIG, "tokenizer_config.json", "chat_template.jinja");
 
-    /** Where the files are, in Hugging Face layout. */
+    /** Returns the directory of the files, in Hugging Face layout. */
     public Path directory() {
         return folder.snapshot(commit);
     }
 
-    /** The files without which it is no model: its configuration and all of its weights. */
+    /** Returns the missing required files: the configuration and the weights. */
     List<String> missing() {
         List<String> missing = new ArrayList<>();
         if (!has(CONFIG)) {
@@ -78,8 +78,8 @@ record Snapshot(HubId id, CacheFolder folder, String commit) {
     }
 
     /**
-     * Returns the files that are neither here nor known to be absent from the repository: another tool may have wanted only the
-     * weights, or only the files it reads. With {@code tokenizer.json} no other file of the vocabulary is needed.
+     * Returns the files that are neither here nor known to be absent from the repository: another tool may have
+     * downloaded only some files. With {@code tokenizer.json} no other vocabulary file is needed.
      */
     public List<String> unknownFiles() {
         return (has(TOKENIZER) ? BESIDE_TOKENIZER : OPTIONAL_FILES)

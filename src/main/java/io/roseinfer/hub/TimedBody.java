@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 
-/** The body of a response, whose read fails once nothing has arrived for a time. */
+/** The body of a response, whose read fails if nothing arrives for a time. */
 final class TimedBody extends FilterInputStream {
     private final Duration stall;
     private final Thread watch;
@@ -14,9 +14,9 @@ final class TimedBody extends FilterInputStream {
     private volatile boolean stalled;
 
     /**
-     * A body that is watched until it is closed.
+     * Creates a body that is watched until it is closed.
      *
-     * @param stall maximum time between two pieces
+     * @param stall maximum time without data
      */
     TimedBody(InputStream body, Duration stall) {
         super(body);
@@ -34,7 +34,7 @@ final class TimedBody extends FilterInputStream {
             stalled = true;
             in.close();
         } catch (InterruptedException | IOException closed) {
-            // The body needs no watch any more.
+            // The body was closed.
         }
     }
 

@@ -34,7 +34,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
-/** Batches of a simulated model with a real vocabulary, in files of a folder. */
+/** Batches for a simulated model with a real vocabulary, in files of a folder. */
 final class Batch {
     static final int MAX_LINE_BYTES = 2000;
     static final BatchOptions OPTIONS = new BatchOptions(8, false, 2);
@@ -58,7 +58,7 @@ final class Batch {
         return model(seed, WORDS);
     }
 
-    /** The vocabulary, with a text that it throws an error for. */
+    /** The vocabulary, with a text for which it throws an error. */
     static Tokenizer throwing(String text, Error thrown) {
         return (Tokenizer) Proxy.newProxyInstance(
                 Batch.class.getClassLoader(), new Class<?>[] {Tokenizer.class}, (proxy, method, arguments) -> {
@@ -86,14 +86,14 @@ final class Batch {
         return Engine.open(runners, Optional.of(WORDS), options, RoutingPolicy.pull(), Clock.system(), Observers.NONE);
     }
 
-    /** A line that asks for the completion of a prompt, of its own length. */
+    /** A line that requests a completion, of the given length. */
     static String line(String customId, int tokens, int... prompt) {
         return "{\"custom_id\":\"" + customId
                 + "\",\"method\":\"POST\",\"url\":\"/v1/completions\",\"body\":{\"prompt\":"
                 + IntStream.of(prompt).boxed().toList() + ",\"max_tokens\":" + tokens + "}}\n";
     }
 
-    /** So many lines, of differing lengths. */
+    /** The given number of lines, of different lengths. */
     static String lines(int count) {
         return IntStream.range(0, count)
                 .mapToObj(i -> line("r" + i, 1 + i * 7 % 5, 40 + i, 50))
@@ -127,7 +127,7 @@ final class Batch {
         return new BatchJob(engine, model(0), BatchInput.open(from, MAX_LINE_BYTES), to, options);
     }
 
-    /** Works a batch off on one healthy engine. */
+    /** Processes a batch on one healthy engine. */
     static BatchTotals run(Path from, Path to, BatchOptions options) {
         try (Engine engine = engine(SimOptions.defaults())) {
             return run(engine, from, to, options);
@@ -140,14 +140,14 @@ final class Batch {
         }
     }
 
-    /** Goes on with a batch whose frames, if it has any, end whenever there is nothing to write. */
+    /** Resumes a batch whose frames, if it has any, end whenever there is nothing to write. */
     static BatchTotals resume(Engine engine, Path from, Path to, BatchOptions options) {
         try (BatchOutput output = BatchOutput.resume(to, hasty())) {
             return job(engine, from, output, options).run(totals -> {});
         }
     }
 
-    /** A clock by which ten seconds pass between two readings. */
+    /** A clock that advances ten seconds between two readings. */
     static Clock hasty() {
         AtomicLong seconds = new AtomicLong();
         return () -> seconds.addAndGet(10) * 1_000_000_000;

@@ -69,7 +69,7 @@ class BatchJobTest {
         return Set.copyOf(lines);
     }
 
-    /** The lines of a batch that nothing went wrong with. */
+    /** The lines of a batch without failures. */
     private Set<String> expected(Path from) throws IOException {
         Path file = output("expected-" + from.getFileName());
         Batch.run(from, file, Batch.OPTIONS);
@@ -95,14 +95,14 @@ class BatchJobTest {
     }
 
     @Test
-    void ordered_answers_stand_in_the_order_of_their_lines() throws IOException {
+    void ordered_responses_are_in_line_order() throws IOException {
         Path to = output("out.jsonl");
         Batch.run(input(Batch.lines(LINES)), to, Batch.ORDERED);
         assertThat(names(Batch.answers(to))).isEqualTo(names(LINES));
     }
 
     @Test
-    void compressed_files_go_in_and_out() throws IOException {
+    void compressed_input_and_output_are_supported() throws IOException {
         Path from = output("in.jsonl.zst");
         Batch.write(from, Batch.lines(LINES));
         Path to = output("out.jsonl.zst");
@@ -111,7 +111,7 @@ class BatchJobTest {
     }
 
     @Test
-    void what_cannot_be_served_is_answered_with_an_error_and_stops_nothing() throws IOException {
+    void invalid_line_gets_an_error_and_the_batch_continues() throws IOException {
         Path from = input("""
                 not JSON
                 {"custom_id":"get","method":"GET","url":"/v1/completions","body":{}}
@@ -157,10 +157,10 @@ class BatchJobTest {
                 .doesNotHaveDuplicates();
     }
 
-    /** What a process leaves that is killed after any byte of its output. */
+    /** The output of a process that was killed after any byte. */
     @ParameterizedTest
     @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
-    void an_output_cut_off_at_any_byte_is_resumed_to_the_same_lines(String name) throws IOException {
+    void output_truncated_at_any_byte_is_resumed_to_the_same_lines(String name) throws IOException {
         Path from = input("{}\n" + Batch.lines(2) + Batch.line("r0", 1, 9));
         Path whole = output("whole-" + name);
         try (Engine engine = Batch.engine(SimOptions.defaults())) {
@@ -187,7 +187,7 @@ class BatchJobTest {
     }
 
     @Test
-    void a_frame_is_not_one_line_only_because_there_are_many_lines() throws IOException {
+    void frame_has_many_lines_if_there_are_many() throws IOException {
         Path to = output("out.jsonl.zst");
         Batch.run(input(Batch.lines(LINES)), to, Batch.OPTIONS);
         byte[] bytes = Files.readAllBytes(to);
@@ -195,7 +195,7 @@ class BatchJobTest {
     }
 
     @Test
-    void an_input_that_breaks_off_is_told_and_what_was_read_of_it_is_answered() throws IOException {
+    void truncated_input_is_reported_and_its_complete_lines_are_answered() throws IOException {
         Path from = output("in.jsonl.zst");
         Batch.write(from, Batch.lines(LINES));
         byte[] bytes = Files.readAllBytes(from);
@@ -214,7 +214,7 @@ class BatchJobTest {
     }
 
     @Test
-    void resuming_in_order_an_output_that_was_not_written_in_order_is_refused() throws IOException {
+    void unordered_output_cannot_be_resumed_in_order() throws IOException {
         Path from = input(Batch.lines(LINES));
         Path to = output("out.jsonl");
         Batch.run(from, to, Batch.ORDERED);
@@ -224,14 +224,14 @@ class BatchJobTest {
         try (Engine engine = Batch.engine(SimOptions.defaults())) {
             assertThatThrownBy(() -> Batch.resume(engine, from, to, Batch.ORDERED))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("--ordered: the output has an answer to line 5");
+                    .hasMessageContaining("--ordered: the output has a response to line 5");
             Batch.resume(engine, from, to, Batch.OPTIONS);
         }
         assertThat(lineSet(to)).isEqualTo(expected(from));
     }
 
     @Test
-    void no_more_lines_are_read_than_the_window_has_room_for() throws Exception {
+    void lines_read_ahead_are_limited_by_the_window() throws Exception {
         CountDownLatch stepping = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         SimOptions gated = SimOptions.defaults().withOnStep(step -> {
@@ -248,7 +248,7 @@ class BatchJobTest {
             while (job.maxInFlight() < Batch.OPTIONS.inFlight()) {
                 Thread.onSpinWait();
             }
-            // Lines that the reader has taken in and not handed on: those of one read of 64 KiB.
+            // Lines read into the buffer but not passed on: those of one read of 64 KiB.
             assertThat(input.bytesRead()).isLessThanOrEqualTo(1 << 16);
             assertThat(Files.size(from)).isGreaterThan(1 << 19);
             go.countDown();
@@ -268,8 +268,7 @@ class BatchJobTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2})
-    void the_same_lines_in_any_order_in_any_parts_and_on_any_engines_have_the_same_answers(long seed)
-            throws IOException {
+    void responses_do_not_depend_on_order_partition_or_engine(long seed) throws IOException {
         List<String> lines = new ArrayList<>(Batch.lines(LINES).lines().toList());
         Path from = input(String.join("\n", lines));
         Set<String> expected = expected(from);
@@ -296,9 +295,9 @@ class BatchJobTest {
                 .hasSize(9);
     }
 
-    /** Its prompt makes the step fail each time; the others of that step are tried again. */
+    /** Its prompt makes the step fail each time; the other lines of that step are retried. */
     @Test
-    void a_line_that_makes_steps_fail_is_refused_and_takes_no_other_with_it() throws IOException {
+    void line_that_makes_steps_fail_gets_an_error_without_affecting_others() throws IOException {
         String others = Batch.lines(40).replace("\"r", "\"s");
         Set<String> expected = expected(input(Batch.lines(20) + others));
         Path from = output("guilty.jsonl");
@@ -323,7 +322,7 @@ class BatchJobTest {
     }
 
     @Test
-    void an_engine_that_dies_ends_the_batch_and_what_was_answered_is_resumed() throws IOException {
+    void failed_engine_ends_the_batch_which_can_be_resumed() throws IOException {
         Path from = input(
                 Batch.lines(30) + Batch.line("deadly", 2, 14) + Batch.lines(30).replace("\"r", "\"s"));
         Path to = output("out.jsonl");
@@ -340,9 +339,9 @@ class BatchJobTest {
         assertThat(lineSet(to)).isEqualTo(expected(from));
     }
 
-    /** Tokens of the lines that it had were delivered, so the engine cannot move them by itself. */
+    /** Tokens of its lines were delivered, so the engine cannot requeue them by itself. */
     @Test
-    void a_replica_that_dies_takes_no_line_with_it() throws IOException {
+    void failed_replica_loses_no_line() throws IOException {
         Path from = input(Batch.lines(LINES));
         Set<String> expected = expected(from);
         Path to = output("out.jsonl");
@@ -359,7 +358,7 @@ class BatchJobTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_batch_that_is_stopped_finishes_what_is_in_flight_and_is_resumed(boolean ordered) throws Exception {
+    void stopped_batch_finishes_lines_in_flight_and_can_be_resumed(boolean ordered) throws Exception {
         Path from = input(Batch.lines(LINES));
         Set<String> expected = expected(from);
         Path to = output("out.jsonl");
@@ -385,10 +384,10 @@ class BatchJobTest {
         assertThat(lineSet(to)).isEqualTo(expected);
     }
 
-    /** Nobody waits for lines that a closed engine has ended, and nothing is written for them, nor behind them if order counts. */
+    /** Lines ended by a closed engine are not awaited, and nothing is written for them, nor after them if ordered. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void an_engine_that_is_closed_after_a_stop_leaves_lines_for_the_next_run(boolean ordered) throws Exception {
+    void engine_closed_after_a_stop_leaves_lines_for_the_next_run(boolean ordered) throws Exception {
         Path from = input(Batch.line("long", 200, 7).replace("}}", ",\"ignore_eos\":true}}") + Batch.lines(LINES));
         Set<String> expected = expected(from);
         Path to = output("out.jsonl");
@@ -420,9 +419,9 @@ class BatchJobTest {
         assertThat(lineSet(to)).isEqualTo(expected);
     }
 
-    /** Where no class is found, or memory has run out, the line is never done; the others that are in flight are not waited for. */
+    /** Without a class or memory the line never finishes; the others in flight are not awaited. */
     @Test
-    void an_error_while_a_line_is_read_ends_the_batch_with_it() throws Exception {
+    void error_in_reading_a_line_ends_the_batch() throws Exception {
         Path from = input(Batch.lines(20) + Batch.line("fatal", 1, 5).replace("[5]", "\"fatal\"") + Batch.lines(20));
         Error thrown = new NoClassDefFoundError("io/roseinfer/Absent");
         BatchModel model = Batch.model(0, Batch.throwing("fatal", thrown));

@@ -43,7 +43,7 @@ class BatchLineTest {
                 "{\"custom_id\": \"\"}                                                 | custom_id is missing",
                 "{\"custom_id\": null}                                                 | custom_id is missing",
                 "{\"custom_id\": 3}                                                    | custom_id is 3; it must be a string",
-                "{\"custom_id\": \"\\ud800\"}                                          | custom_id has half a character"
+                "{\"custom_id\": \"\\ud800\"}                                          | custom_id has an unpaired surrogate"
             })
     void a_line_without_a_custom_id_has_the_key_of_its_number(String text, String message) {
         assertThat(parse(text)).isInstanceOfSatisfying(BatchLine.Bad.class, bad -> {
@@ -66,7 +66,7 @@ class BatchLineTest {
                 "\"method\": \"POST\", \"url\": \"/v1/completions\"     | body is missing | body",
                 "\"method\": \"POST\", \"url\": \"/v1/completions\", \"body\": 1 | body is 1; it must be an object | body"
             })
-    void a_line_that_is_no_request_keeps_its_custom_id(String rest, String message, String field) {
+    void invalid_line_keeps_its_custom_id(String rest, String message, String field) {
         BatchLine line = parse("{\"custom_id\": \"a\"" + (rest.isEmpty() ? "" : ", " + rest) + "}");
         assertThat(line).isInstanceOfSatisfying(BatchLine.Bad.class, bad -> {
             assertThat(bad.key()).isEqualTo(RequestKey.of("a"));
@@ -78,7 +78,7 @@ class BatchLineTest {
     }
 
     @Test
-    void what_is_no_request_is_answered_with_the_servers_error_object_and_without_a_response() {
+    void invalid_line_gets_an_error_object_and_no_response() {
         BatchLine.Bad bad = (BatchLine.Bad) parse("{\"custom_id\": \"a\", \"method\": \"GET\"}");
         String text = new String(BatchModel.refusal(bad, bad.error()), StandardCharsets.UTF_8);
         assertThat(text).endsWith("}\n").startsWith(BatchModel.LINE_PREFIX + bad.key() + "\"");
@@ -111,9 +111,9 @@ class BatchLineTest {
         assertThat(seeds).hasSize(20_000);
     }
 
-    /** They are promised across versions: a batch that one has begun, the next may resume. */
+    /** They are stable across versions: a newer version may resume a batch. */
     @Test
-    void a_key_and_a_seed_are_those_of_the_first_version() {
+    void keys_and_seeds_have_not_changed_since_the_first_version() {
         assertThat(RequestKey.of("request-1")).hasToString("c47675f54d82ddfbfae2d9211c901138");
         assertThat(RequestKey.of("request-1").seed(7)).isEqualTo(-8110035254025118920L);
     }

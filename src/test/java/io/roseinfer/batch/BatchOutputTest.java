@@ -41,7 +41,7 @@ class BatchOutputTest {
         return BatchModel.refusal(bad, bad.error());
     }
 
-    /** A file of lines, with three in a frame if it has frames. */
+    /** A file of lines, with three per frame if it has frames. */
     private Path written(String name) {
         Path file = folder.resolve(name);
         try (BatchOutput output = BatchOutput.create(file, Batch.hasty())) {
@@ -65,7 +65,7 @@ class BatchOutputTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
-    void cut_off_at_any_byte_a_file_keeps_its_whole_lines_or_frames_and_knows_them(String name) throws IOException {
+    void file_truncated_at_any_byte_keeps_and_knows_its_complete_lines_or_frames(String name) throws IOException {
         byte[] bytes = Files.readAllBytes(written(name));
         Path file = folder.resolve("cut-" + name);
         int lineBytes = line(KEYS.getFirst()).length;
@@ -92,7 +92,7 @@ class BatchOutputTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
-    void a_file_that_is_resumed_goes_on_behind_its_last_line(String name) throws IOException {
+    void resumed_file_continues_after_its_last_line(String name) throws IOException {
         Path file = written(name);
         String before = Batch.read(file);
         try (BatchOutput output = BatchOutput.resume(file, Clock.system())) {
@@ -113,7 +113,7 @@ class BatchOutputTest {
     }
 
     @Test
-    void resuming_what_is_not_there_begins_it() throws IOException {
+    void resuming_a_missing_file_creates_it() throws IOException {
         Path file = folder.resolve("out.jsonl");
         try (BatchOutput output = BatchOutput.resume(file, Clock.system())) {
             output.write(line(KEYS.getFirst()));
@@ -122,18 +122,18 @@ class BatchOutputTest {
     }
 
     @Test
-    void a_file_that_exists_is_not_written_over() throws IOException {
+    void existing_file_is_not_overwritten() throws IOException {
         Path file = folder.resolve("out.jsonl");
         Files.writeString(file, "precious");
         assertThatThrownBy(() -> BatchOutput.create(file, Clock.system()))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("exists; go on with it by --resume");
+                .hasMessageContaining("exists; continue it with --resume");
         assertThat(Files.readString(file)).isEqualTo("precious");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"precious\n", "{\"id\":\"batch_req_xyz\"}\n", "{}\n{}\n"})
-    void a_file_of_other_lines_is_refused_and_left_alone(String text) throws IOException {
+    void file_with_other_lines_is_rejected_and_unchanged(String text) throws IOException {
         Path file = folder.resolve("out.jsonl");
         Files.writeString(file, text + "and more");
         assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
@@ -143,7 +143,7 @@ class BatchOutputTest {
         assertThat(Files.readString(file)).isEqualTo(text + "and more");
     }
 
-    /** A line that no newline ends is as much a foreign one: minified JSON has no other, and a file of bytes may have none. */
+    /** An unterminated line is checked as well: minified JSON has no other line, and a binary file may have none. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -153,7 +153,7 @@ class BatchOutputTest {
                 "{\"id\":\"batch_req_0123x",
                 "{\"id\": \"batch_req_01"
             })
-    void a_file_without_a_newline_that_no_batch_began_is_refused_and_left_alone(String text) throws IOException {
+    void incomplete_line_of_another_format_is_rejected_and_the_file_is_unchanged(String text) throws IOException {
         for (boolean afterLine : new boolean[] {false, true}) {
             Path file = folder.resolve("out" + afterLine + ".jsonl");
             String whole = (afterLine ? new String(line(KEYS.getFirst()), StandardCharsets.UTF_8) : "") + text;
@@ -167,8 +167,7 @@ class BatchOutputTest {
     }
 
     @Test
-    void a_compressed_file_of_other_text_that_ends_within_its_first_frame_is_refused_and_left_alone()
-            throws IOException {
+    void incomplete_frame_of_another_format_is_rejected_and_the_file_is_unchanged() throws IOException {
         byte[] text = new byte[1 << 20];
         new Random(1).nextBytes(text);
         byte[] whole = Zstd.compress(text);
@@ -191,7 +190,7 @@ class BatchOutputTest {
     }
 
     @Test
-    void a_frame_that_is_damaged_is_told_by_its_place_and_the_file_is_left_alone() throws IOException {
+    void damaged_frame_is_reported_with_its_position_and_the_file_is_unchanged() throws IOException {
         Path file = written("out.jsonl.zst");
         byte[] bytes = Files.readAllBytes(file);
         int second = (int) Zstd.findFrameCompressedSize(bytes);
@@ -199,7 +198,7 @@ class BatchOutputTest {
         Files.write(file, bytes);
         assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("damaged behind byte " + second);
+                .hasMessageContaining("damaged after byte " + second);
         assertThat(Files.readAllBytes(file)).isEqualTo(bytes);
     }
 
@@ -218,7 +217,7 @@ class BatchOutputTest {
     void a_suffix_of_another_compression_is_refused() {
         assertThatThrownBy(() -> BatchOutput.create(folder.resolve("out.jsonl.gz"), Clock.system()))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("only .zst");
+                .hasMessageContaining("only supported compression is .zst");
     }
 
     static boolean hasFullDevice() {
@@ -227,7 +226,7 @@ class BatchOutputTest {
 
     @Test
     @EnabledIf("hasFullDevice")
-    void a_disk_that_is_full_is_told() {
+    void full_disk_is_reported() {
         BatchOutput output = BatchOutput.create(Path.of("/dev/full"), Clock.system());
         output.write(line(KEYS.getFirst()));
         assertThatThrownBy(output::rest)
@@ -275,7 +274,7 @@ class BatchOutputTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
-    void after_a_write_that_failed_in_part_nothing_more_is_written(String name) throws IOException {
+    void nothing_is_written_after_a_partial_write_failed(String name) throws IOException {
         int bytes = (int) Files.size(written("whole-" + name));
         for (int room = 0; room < bytes; room++) {
             Path file = folder.resolve(room + name);
@@ -304,14 +303,14 @@ class BatchOutputTest {
 
     @Test
     @EnabledIf("hasSharedMemory")
-    void a_file_of_shared_memory_is_a_file() throws IOException {
+    void shared_memory_file_can_be_resumed() throws IOException {
         Path shared = Files.createTempDirectory(Path.of("/dev/shm"), "roseinfer-batch");
         Path file = shared.resolve("out.jsonl");
         try {
             BatchOutput.create(file, Clock.system()).close();
             assertThatThrownBy(() -> BatchOutput.create(file, Clock.system()))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("exists; go on with it by --resume");
+                    .hasMessageContaining("exists; continue it with --resume");
         } finally {
             Files.deleteIfExists(file);
             Files.delete(shared);
@@ -322,7 +321,7 @@ class BatchOutputTest {
         return Files.isDirectory(Path.of("/dev/fd"));
     }
 
-    /** As standard output is in {@code roseinfer batch -o - > file}. */
+    /** Like standard output in {@code roseinfer batch -o - > file}. */
     @Test
     @EnabledIf("hasDescriptors")
     void a_file_that_a_shell_has_opened_is_written_to() throws IOException {

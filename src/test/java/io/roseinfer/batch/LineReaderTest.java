@@ -22,7 +22,7 @@ class LineReaderTest {
         return new String(reader.line(), StandardCharsets.UTF_8);
     }
 
-    /** A stream that gives as few bytes at a time as it likes. */
+    /** A stream that returns an arbitrary number of bytes at a time. */
     private static InputStream slow(byte[] bytes, Random random) {
         return new ByteArrayInputStream(bytes) {
             @Override
@@ -34,7 +34,7 @@ class LineReaderTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void lines_are_those_between_the_newlines_however_the_bytes_come(long seed) throws IOException {
+    void lines_do_not_depend_on_how_the_bytes_arrive(long seed) throws IOException {
         Random random = new Random(seed);
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
@@ -54,7 +54,7 @@ class LineReaderTest {
     }
 
     @Test
-    void of_a_line_that_is_too_long_the_beginning_is_kept_and_the_next_line_is_whole() throws IOException {
+    void too_long_line_is_truncated_and_the_next_line_is_complete() throws IOException {
         LineReader reader = reader("a".repeat(200_000) + "\nnext\n12345\n123456", 5);
         assertThat(reader.next()).isTrue();
         assertThat(reader.isTooLong()).isTrue();

@@ -23,7 +23,7 @@ class ResponseWriterTest {
         return new BatchResponse((text + "\n").getBytes(StandardCharsets.UTF_8), false, 1, 2);
     }
 
-    /** What is written for lines that a full window had room for. */
+    /** The output for lines that fit a full window. */
     private String written(boolean ordered, Consumer<ResponseWriter> answers) throws IOException, InterruptedException {
         Path file = folder.resolve("out.jsonl");
         try (BatchOutput output = BatchOutput.create(file, Clock.system())) {
@@ -37,7 +37,7 @@ class ResponseWriterTest {
     }
 
     @Test
-    void without_order_answers_are_written_as_they_come() throws Exception {
+    void unordered_responses_are_written_as_they_finish() throws Exception {
         assertThat(written(false, writer -> {
                     writer.put(2, answer("c"));
                     writer.put(0, answer("a"));
@@ -46,7 +46,7 @@ class ResponseWriterTest {
     }
 
     @Test
-    void in_order_an_answer_waits_for_those_before_it() throws Exception {
+    void ordered_response_waits_for_earlier_ones() throws Exception {
         assertThat(written(true, writer -> {
                     writer.put(2, answer("c"));
                     writer.put(0, answer("a"));
@@ -58,7 +58,7 @@ class ResponseWriterTest {
     }
 
     @Test
-    void in_order_nothing_is_written_behind_a_line_that_has_no_answer_and_all_leave_the_window() throws Exception {
+    void nothing_is_written_in_order_after_a_line_without_response_but_all_leave_the_window() throws Exception {
         assertThat(written(true, writer -> {
                     writer.put(3, answer("d"));
                     writer.put(1, BatchResponse.NONE);

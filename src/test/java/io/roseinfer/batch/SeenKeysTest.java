@@ -33,7 +33,7 @@ class SeenKeysTest {
         assertThat(keys.isWritten(ONE)).isTrue();
     }
 
-    /** Keys that meet in few tables and slots, all zeros and all ones among them. */
+    /** Keys that collide in few tables and slots, including all zeros and all ones. */
     private static RequestKey crowded(Random random) {
         long high =
                 ((random.nextInt(2) * 255L) << 56) | (random.nextBoolean() ? random.nextInt(50) : -random.nextInt(50));
@@ -42,7 +42,7 @@ class SeenKeysTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void tables_that_are_crowded_know_what_sets_know(long seed) {
+    void crowded_tables_agree_with_sets(long seed) {
         Random random = new Random(seed);
         SeenKeys keys = new SeenKeys();
         Set<RequestKey> read = new HashSet<>();

@@ -87,7 +87,7 @@ class BatchCommandTest {
         run(from, to);
         Outcome again = run(from, to);
         assertThat(again.code()).isEqualTo(2);
-        assertThat(again.err()).contains("exists; go on with it by --resume").hasLineCount(1);
+        assertThat(again.err()).contains("exists; continue it with --resume").hasLineCount(1);
         Outcome resumed = run(from, to, "--resume");
         assertThat(resumed.code()).isZero();
         assertThat(resumed.err()).contains("20 lines in ", "0 answered, 0 refused, 20 skipped");
@@ -98,7 +98,7 @@ class BatchCommandTest {
         Outcome outcome = run(input(1), folder.resolve("out"), "--spark=local[2]");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .contains("--spark needs roseinfer-spark.jar and the cluster's own jars on the class path")
+                .contains("--spark needs roseinfer-spark.jar and the cluster's jars on the class path")
                 .hasLineCount(1);
         assertThat(folder.resolve("out")).doesNotExist();
     }

@@ -23,7 +23,7 @@ class BlobLockTest {
     private Path directory;
 
     @Test
-    void lock_of_another_process_is_waited_for_and_then_taken() throws Exception {
+    void lock_waits_for_another_process() throws Exception {
         Path file = directory.resolve("locks/x.lock");
         Process other = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -57,7 +57,7 @@ class BlobLockTest {
     }
 
     @Test
-    void lock_without_locks_of_the_file_system_is_not_exclusive_and_still_keeps_threads_apart() throws Exception {
+    void lock_on_a_file_system_without_locks_excludes_threads_only() throws Exception {
         Path file = directory.resolve("x.lock");
         CountDownLatch waiting = new CountDownLatch(1);
         try (ExecutorService thread = Executors.newSingleThreadExecutor()) {

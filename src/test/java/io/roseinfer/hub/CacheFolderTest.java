@@ -32,7 +32,7 @@ class CacheFolderTest {
     }
 
     @Test
-    void entry_that_cannot_take_its_place_leaves_no_draft() throws IOException {
+    void entry_that_cannot_be_renamed_leaves_no_draft() throws IOException {
         CacheFolder folder = folderWithABlob();
         Path entry = folder.snapshot(COMMIT).resolve("model.safetensors");
         Files.createDirectories(entry.resolve("a directory"));
@@ -43,7 +43,7 @@ class CacheFolderTest {
     }
 
     @Test
-    void reference_that_cannot_take_its_place_leaves_no_draft() throws IOException {
+    void reference_that_cannot_be_renamed_leaves_no_draft() throws IOException {
         CacheFolder folder = folderWithABlob();
         Path ref = folder.path().resolve("refs/main");
         Files.createDirectories(ref.resolve("a directory"));

@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A blob that is not what its name states is found when it cannot be read, and downloaded again. */
+/** A blob whose hash differs from its name is detected when it cannot be read, and downloaded again. */
 class DamagedCacheTest extends HubTestBase {
     private final List<String> warnings = new ArrayList<>();
 
-    /** How a file can have been damaged. */
+    /** Kinds of damage. */
     enum Damage {
         CUT {
             @Override
@@ -50,7 +50,7 @@ class DamagedCacheTest extends HubTestBase {
 
     @ParameterizedTest
     @EnumSource
-    void damaged_weights_are_downloaded_once_more_and_opened(Damage damage) throws IOException {
+    void damaged_weights_are_downloaded_again_and_opened(Damage damage) throws IOException {
         Path blob = damage(download().resolve(WEIGHTS), damage);
         assertThat(open(settings())).containsExactly("a", "b");
         assertThat(blob).hasBinaryContent(hub.content(WEIGHTS));
@@ -59,21 +59,20 @@ class DamagedCacheTest extends HubTestBase {
     }
 
     @Test
-    void damaged_weights_too_large_to_be_hashed_each_time_are_told_by_their_hash_once_they_cannot_be_opened()
-            throws IOException {
+    void large_damaged_weights_are_hashed_once_they_cannot_be_opened() throws IOException {
         hub.file(WEIGHTS, RawSafetensors.floats(List.of("a"), Limits.CONFIG_BYTES / Float.BYTES));
         damage(download().resolve(WEIGHTS), Damage.OVERWRITTEN);
         assertThat(open(settings())).containsExactly("a");
     }
 
     @Test
-    void damaged_weights_are_named_offline_with_what_to_do() throws IOException {
+    void damaged_weights_are_reported_offline_with_a_remedy() throws IOException {
         Path blob = damage(download().resolve(WEIGHTS), Damage.CUT);
         HubSettings offline = settings().asOffline();
         assertThatThrownBy(() -> open(offline))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("its bytes are not those that its name states: " + blob)
-                .hasMessageContaining("allow downloads")
+                .hasMessageContaining("its hash differs from its name: " + blob)
+                .hasMessageContaining("enable downloads")
                 .hasMessageContaining("delete it");
     }
 
@@ -88,7 +87,7 @@ class DamagedCacheTest extends HubTestBase {
     }
 
     @Test
-    void model_that_is_unreadable_as_it_stands_on_the_hub_is_not_downloaded_again() {
+    void undamaged_but_unreadable_model_is_not_downloaded_again() {
         hub.file(WEIGHTS, utf8("no weights at all"));
         download();
         int requests = hub.seen().size();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How much is written to the disk at most, whatever a server states or leaves unsaid. */
+/** The maximum written to the disk, regardless of the sizes that a server states. */
 class DownloadLimitsTest extends HubTestBase {
 
     @ParameterizedTest
@@ -23,21 +23,21 @@ class DownloadLimitsTest extends HubTestBase {
         "model.safetensors, 68719476737, 68719476736",
         "tokenizer.json, 999999999999999999, 67108864"
     })
-    void file_that_is_stated_to_be_larger_than_any_is_not_asked_for(String file, String stated, long limit) {
+    void file_above_the_size_limit_is_not_requested(String file, String stated, long limit) {
         hub.replace("hub", "HEAD", file, linked(stated));
         assertThatThrownBy(this::download)
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("\"" + file + "\": the hub states " + stated + " bytes, at most " + limit);
+                .hasMessageContaining("\"" + file + "\": the hub reports " + stated + " bytes, but at most " + limit);
         assertThat(hub.seen())
                 .noneMatch(request ->
                         request.method().equals("GET") && request.path().endsWith("/" + file));
     }
 
     @Test
-    void endless_small_file_of_no_stated_size_is_cut_off_and_not_kept() throws IOException {
+    void endless_file_of_unknown_size_is_aborted_and_not_kept() throws IOException {
         hub.replace("hub", "HEAD", "config.json", linked(""));
         hub.replace("hub", "GET", "config.json", exchange -> {
-            exchange.sendResponseHeaders(200, 0); // chunked: no length to see beforehand
+            exchange.sendResponseHeaders(200, 0); // chunked, so without a length
             byte[] piece = new byte[1 << 20];
             for (int i = 0; i <= Limits.CONFIG_BYTES / piece.length; i++) {
                 exchange.getResponseBody().write(piece);
@@ -45,7 +45,7 @@ class DownloadLimitsTest extends HubTestBase {
         });
         assertThatThrownBy(this::download)
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("the server sends more than 67108864 bytes, at most 67108864 are taken");
+                .hasMessageContaining("the server sends more than 67108864 bytes, but at most 67108864 are allowed");
         try (Stream<Path> files = Files.walk(cache)) {
             assertThat(files.filter(Files::isRegularFile))
                     .allSatisfy(file -> assertThat(file).isEmptyFile());
@@ -53,7 +53,7 @@ class DownloadLimitsTest extends HubTestBase {
     }
 
     @Test
-    void length_that_a_server_announces_only_with_the_file_is_held_against_the_limit() {
+    void length_announced_with_the_file_is_checked_against_the_limit() {
         hub.replace("hub", "HEAD", "config.json", linked(""));
         hub.replace("hub", "GET", "config.json", exchange -> {
             exchange.sendResponseHeaders(200, 67108865);
@@ -61,11 +61,11 @@ class DownloadLimitsTest extends HubTestBase {
         });
         assertThatThrownBy(this::download)
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("the server sends 67108865 bytes, at most 67108864 are taken");
+                .hasMessageContaining("the server sends 67108865 bytes, but at most 67108864 are allowed");
     }
 
     @Test
-    void file_of_no_stated_size_is_downloaded() {
+    void file_of_unknown_size_is_downloaded() {
         hub.replace("hub", "HEAD", "config.json", linked(""));
         assertThat(download().resolve("config.json")).hasBinaryContent(hub.content("config.json"));
     }

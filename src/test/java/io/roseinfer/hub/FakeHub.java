@@ -22,13 +22,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A hub on loopback that answers as huggingface.co does: small files itself, with git's SHA-1 as the tag; weights by a redirect
- * to a store on another port, with SHA-256; the bare name, without its owner, by a redirect to where it moved. Every request is written down, and any answer can be replaced.
+ * A hub on loopback that behaves like huggingface.co. It serves small files itself, with git's SHA-1 as the tag, and
+ * redirects weights to a store on another port, with SHA-256. It redirects the bare name without owner to the moved id.
+ * Every request is recorded, and any response can be replaced.
  */
 public final class FakeHub implements AutoCloseable {
     public static final String COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
-    /** One request that arrived. */
+    /** A request that has arrived. */
     public record Seen(String server, String method, String path, Map<String, String> headers) {
         Optional<String> header(String name) {
             return Optional.ofNullable(headers.get(name));
@@ -43,7 +44,7 @@ public final class FakeHub implements AutoCloseable {
     private final HttpServer store = server();
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final Map<String, byte[]> files = new ConcurrentHashMap<>();
-    /** What branches and tags besides main point to. */
+    /** The commits of branches and tags other than main. */
     private final Map<String, String> commits = new ConcurrentHashMap<>();
 
     private final Map<String, HttpHandler> replaced = new ConcurrentHashMap<>();
@@ -89,7 +90,7 @@ public final class FakeHub implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
-    /** Where the store serves a file. */
+    /** The address of a file at the store. */
     public URI stored(String file) {
         return URI.create(address(store) + "/objects/" + file);
     }
@@ -98,12 +99,12 @@ public final class FakeHub implements AutoCloseable {
         files.put(name, content);
     }
 
-    /** A branch or tag that points to a commit of its own, with the same files but for those of {@link #fileAt}. */
+    /** Adds a branch or tag with its own commit, with the same files except those of {@link #fileAt}. */
     public void revision(String name, String commit) {
         commits.put(name, commit);
     }
 
-    /** A file as it is at a commit other than main's. */
+    /** Sets a file at a commit other than main's. */
     public void fileAt(String commit, String name, byte[] content) {
         files.put(commit + ":" + name, content);
     }
@@ -116,7 +117,7 @@ public final class FakeHub implements AutoCloseable {
         return files.getOrDefault(name, new byte[0]);
     }
 
-    /** Replaces the answer of {@code server} ({@code hub} or {@code store}) to one method for one file. */
+    /** Replaces the response of {@code server} ({@code hub} or {@code store}) to one method for one file. */
     public void replace(String server, String method, String file, HttpHandler handler) {
         replaced.put(server + " " + method + " " + file, handler);
     }
@@ -141,7 +142,7 @@ public final class FakeHub implements AutoCloseable {
         return file.endsWith(".safetensors");
     }
 
-    /** The hub's own answer: metadata, and the bytes of small files or a redirect for large ones. */
+    /** The hub's normal response: metadata, and the bytes of small files or a redirect for large ones. */
     private void answer(HttpExchange exchange) throws IOException {
         String path = exchange.getRequestURI().getPath();
         String oldName = "/" + id.substring(id.indexOf('/') + 1) + "/resolve/";
@@ -181,7 +182,7 @@ public final class FakeHub implements AutoCloseable {
         serve(exchange, content(path.substring("/objects/".length())));
     }
 
-    /** Sends bytes, or the rest of them if a range is asked for. */
+    /** Sends bytes, or the requested range of them. */
     public static void serve(HttpExchange exchange, byte[] content) throws IOException {
         if (exchange.getRequestMethod().equals("HEAD")) {
             exchange.getResponseHeaders().set("Content-Length", Integer.toString(content.length));

@@ -22,11 +22,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Processes that download into one cache and are killed: two of ours and, where there are locks, one that does as other tools do.
- * The server is slow, answers late, breaks off, and does not always honour ranges. Whenever a process has been killed, and at each round's end,
- * every file that bears a hash as its name must have it.
+ * Processes that download into one cache and are killed: two of roseinfer's and, if there are locks, one that behaves
+ * like other tools. The server is slow, responds late, breaks connections, and does not always support ranges. After
+ * each kill and each round, every file named by a hash must have it.
  *
- * <p>{@code main} takes the number of kills, {@code locks} or {@code no-locks}, and optionally a seed; it ends with a verdict.
+ * <p>{@code main} takes the number of kills, {@code locks} or {@code no-locks}, and optionally a seed; it ends with a
+ * verdict.
  */
 final class HubCacheChaos implements AutoCloseable {
     private static final String WEIGHTS = "model.safetensors";
@@ -36,7 +37,7 @@ final class HubCacheChaos implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{40}|[0-9a-f]{64}");
 
-    /** What the kills have led to. */
+    /** The outcome of the kills. */
     record Verdict(int rounds, int kills, int published, List<String> faults) {}
 
     private final Random random;
@@ -82,7 +83,7 @@ final class HubCacheChaos implements AutoCloseable {
         }
     }
 
-    /** Plays rounds, each with a cache of its own, until so many processes have been killed. */
+    /** Runs rounds, each with its own cache, until the given number of processes has been killed. */
     Verdict run(int kills) throws IOException, InterruptedException {
         List<String> faults = new ArrayList<>();
         int rounds = 0;
@@ -125,7 +126,7 @@ final class HubCacheChaos implements AutoCloseable {
         }
     }
 
-    /** Waits until so much more has been sent; false if nobody is left to take it. */
+    /** Waits until more bytes have been sent; returns false if no process is left. */
     private boolean awaitBytes(long bytes, List<Process> running) {
         long target = servedBytes.get() + bytes;
         while (servedBytes.get() < target) {
@@ -183,23 +184,23 @@ final class HubCacheChaos implements AutoCloseable {
         }
     }
 
-    /** The store's answer: in pieces, sometimes with the whole file where a range was asked for, sometimes broken off. */
+    /** The store's response: in chunks, sometimes the whole file instead of a range, sometimes broken. */
     private void serveSlowly(HttpExchange exchange) throws IOException {
         boolean ours = "roseinfer".equals(exchange.getRequestHeaders().getFirst("User-Agent"));
         String range = exchange.getRequestHeaders().getFirst("Range");
-        boolean honoured = range != null && (!ours || chance(5) > 0);
-        int from = honoured ? Integer.parseInt(range.substring("bytes=".length(), range.length() - 1)) : 0;
+        boolean supportsRange = range != null && (!ours || chance(5) > 0);
+        int from = supportsRange ? Integer.parseInt(range.substring("bytes=".length(), range.length() - 1)) : 0;
         if (from >= weights.length) {
             exchange.sendResponseHeaders(416, -1);
             return;
         }
-        if (honoured) {
+        if (supportsRange) {
             exchange.getResponseHeaders()
                     .set("Content-Range", "bytes " + from + "-" + (weights.length - 1) + "/" + weights.length);
         }
-        // Late answers: by the time the first byte comes, another process may have finished the file.
+        // Late responses: another process may have finished the file before the first byte arrives.
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(chance(2) == 0 ? 0 : chance(MAX_LATENCY_MILLIS)));
-        exchange.sendResponseHeaders(honoured ? 206 : 200, weights.length - from);
+        exchange.sendResponseHeaders(supportsRange ? 206 : 200, weights.length - from);
         int end = chance(4) == 0 ? from + chance(weights.length - from) : weights.length;
         for (int at = from; at < end; at += PIECE_BYTES) {
             int bytes = Math.min(PIECE_BYTES, end - at);
@@ -221,7 +222,7 @@ final class HubCacheChaos implements AutoCloseable {
         hub.close();
     }
 
-    /** One of our processes: cache, hub, whether there are locks. */
+    /** One of roseinfer's processes, with cache and hub, with or without locks. */
     static final class OurDownload {
         private OurDownload() {}
 

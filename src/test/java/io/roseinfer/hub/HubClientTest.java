@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a download brings, and where it puts it. */
+/** The files of a download, and their places in the cache. */
 class HubClientTest extends HubTestBase {
 
     @Test
@@ -44,7 +44,7 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void nothing_but_blobs_links_ref_and_notes_of_what_is_absent_is_left_behind() throws IOException {
+    void only_blobs_links_ref_and_absence_marks_are_left() throws IOException {
         download();
         Path notes = repository().resolve(".no_exist");
         assertThat(notes.resolve(FakeHub.COMMIT).resolve("tokenizer.json")).isEmptyFile();
@@ -73,7 +73,7 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void everything_after_the_configuration_is_asked_for_at_one_commit() {
+    void everything_after_the_configuration_is_requested_at_one_commit() {
         download();
         List<String> atBranch = hub.seen().stream()
                 .map(FakeHub.Seen::path)
@@ -83,7 +83,7 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void weights_come_last_since_their_arrival_makes_a_snapshot_count() {
+    void weights_are_last_because_they_complete_a_snapshot() {
         download();
         assertThat(hub.seen().getLast().path()).endsWith("/objects/" + WEIGHTS);
     }
@@ -126,7 +126,7 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void moved_repository_is_downloaded_through_the_hub_s_redirect_into_the_folder_that_was_asked_for() {
+    void moved_repository_is_downloaded_through_the_hub_s_redirect_into_the_requested_folder() {
         HubSettings settings = settings(Optional.of("hf_secret"));
         try (HubClient client = client(settings, DownloadListener.SILENT, TIMEOUTS)) {
             Path snapshot = download(client, new HubId("small"));
@@ -152,7 +152,7 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void token_is_sent_to_the_hub_and_never_to_the_store_behind_it() {
+    void token_is_sent_to_the_hub_and_never_to_the_store() {
         download(settings(Optional.of("hf_secret")), DownloadListener.SILENT);
         assertThat(hub.bodies(WEIGHTS)).hasSize(1);
         assertThat(hub.seen())
@@ -190,15 +190,15 @@ class HubClientTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"../../../evil", "\"..\"", "", "zz", "\"0123\""})
-    void etag_that_is_no_hash_is_refused(String etag) {
+    void etag_that_is_not_a_hash_is_refused(String etag) {
         hub.replace("hub", "HEAD", "config.json", FakeHub.status(200, "X-Repo-Commit", FakeHub.COMMIT, "ETag", etag));
-        assertThatThrownBy(this::download).isInstanceOf(BadModel.class).hasMessageContaining("unusable ETag");
+        assertThatThrownBy(this::download).isInstanceOf(BadModel.class).hasMessageContaining("invalid ETag");
         assertThat(cache).isEmptyDirectory();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"../../../../evil", "main", "0123", ""})
-    void commit_that_is_no_hash_is_refused(String commit) {
+    void commit_that_is_not_a_hash_is_refused(String commit) {
         String etag = '"' + FakeHub.gitSha1(hub.content("config.json")) + '"';
         hub.replace("hub", "HEAD", "config.json", FakeHub.status(200, "X-Repo-Commit", commit, "ETag", etag));
         assertThatThrownBy(this::download).isInstanceOf(BadModel.class).hasMessageContaining("unexpected commit");
@@ -207,7 +207,7 @@ class HubClientTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "http://a b/"})
-    void redirect_to_what_is_no_web_address_is_refused(String location) {
+    void redirect_to_another_scheme_is_refused(String location) {
         hub.replace("hub", "GET", "config.json", FakeHub.status(302, "Location", location));
         assertThatThrownBy(this::download).isInstanceOf(BadModel.class).hasMessageContaining("redirects to");
     }

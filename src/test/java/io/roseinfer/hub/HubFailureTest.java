@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes wrong on the way, and what is made of it. */
+/** Failures in transit and how they are handled. */
 class HubFailureTest extends HubTestBase {
     private static final String OURS = ".roseinfer.incomplete";
 
     @Test
-    void download_cut_in_the_middle_goes_on_where_it_broke_off() {
+    void interrupted_download_is_resumed() {
         byte[] weights = hub.content(WEIGHTS);
         CountDownLatch halfArrived = new CountDownLatch(1);
         AtomicInteger gets = new AtomicInteger();
@@ -53,7 +53,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void download_that_breaks_off_ever_so_often_is_completed_as_long_as_each_attempt_brings_something() {
+    void download_is_completed_as_long_as_each_attempt_makes_progress() {
         byte[] weights = hub.content(WEIGHTS);
         int pieces = 3 * HubClient.MAX_ATTEMPTS;
         hub.replace("store", "GET", WEIGHTS, exchange -> {
@@ -73,7 +73,7 @@ class HubFailureTest extends HubTestBase {
         assertThat(hub.bodies(WEIGHTS)).hasSizeGreaterThan(2 * HubClient.MAX_ATTEMPTS);
     }
 
-    /** Lets a connection break only when its bytes are on the disk. */
+    /** Breaks a connection only after its bytes are on the disk. */
     private void awaitArrival(int bytes) throws IOException {
         Path blobs = repository().resolve("blobs");
         Path partial = blobs.resolve(FakeHub.sha256(hub.content(WEIGHTS)) + OURS);
@@ -83,7 +83,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void download_that_starts_over_again_and_again_brings_nothing_and_is_given_up() throws IOException {
+    void download_that_keeps_restarting_is_given_up() throws IOException {
         byte[] weights = hub.content(WEIGHTS);
         leavePartial(FakeHub.sha256(weights), Arrays.copyOf(weights, weights.length - 1));
         hub.replace("store", "GET", WEIGHTS, exchange -> {
@@ -103,7 +103,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void range_of_a_file_that_the_hub_serves_itself_is_bound_to_its_etag() throws IOException {
+    void range_request_to_the_hub_has_if_range() throws IOException {
         byte[] config = hub.content("config.json");
         leavePartial(FakeHub.gitSha1(config), Arrays.copyOf(config, 5));
         download();
@@ -124,7 +124,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void partial_file_of_other_bytes_is_found_by_the_hash_and_downloaded_anew() throws IOException {
+    void partial_file_of_other_bytes_is_detected_by_the_hash_and_downloaded_again() throws IOException {
         byte[] weights = hub.content(WEIGHTS);
         leavePartial(FakeHub.sha256(weights), new byte[1000]);
         assertThat(download().resolve(WEIGHTS)).hasBinaryContent(weights);
@@ -134,7 +134,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void partial_file_that_is_already_whole_is_not_asked_for_again() throws IOException {
+    void complete_partial_file_is_not_requested_again() throws IOException {
         byte[] weights = hub.content(WEIGHTS);
         leavePartial(FakeHub.sha256(weights), weights);
         assertThat(download().resolve(WEIGHTS)).hasBinaryContent(weights);
@@ -142,7 +142,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void unsatisfiable_range_starts_over() throws IOException {
+    void unsatisfiable_range_restarts_the_download() throws IOException {
         byte[] weights = hub.content(WEIGHTS);
         leavePartial(FakeHub.sha256(weights), Arrays.copyOf(weights, 1000));
         hub.replace("store", "GET", WEIGHTS, exchange -> {
@@ -156,7 +156,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void answer_with_another_range_than_asked_for_starts_over() throws IOException {
+    void response_with_another_range_restarts_the_download() throws IOException {
         byte[] weights = hub.content(WEIGHTS);
         leavePartial(FakeHub.sha256(weights), Arrays.copyOf(weights, 1000));
         hub.replace("store", "GET", WEIGHTS, exchange -> {
@@ -179,22 +179,22 @@ class HubFailureTest extends HubTestBase {
             }
         };
         assertThat(download(settings(), listener).resolve(WEIGHTS)).hasBinaryContent(weights);
-        assertThat(reasons).containsExactly("the server cannot continue the partial download; it starts over");
+        assertThat(reasons).containsExactly("the server cannot resume the partial download; restarting");
     }
 
     @Test
     void body_of_another_size_than_announced_is_refused() {
         hub.replace("store", "GET", WEIGHTS, exchange -> FakeHub.serve(exchange, new byte[10]));
         assertDownloadFails(
-                "wrong size: the hub states " + hub.content(WEIGHTS).length + " bytes, the server sends 10");
+                "wrong size: the hub reports " + hub.content(WEIGHTS).length + " bytes, the server sends 10");
         assertNoWeights();
     }
 
     @Test
-    void endless_body_is_cut_off_at_the_announced_size() {
+    void endless_body_is_aborted_at_the_announced_size() {
         byte[] tooMuch = new byte[hub.content(WEIGHTS).length + 1];
         hub.replace("store", "GET", WEIGHTS, exchange -> {
-            exchange.sendResponseHeaders(200, 0); // chunked: no length to see beforehand
+            exchange.sendResponseHeaders(200, 0); // chunked, so without a length
             exchange.getResponseBody().write(tooMuch);
         });
         assertDownloadFails("sends more than the " + hub.content(WEIGHTS).length + " bytes it announced");
@@ -206,14 +206,14 @@ class HubFailureTest extends HubTestBase {
         byte[] damaged = hub.content(WEIGHTS).clone();
         damaged[damaged.length - 1] ^= 1;
         hub.replace("store", "GET", WEIGHTS, exchange -> FakeHub.serve(exchange, damaged));
-        assertDownloadFails("its hash is not the " + FakeHub.sha256(hub.content(WEIGHTS)));
+        assertDownloadFails("its hash differs from the hub's " + FakeHub.sha256(hub.content(WEIGHTS)));
         assertNoWeights();
         assertThat(repository().resolve("blobs").resolve(FakeHub.sha256(hub.content(WEIGHTS)) + OURS))
                 .doesNotExist();
     }
 
     @Test
-    void body_with_another_hash_is_downloaded_once_more() {
+    void body_with_another_hash_is_downloaded_again() {
         AtomicInteger served = new AtomicInteger();
         hub.replace("store", "GET", WEIGHTS, exchange -> {
             byte[] content = hub.content(WEIGHTS).clone();
@@ -225,7 +225,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void weights_that_the_disk_has_no_room_for_are_not_begun() {
+    void weights_without_enough_disk_space_are_not_downloaded() {
         long bytes = hub.content(WEIGHTS).length;
         CacheVolume small = new CacheVolume() {
             @Override
@@ -236,8 +236,8 @@ class HubFailureTest extends HubTestBase {
         try (HubClient client = new HubClient(settings(), DownloadListener.SILENT, wait -> {}, TIMEOUTS, small)) {
             assertThatThrownBy(() -> download(client, ID))
                     .isInstanceOf(BadModel.class)
-                    .hasMessageContaining("the weights take " + bytes + " more bytes")
-                    .hasMessageContaining("a disk with " + (bytes - 1) + " bytes free");
+                    .hasMessageContaining("the weights need " + bytes + " more bytes")
+                    .hasMessageContaining("has " + (bytes - 1) + " bytes of free disk space");
         }
         assertThat(hub.bodies(WEIGHTS)).isEmpty();
     }
@@ -249,13 +249,13 @@ class HubFailureTest extends HubTestBase {
             damaged[3] ^= 1;
             FakeHub.serve(exchange, damaged);
         });
-        assertDownloadFails("its hash is not the " + FakeHub.gitSha1(hub.content("config.json")));
+        assertDownloadFails("its hash differs from the hub's " + FakeHub.gitSha1(hub.content("config.json")));
     }
 
     @Test
     void unauthorized_without_token_says_to_set_one() {
         everyHeadAnswers(FakeHub.status(401));
-        assertDownloadFails("401, there is no such repository, or it is private; check the id, or set HF_TOKEN");
+        assertDownloadFails("401, the repository does not exist or is private; check the id, or set HF_TOKEN");
     }
 
     @Test
@@ -263,39 +263,39 @@ class HubFailureTest extends HubTestBase {
         everyHeadAnswers(FakeHub.status(401));
         assertThatThrownBy(() -> download(settings(Optional.of("hf_secret")), DownloadListener.SILENT))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("401, HF_TOKEN was not accepted")
+                .hasMessageContaining("401, HF_TOKEN was rejected")
                 .hasMessageNotContaining("hf_secret");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {401, 403})
-    void gated_repository_says_where_to_ask_and_what_the_server_says(int status) {
+    void gated_repository_error_has_its_page_and_the_server_s_message(int status) {
         everyHeadAnswers(
                 FakeHub.status(status, "X-Error-Code", "GatedRepo", "X-Error-Message", "Access is \"restricted\""));
         String page = hub.endpoint() + "/owner/small";
-        assertDownloadFails(status + ", the repository is gated; ask for access at " + page + " and set HF_TOKEN");
+        assertDownloadFails(status + ", the repository is gated; request access at " + page + " and set HF_TOKEN");
         assertDownloadFails("(the server says: \"Access is \\\"restricted\\\"\")");
         assertThatThrownBy(() -> download(settings(Optional.of("hf_secret")), DownloadListener.SILENT))
-                .hasMessageContaining(status + ", the repository is gated; ask for access at " + page)
+                .hasMessageContaining(status + ", the repository is gated; request access at " + page)
                 .hasMessageContaining("account of the token")
                 .hasMessageNotContaining("hf_secret");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {401, 404})
-    void error_code_says_more_than_the_status(int status) {
+    void error_code_takes_precedence_over_the_status(int status) {
         everyHeadAnswers(FakeHub.status(status, "X-Error-Code", "RepoNotFound"));
-        assertDownloadFails(status + ", there is no such repository, or it is private; check the id, or set HF_TOKEN");
+        assertDownloadFails(status + ", the repository does not exist or is private; check the id, or set HF_TOKEN");
         everyHeadAnswers(FakeHub.status(status, "X-Error-Code", "RevisionNotFound"));
         assertDownloadFails(status + ", the repository has no branch, tag or commit main");
     }
 
     @Test
-    void unknown_repository_is_told_from_a_missing_file() {
+    void unknown_repository_is_distinguished_from_a_missing_file() {
         try (HubClient client = client(settings(), DownloadListener.SILENT, TIMEOUTS)) {
             assertThatThrownBy(() -> download(client, new HubId("owner/unknown")))
                     .isInstanceOf(BadModel.class)
-                    .hasMessageContaining("404, there is no such repository, or it is private; check the id");
+                    .hasMessageContaining("404, the repository does not exist or is private; check the id");
         }
         hub.replace("hub", "HEAD", "config.json", FakeHub.status(404, "X-Error-Code", "EntryNotFound"));
         assertDownloadFails("404, the repository has no such file");
@@ -316,20 +316,20 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void server_error_that_stays_ends_after_five_attempts_with_growing_pauses() {
+    void permanent_server_error_ends_after_five_attempts_with_growing_delays() {
         everyHeadAnswers(FakeHub.status(502));
         List<Duration> pauses = new ArrayList<>();
         try (HubClient client =
                 new HubClient(settings(), DownloadListener.SILENT, pauses::add, TIMEOUTS, CacheVolume.REAL)) {
             assertThatThrownBy(() -> download(client, ID))
                     .isInstanceOf(BadModel.class)
-                    .hasMessageContaining("failed 5 times: the server answered 502");
+                    .hasMessageContaining("failed 5 times: the server returned 502");
         }
         assertThat(pauses).extracting(Duration::toSeconds).containsExactly(1L, 2L, 4L, 8L);
     }
 
     @Test
-    void server_that_asks_for_patience_gets_it() {
+    void retry_after_is_respected() {
         everyHeadAnswers(FakeHub.status(429, "Retry-After", "7"));
         List<Duration> pauses = new ArrayList<>();
         try (HubClient client =
@@ -340,18 +340,18 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void hub_that_is_not_there_is_named_with_what_to_do() {
-        URI nobody = hub.endpoint();
+    void unreachable_hub_is_reported_with_a_remedy() {
+        URI unreachable = hub.endpoint();
         hub.close();
-        HubSettings settings = settings(cache, nobody, Optional.empty(), Map.of());
+        HubSettings settings = settings(cache, unreachable, Optional.empty(), Map.of());
         assertThatThrownBy(() -> download(settings, DownloadListener.SILENT))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining(nobody.toString())
+                .hasMessageContaining(unreachable.toString())
                 .hasMessageContaining("check the network and HF_ENDPOINT");
     }
 
     @Test
-    void server_that_goes_silent_is_given_up() {
+    void stalled_server_is_given_up() {
         CountDownLatch never = new CountDownLatch(1);
         hub.replace("store", "GET", WEIGHTS, exchange -> {
             exchange.sendResponseHeaders(200, hub.content(WEIGHTS).length);
@@ -377,14 +377,14 @@ class HubFailureTest extends HubTestBase {
         try (HubClient client = client(settings, DownloadListener.SILENT, TIMEOUTS)) {
             assertThatThrownBy(() -> download(client, ID))
                     .isInstanceOf(BadModel.class)
-                    .hasMessageContaining("interrupted; run again");
+                    .hasMessageContaining("interrupted; try again");
         } finally {
             assertThat(Thread.interrupted()).isTrue();
         }
     }
 
     @Test
-    void download_interrupted_within_a_body_ends_at_once_and_keeps_what_has_arrived() {
+    void download_interrupted_within_a_body_ends_at_once_and_keeps_the_received_bytes() {
         List<String> retried = new ArrayList<>();
         DownloadListener interrupting = new DownloadListener() {
             @Override
@@ -403,7 +403,7 @@ class HubFailureTest extends HubTestBase {
         try {
             assertThatThrownBy(() -> download(settings, interrupting))
                     .isInstanceOf(BadModel.class)
-                    .hasMessageContaining("\"" + WEIGHTS + "\" was interrupted; run again to resume it");
+                    .hasMessageContaining("\"" + WEIGHTS + "\" was interrupted; try again to resume it");
         } finally {
             assertThat(Thread.interrupted()).isTrue();
         }

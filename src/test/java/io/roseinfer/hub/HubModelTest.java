@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A hub id on its way through the front door: which settings count, and when. */
+/** A hub id passed to the public API: which settings apply, and when. */
 class HubModelTest extends HubTestBase {
 
     @ParameterizedTest
@@ -35,7 +35,7 @@ class HubModelTest extends HubTestBase {
         assertThat(hub.seen()).allMatch(request -> request.path().endsWith("/config.json"));
     }
 
-    /** The Split of a published tokenizer that cannot be read. */
+    /** The Split of a published tokenizer that is not supported. */
     @Test
     void model_whose_tokenizer_cannot_be_read_is_refused_before_its_weights_unless_token_ids_suffice() {
         hub.remove("vocab.json");
@@ -50,7 +50,7 @@ class HubModelTest extends HubTestBase {
         Map<String, String> environment = Map.of("HF_HUB_CACHE", cache.toString());
         assertThatThrownBy(() -> load(environment))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("an expression other than those of ")
+                .hasMessageContaining("is not the expression of ")
                 .hasMessageContaining("models.md")
                 .message()
                 .hasSizeLessThan(600);
@@ -103,7 +103,7 @@ class HubModelTest extends HubTestBase {
     }
 
     @Test
-    void home_of_the_environment_is_where_the_cache_is_looked_for() {
+    void cache_is_in_the_home_of_the_environment() {
         assertThatThrownBy(() -> load(Map.of("HOME", cache.toString(), "HF_HUB_OFFLINE", "1")))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("is not in the cache " + cache.resolve(".cache/huggingface/hub"));

@@ -32,7 +32,7 @@ class HubProxiesTest extends HubTestBase {
     }
 
     @Test
-    void token_in_the_clear_is_warned_of_once() {
+    void unencrypted_token_is_warned_of_once() {
         Map<String, String> environment = Map.of("HTTP_PROXY", hub.endpoint().toString(), "NO_PROXY", "127.0.0.1");
         URI far = URI.create("http://hub.invalid");
         HubSettings settings = settings(cache, far, Optional.of("hf_secret"), environment);
@@ -56,7 +56,7 @@ class HubProxiesTest extends HubTestBase {
     }
 
     @Test
-    void each_scheme_has_its_own_proxy_and_all_proxy_stands_in_for_the_missing_one() {
+    void each_scheme_has_its_own_proxy_and_all_proxy_is_the_default() {
         Map<String, String> environment = Map.of("HTTPS_PROXY", PROXY, "all_proxy", "other:8080");
         assertThat(chosen(environment, "https://hub/x")).isEqualTo(proxy("proxy", 3128));
         assertThat(chosen(environment, "http://hub/x")).isEqualTo(proxy("other", 8080));
@@ -64,7 +64,7 @@ class HubProxiesTest extends HubTestBase {
     }
 
     @Test
-    void small_letters_win_over_capitals() {
+    void lower_case_takes_precedence_over_upper_case() {
         assertThat(chosen(Map.of("https_proxy", PROXY, "HTTPS_PROXY", "http://late:1"), "https://hub/x"))
                 .isEqualTo(proxy("proxy", 3128));
     }
@@ -91,10 +91,10 @@ class HubProxiesTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"socks5://proxy:1080", "https://proxy", "http://", "http://me:secret@proxy:1", "a b"})
-    void value_that_is_no_usable_proxy_is_refused_by_its_name_alone(String value) {
+    void invalid_proxy_is_reported_without_its_value(String value) {
         assertThatThrownBy(() -> HubProxies.from(Map.of("HTTPS_PROXY", value)))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("https_proxy is no address of a proxy")
+                .hasMessageContaining("https_proxy is not a supported proxy address")
                 .hasMessageNotContaining("secret");
     }
 

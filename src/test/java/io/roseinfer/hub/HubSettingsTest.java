@@ -37,7 +37,7 @@ class HubSettingsTest {
 
     @ParameterizedTest
     @CsvSource({"1,true", "ON,true", "yes,true", "True,true", "0,false", "no,false", "'',false"})
-    void offline_is_what_hugging_face_takes_for_true(String value, boolean offline) {
+    void offline_is_true_for_the_values_of_hugging_face(String value, boolean offline) {
         assertThat(from(Map.of("HF_HUB_OFFLINE", value)).offline()).isEqualTo(offline);
     }
 
@@ -101,7 +101,7 @@ class HubSettingsTest {
                 "https://user@host",
                 "https://h?q"
             })
-    void endpoint_that_is_no_web_address_is_refused(String value) {
+    void endpoint_that_is_not_a_web_address_is_refused(String value) {
         assertThatThrownBy(() -> from(Map.of("HF_ENDPOINT", value)).endpoint())
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("HF_ENDPOINT=");
@@ -118,7 +118,7 @@ class HubSettingsTest {
     }
 
     @Test
-    void token_of_the_login_is_read_where_the_environment_gives_none(@TempDir Path folder) throws IOException {
+    void saved_token_is_the_default(@TempDir Path folder) throws IOException {
         Files.writeString(folder.resolve("token"), "hf_login\n");
         Path other = Files.writeString(folder.resolve("other"), "hf_other");
         String home = folder.toString();
@@ -141,7 +141,7 @@ class HubSettingsTest {
     }
 
     @Test
-    void home_of_the_environment_comes_before_the_one_that_the_system_knows(@TempDir Path home) throws IOException {
+    void home_of_the_environment_takes_precedence(@TempDir Path home) throws IOException {
         Files.createDirectories(home.resolve(".cache/huggingface"));
         Files.writeString(home.resolve(".cache/huggingface/token"), "hf_home");
         HubSettings settings = from(Map.of("HOME", home.toString()));
@@ -153,23 +153,23 @@ class HubSettingsTest {
     }
 
     @Test
-    void user_without_a_home_directory_needs_one_only_if_nothing_else_says_where_the_cache_is() {
+    void home_directory_is_only_needed_by_default_locations() {
         HubSettings homeless = HubSettings.from(Map.of(), "?");
         assertThatThrownBy(homeless::cacheDirectory)
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("set HOME, or HF_HOME");
+                .hasMessageContaining("set HOME or HF_HOME");
         assertThat(HubSettings.from(Map.of("HF_HOME", "/hf"), "?").cacheDirectory())
                 .isEqualTo(Path.of("/hf/hub"));
     }
 
     @Test
-    void problems_are_all_listed_and_keep_nothing_else_from_being_used() {
+    void all_problems_are_listed_and_other_settings_still_work() {
         HubSettings settings = from(Map.of(
                 "HF_HUB_CACHE", "/cache", "HF_ENDPOINT", "junk", "HF_TOKEN", "two words", "https_proxy", "socks5://x"));
         assertThat(settings.problems())
                 .satisfiesExactly(
                         endpoint -> assertThat(endpoint).contains("HF_ENDPOINT="),
-                        token -> assertThat(token).contains("HF_TOKEN holds").doesNotContain("two words"),
+                        token -> assertThat(token).contains("HF_TOKEN has").doesNotContain("two words"),
                         proxy -> assertThat(proxy).contains("https_proxy"));
         assertThat(settings.cacheDirectory()).isEqualTo(Path.of("/cache"));
         assertThat(settings.toString()).contains("HF_ENDPOINT").doesNotContain("junk", "two words");
@@ -189,7 +189,7 @@ class HubSettingsTest {
         "http://127.1.2.3,false",
         "http://[::1]:80,false"
     })
-    void token_that_would_travel_in_the_clear_is_warned_of(String endpoint, boolean warned) {
+    void unencrypted_token_is_warned_of(String endpoint, boolean warned) {
         HubSettings settings = from(Map.of("HF_ENDPOINT", endpoint, "HF_TOKEN", "hf_secret"));
         assertThat(settings.tokenWarning().isPresent()).isEqualTo(warned);
         assertThat(settings.tokenWarning().orElse("")).doesNotContain("hf_secret");

@@ -14,11 +14,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A fake hub with a small model on it, an empty cache, and a client that never waits between attempts. */
+/** A fake hub with a small model, an empty cache, and a client without delays between attempts. */
 public abstract class HubTestBase {
     public static final HubId ID = new HubId("owner/small");
     public static final String WEIGHTS = "model.safetensors";
-    /** Looks at nothing. */
+    /** Checks nothing. */
     public static final BeforeWeights UNCHECKED = new BeforeWeights() {
         @Override
         public void config(Path file) {}
@@ -59,7 +59,7 @@ public abstract class HubTestBase {
         return settings(cache, hub.endpoint(), token, Map.of());
     }
 
-    /** Settings by the variables of an environment and nothing of this machine. */
+    /** Settings from the given environment only. */
     static HubSettings settings(Path cache, URI endpoint, Optional<String> token, Map<String, String> others) {
         Map<String, String> environment = new HashMap<>(others);
         environment.put("HF_HUB_CACHE", cache.toString());

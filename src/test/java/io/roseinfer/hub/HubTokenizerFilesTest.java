@@ -32,13 +32,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A model tokenizes the same whether it comes from the hub, from a cache that another tool began, or from a directory. */
+/** A model tokenizes the same from the hub, from a cache that another tool filled partly, and from a directory. */
 class HubTokenizerFilesTest extends HubTestBase {
     private static final Pattern FILE_NAME = Pattern.compile("[A-Za-z0-9_.-]+\\.(json|txt|model)");
     private static final List<String> TEXTS =
             List.of("hello", "a <x> b<y>", "<x><y>", "<|endoftext|>he", " <y> he", "né 世界", "");
 
-    /** The files that a repository may keep its tokenizer in. */
+    /** The possible files of a repository's tokenizer. */
     enum Layout {
         TOKENIZER("tokenizer.json"),
         TOKENIZER_AND_CONFIG("tokenizer.json,tokenizer_config.json"),
@@ -78,7 +78,7 @@ class HubTokenizerFilesTest extends HubTestBase {
 
     @ParameterizedTest
     @EnumSource
-    void tokenizer_that_another_tool_has_left_out_is_fetched_into_its_snapshot(Layout layout) throws IOException {
+    void missing_tokenizer_is_downloaded_into_another_tool_s_snapshot(Layout layout) throws IOException {
         Path snapshot = download();
         forgetAbsences();
         layout.files().forEach(name -> hub.file(name, content(name)));
@@ -89,7 +89,7 @@ class HubTokenizerFilesTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"vocab.json", "vocab.json,merges.txt", "merges.txt,tokenizer_config.json"})
-    void tokenizer_of_which_another_tool_has_left_a_part_is_completed(String there) throws IOException {
+    void incomplete_tokenizer_of_another_tool_is_completed(String there) throws IOException {
         List<String> files = Layout.VOCABULARY_AND_ADDED.files();
         Stream.of(there.split(",")).forEach(name -> hub.file(name, content(name)));
         download();
@@ -102,7 +102,7 @@ class HubTokenizerFilesTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"tokenizer_config.json", "generation_config.json", "chat_template.jinja"})
-    void file_beside_a_complete_tokenizer_that_another_tool_has_left_out_is_fetched(String name) throws IOException {
+    void missing_file_next_to_a_complete_tokenizer_is_downloaded(String name) throws IOException {
         hub.file("tokenizer.json", content("tokenizer.json"));
         Path snapshot = download();
         forgetAbsences();
@@ -114,7 +114,7 @@ class HubTokenizerFilesTest extends HubTestBase {
     }
 
     @Test
-    void what_the_repository_does_not_have_is_asked_for_once() throws IOException {
+    void file_that_the_repository_lacks_is_requested_once() throws IOException {
         download();
         forgetAbsences();
         modelDirectory(settings());
@@ -126,7 +126,7 @@ class HubTokenizerFilesTest extends HubTestBase {
     }
 
     @Test
-    void snapshot_without_a_tokenizer_is_taken_as_it_is_offline() throws IOException {
+    void snapshot_without_a_tokenizer_is_used_offline() throws IOException {
         Path snapshot = download();
         forgetAbsences();
         int requests = hub.seen().size();
@@ -135,17 +135,17 @@ class HubTokenizerFilesTest extends HubTestBase {
     }
 
     @Test
-    void snapshot_without_a_tokenizer_is_taken_with_a_warning_if_the_hub_cannot_be_asked() throws IOException {
+    void snapshot_without_a_tokenizer_is_used_with_a_warning_if_the_hub_is_unreachable() throws IOException {
         Path snapshot = download();
         forgetAbsences();
         hub.close();
         assertThat(modelDirectory(settings())).isEqualTo(snapshot);
-        assertThat(warnings).singleElement().asString().contains("may lack", "tokenizer.json", "of owner/small");
+        assertThat(warnings).singleElement().asString().contains("may be missing", "tokenizer.json", "of owner/small");
         assertThat(repository().resolve(".no_exist")).doesNotExist();
     }
 
     @Test
-    void tokenizer_that_the_hub_has_but_does_not_give_is_no_tokenizer_to_do_without() throws IOException {
+    void tokenizer_that_cannot_be_downloaded_is_an_error() throws IOException {
         download();
         forgetAbsences();
         hub.file("tokenizer.json", content("tokenizer.json"));
@@ -200,7 +200,7 @@ class HubTokenizerFilesTest extends HubTestBase {
         return new ModelHub(settings, listener, wait -> {}).directory(ID, UNCHECKED);
     }
 
-    /** As after a tool that never asked for them. */
+    /** As after a tool that did not request them. */
     private void forgetAbsences() throws IOException {
         Path notes = repository().resolve(".no_exist");
         try (Stream<Path> tree = Files.walk(notes)) {
@@ -224,7 +224,7 @@ class HubTokenizerFilesTest extends HubTestBase {
                 .toList();
     }
 
-    /** One tokenizer in all its files: bytes, "he", and two added tokens, which only some of the layouts know. */
+    /** One tokenizer in all its files: bytes, "he", and two added tokens, which only some layouts have. */
     private static byte[] content(String name) {
         Map<String, Object> added = Map.of("<x>", 258, "<y>", 259);
         Object json =
@@ -285,7 +285,7 @@ class HubTokenizerFilesTest extends HubTestBase {
                 Map.of("type", "BPE", "vocab", vocabulary(), "merges", List.of(List.of("h", "e"))));
     }
 
-    /** The bytes in GPT-2's spelling, then "he" and the end of text. */
+    /** The bytes in GPT-2's alphabet, then "he" and the end of text. */
     private static Map<String, Integer> vocabulary() {
         List<Integer> printable = Stream.of(
                         IntStream.rangeClosed('!', '~'),

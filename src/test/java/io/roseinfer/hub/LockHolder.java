@@ -3,7 +3,7 @@ package io.roseinfer.hub;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Another process: takes a blob's lock, says so, and holds it until its input ends. */
+/** Another process that takes a blob's lock, reports that, and holds it until its input ends. */
 final class LockHolder {
     private LockHolder() {}
 

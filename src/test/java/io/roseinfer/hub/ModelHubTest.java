@@ -33,7 +33,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     @Test
-    void offline_without_a_cache_says_what_is_missing_and_how_to_get_it() {
+    void offline_without_a_cache_reports_what_is_missing_with_a_remedy() {
         assertThatThrownBy(() -> directory(settings().asOffline(), ID))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("owner/small is not in the cache " + cache)
@@ -55,7 +55,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     @Test
-    void link_to_a_blob_that_is_gone_counts_as_missing() throws IOException {
+    void dangling_link_to_a_blob_is_a_missing_file() throws IOException {
         Path snapshot = snapshot("models--owner--small");
         Files.writeString(snapshot.resolve("config.json"), "{}");
         Files.createSymbolicLink(snapshot.resolve(WEIGHTS), Path.of("../../blobs/gone"));
@@ -65,7 +65,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     @Test
-    void moved_model_is_found_under_either_spelling() throws IOException {
+    void moved_model_is_found_under_either_id() throws IOException {
         Path snapshot = snapshot("models--owner--old");
         Files.writeString(snapshot.resolve("config.json"), "{}");
         Files.createFile(snapshot.resolve(WEIGHTS));
@@ -74,7 +74,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     @Test
-    void own_spelling_is_taken_before_the_other() throws IOException {
+    void requested_id_is_used_before_the_other() throws IOException {
         for (String folder : List.of("models--old", "models--owner--old")) {
             Path snapshot = snapshot(folder);
             Files.writeString(snapshot.resolve("config.json"), "{}");
@@ -86,7 +86,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     @Test
-    void ref_that_is_no_commit_is_not_followed() throws IOException {
+    void ref_that_is_not_a_commit_is_ignored() throws IOException {
         Path refs = Files.createDirectories(repository().resolve("refs"));
         Files.writeString(refs.resolve("main"), "../../../evil");
         assertThatThrownBy(() -> directory(settings().asOffline(), ID)).hasMessageContaining("is not in the cache");
@@ -94,7 +94,7 @@ class ModelHubTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"v1.0", "refs/pr/7", "0123abc"})
-    void revision_is_downloaded_beside_the_main_branch_and_found_again_without_a_request(String revision) {
+    void revision_is_cached_next_to_the_main_branch(String revision) {
         String commit = "f".repeat(40);
         hub.revision(revision, commit);
         hub.fileAt(commit, "config.json", utf8("{\"of\":\"revision\"}"));
@@ -137,7 +137,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     @Test
-    void files_beside_the_weights_are_downloaded_where_the_repository_has_them() {
+    void optional_files_are_downloaded_if_the_repository_has_them() {
         List<String> names = List.of(
                 "generation_config.json",
                 "tokenizer_config.json",

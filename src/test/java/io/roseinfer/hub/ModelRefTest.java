@@ -33,13 +33,13 @@ class ModelRefTest {
     }
 
     @Test
-    void existing_directory_wins_over_a_hub_id_of_the_same_spelling() {
+    void existing_directory_takes_precedence_over_a_hub_id() {
         assertThat(parse("src")).isEqualTo(new ModelRef.Directory(Path.of("src")));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "openai-community/gpt2-medium", "distilbert/distilgpt2", "a", "A1/b_c-d.e"})
-    void hub_id_keeps_its_spelling(String text) {
+    void hub_id_is_kept(String text) {
         assertThat(parse(text)).isEqualTo(new ModelRef.Hub(new HubId(text))).hasToString(text);
     }
 
@@ -51,7 +51,7 @@ class ModelRefTest {
     }
 
     @Test
-    void revision_of_a_model_that_has_moved_is_looked_for_under_both_spellings() {
+    void revision_of_a_moved_model_is_searched_under_both_ids() {
         assertThat(KNOWN.hubId("old").at("v1").spellings())
                 .extracting(HubId::toString)
                 .containsExactly("old@v1", "owner/old@v1");
@@ -87,13 +87,13 @@ class ModelRefTest {
     }
 
     @Test
-    void cache_folder_of_an_id_is_the_one_of_its_own_spelling() {
+    void cache_folder_is_that_of_the_requested_id() {
         assertThat(new HubId("gpt2").folderName()).isEqualTo("models--gpt2");
         assertThat(new HubId("distilbert/distilgpt2").folderName()).isEqualTo("models--distilbert--distilgpt2");
     }
 
     @Test
-    void id_that_has_moved_has_two_spellings_its_own_first() {
+    void moved_id_has_two_spellings_the_requested_one_first() {
         assertThat(KNOWN.hubId("old").spellings()).extracting(HubId::text).containsExactly("old", "owner/old");
         assertThat(KNOWN.hubId("owner/old").spellings()).extracting(HubId::text).containsExactly("owner/old", "old");
         assertThat(KNOWN.hubId("owner/new").spellings()).extracting(HubId::text).containsExactly("owner/new");
@@ -109,12 +109,12 @@ class ModelRefTest {
     }
 
     @Test
-    void misspelt_built_in_model_is_answered_with_the_nearest() {
+    void misspelled_built_in_model_gets_a_suggestion() {
         assertMissing("builtin:chatt", "builtin:chat; did you mean builtin:chat?");
     }
 
     @Test
-    void misspelt_shape_is_answered_with_the_nearest() {
+    void misspelled_shape_gets_a_suggestion() {
         assertMissing("random:smal", "of a config.json; did you mean random:small?");
     }
 
@@ -140,24 +140,24 @@ class ModelRefTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"./absent", "/absent/model", "~/absent", "absent/", "../absent", "a/b/c", "C:\\absent"})
-    void path_that_does_not_exist_says_what_was_looked_for(String text) {
+    void missing_path_is_reported_as_absolute_path(String text) {
         assertMissing(
                 text,
-                "no such directory: looked for "
+                "no such directory: "
                         + Quoted.escape(Path.of(text).toAbsolutePath().toString()));
     }
 
     @Test
     void file_instead_of_a_directory_is_refused() throws IOException {
         Path file = Files.createFile(directory.resolve("model.safetensors"));
-        assertMissing(file.toString(), "is a file; give the directory");
+        assertMissing(file.toString(), "is a file; it must be the directory");
     }
 
     @Test
-    void gguf_file_is_named_as_what_it_is() throws IOException {
+    void gguf_file_is_recognized() throws IOException {
         Path file = Files.createFile(directory.resolve("model-Q4_K_M.gguf"));
-        assertMissing(file.toString(), "is a GGUF file; GGUF is not read");
-        assertRefused("owner/name-GGUF:Q4_K_M", "GGUF is not read");
+        assertMissing(file.toString(), "is a GGUF file; GGUF is not supported");
+        assertRefused("owner/name-GGUF:Q4_K_M", "GGUF is not supported");
     }
 
     @ParameterizedTest
@@ -183,7 +183,7 @@ class ModelRefTest {
     void refusal_lists_what_is_allowed() {
         assertRefused(
                 "gpt2 medium",
-                "allowed are a directory, a hub id such as old or owner/name, one at a branch, tag or commit as"
+                "allowed are a directory, a hub id such as old or owner/name, with a branch, tag or commit"
                         + " owner/name@revision, builtin:tiny, builtin:chat, random:small");
     }
 

@@ -17,8 +17,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Another process, which downloads a blob as the Python tools of 2025 do: it locks by {@code flock}, which Java's locks know nothing
- * of, appends to {@code <etag>.incomplete}, looks at the size alone, and renames.
+ * Another process, which downloads a blob like the Python tools of 2025: it locks by {@code flock}, which is
+ * independent of Java's locks, appends to {@code <etag>.incomplete}, checks only the size, and renames.
  */
 final class OtherToolDownload {
     private static final int CREATE_AND_WRITE = 0x41;
@@ -61,7 +61,7 @@ final class OtherToolDownload {
         }
     }
 
-    @SuppressWarnings("restricted") // flock has no other way in
+    @SuppressWarnings("restricted") // the only way to call flock
     private static MethodHandle libc(String name, FunctionDescriptor type, Linker.Option... options) {
         Linker linker = Linker.nativeLinker();
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);

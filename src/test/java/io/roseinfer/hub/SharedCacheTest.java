@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Others write into the same cache: nobody's file is cut, continued or published but our own. */
+/** Other tools write to the same cache: only roseinfer's partial files are truncated, resumed or published. */
 class SharedCacheTest extends HubTestBase {
     private Path blobs;
     private byte[] weights;
@@ -31,7 +31,7 @@ class SharedCacheTest extends HubTestBase {
     }
 
     @Test
-    void file_that_another_tool_downloads_into_is_neither_continued_nor_touched() throws IOException {
+    void partial_file_of_another_tool_is_not_touched() throws IOException {
         byte[] theirs = Arrays.copyOf(weights, 1000);
         Path file = Files.write(blobs.resolve(etag + ".incomplete"), theirs);
         assertThat(download().resolve(WEIGHTS)).hasBinaryContent(weights);
@@ -40,7 +40,7 @@ class SharedCacheTest extends HubTestBase {
     }
 
     @Test
-    void file_that_is_started_over_is_not_the_one_that_somebody_may_hold_open() throws IOException {
+    void restarted_download_uses_a_new_file() throws IOException {
         byte[] part = Arrays.copyOf(weights, 1000);
         Path partial = Files.write(blobs.resolve(etag + ".roseinfer.incomplete"), part);
         Path sameFile = Files.createLink(cache.resolve("same-file"), partial);
@@ -55,7 +55,7 @@ class SharedCacheTest extends HubTestBase {
     }
 
     @Test
-    void file_that_is_too_long_is_replaced_and_not_shortened() throws IOException {
+    void too_long_partial_file_is_replaced_and_not_truncated() throws IOException {
         byte[] tooLong = Arrays.copyOf(weights, weights.length + 1);
         Path partial = Files.write(blobs.resolve(etag + ".roseinfer.incomplete"), tooLong);
         Path sameFile = Files.createLink(cache.resolve("same-file"), partial);
@@ -64,7 +64,7 @@ class SharedCacheTest extends HubTestBase {
     }
 
     @Test
-    void without_locks_a_download_continues_nothing_and_leaves_nothing() throws IOException {
+    void without_locks_a_download_does_not_resume_and_leaves_nothing() throws IOException {
         byte[] part = Arrays.copyOf(weights, 1000);
         Path partial = Files.write(blobs.resolve(etag + ".roseinfer.incomplete"), part);
         assertThat(downloadWithoutLocks().resolve(WEIGHTS)).hasBinaryContent(weights);
@@ -81,7 +81,7 @@ class SharedCacheTest extends HubTestBase {
     }
 
     @Test
-    void without_locks_a_download_that_was_cut_goes_on_where_it_broke_off() {
+    void without_locks_a_download_resumes_its_own_attempt() {
         hub.replace("store", "GET", WEIGHTS, exchange -> {
             if (exchange.getRequestHeaders().containsKey("Range")) {
                 FakeHub.serve(exchange, weights);
@@ -94,7 +94,7 @@ class SharedCacheTest extends HubTestBase {
     }
 
     @Test
-    void unshared_files_of_killed_downloads_go_after_a_day_and_nothing_else_does() throws IOException {
+    void only_day_old_unshared_files_of_killed_downloads_are_removed() throws IOException {
         Path old = leftover(etag + "." + UUID.randomUUID() + ".roseinfer.incomplete", Duration.ofHours(25));
         List<Path> kept = List.of(
                 leftover(etag + "." + UUID.randomUUID() + ".roseinfer.incomplete", Duration.ofHours(23)),
