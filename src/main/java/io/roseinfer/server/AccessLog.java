@@ -10,13 +10,15 @@ import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** One line for each call, without what was asked and answered. Whatever a client sends, a line stays one line. */
+/**
+ * The access log: one line per call, without prompts and completions. Each line is escaped, so that it stays one line.
+ */
 public final class AccessLog {
-    /** How a line looks. */
+    /** Format of a line. */
     public enum Format {
         /** No lines. */
         OFF,
-        /** {@code name=value} with spaces between. */
+        /** {@code name=value} pairs separated by spaces. */
         TEXT,
         /** One JSON object. */
         JSON
@@ -28,10 +30,10 @@ public final class AccessLog {
     private final InstantSource time;
 
     /**
-     * A log.
+     * Creates a log.
      *
-     * @param lines takes each line, without its end, from any thread
-     * @param time what the lines are dated by
+     * @param lines receives each line, without its line end, from any thread
+     * @param time the time of the lines
      */
     public AccessLog(Format format, Consumer<String> lines, Clock clock, InstantSource time) {
         this.format = Objects.requireNonNull(format, "format");
@@ -40,7 +42,7 @@ public final class AccessLog {
         this.time = Objects.requireNonNull(time, "time");
     }
 
-    /** Keeps no log. */
+    /** Returns a disabled log. */
     public static AccessLog off() {
         return new AccessLog(Format.OFF, line -> {}, Clock.system(), InstantSource.system());
     }

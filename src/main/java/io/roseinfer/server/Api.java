@@ -21,20 +21,23 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Finds the endpoint of a request, and answers errors itself. What its headers decide is answered without a thread of the request. */
+/**
+ * Routes requests to endpoints, and answers errors. Requests that can be answered from their headers alone get no
+ * thread of their own.
+ */
 final class Api implements HttpHandler {
     /** The handler of a path. */
     sealed interface Route {
-        /** Returns the methods that are answered there, as the header {@code Allow} lists them. */
+        /** Returns the supported methods, as the header {@code Allow} lists them. */
         String methods();
     }
 
     /**
      * State of the server, for GET and HEAD.
      *
-     * @param open whether it is shown without a key
-     * @param quick whether it is made at once on the connection's thread; if not, the executor for state makes it
-     * @param endpoint makes the response without waiting for anything; an {@link ApiError} that it throws is the response
+     * @param open whether it is served without a key
+     * @param quick whether it is computed on the connection's thread; otherwise on the executor for state
+     * @param endpoint returns the response without waiting; a thrown {@link ApiError} becomes the response
      */
     record State(boolean open, boolean quick, Function<Exchange, Reply> endpoint) implements Route {
         @Override
@@ -46,7 +49,7 @@ final class Api implements HttpHandler {
     /**
      * Work on a body, for POST.
      *
-     * @param endpoint sends the response; an {@link ApiError} that it throws is the response
+     * @param endpoint sends the response; a thrown {@link ApiError} becomes the response
      */
     record Work(BiConsumer<Exchange, Response> endpoint) implements Route {
         @Override
@@ -55,7 +58,7 @@ final class Api implements HttpHandler {
         }
     }
 
-    /** The status logged for a client that has left; no response has it. */
+    /** The status logged for a client that has disconnected; it is never sent. */
     static final int CLIENT_GONE = 499;
 
     private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
@@ -68,7 +71,7 @@ final class Api implements HttpHandler {
     private final InstantSource time;
     private final Consumer<Exchange> done;
 
-    /** The endpoints by path; {@code models} answers below {@code /v1/models/}. */
+    /** The endpoints by path; {@code models} serves the paths below {@code /v1/models/}. */
     record Routes(Map<String, Route> exact, Route models) {
         static final String MODELS = "/v1/models/";
 
@@ -77,18 +80,21 @@ final class Api implements HttpHandler {
             return Optional.ofNullable(route == null && path.startsWith(MODELS) ? models : route);
         }
 
-        /** Returns the name of a path in metrics. What a client makes up is no label: there would be no end of them. */
+        /**
+         * Returns the label of a path in metrics. Unknown paths have one label, so that clients cannot create unlimited
+         * labels.
+         */
         String label(String path) {
             return exact.containsKey(path) ? path : path.startsWith(MODELS) ? MODELS + "{id}" : "none";
         }
     }
 
     /**
-     * The routes of one server.
+     * Creates the handler of one server.
      *
-     * @param state makes what takes longer than a connection's thread may
-     * @param time what answers are dated by
-     * @param done is given each request once it is answered
+     * @param state runs endpoints that take too long for a connection's thread
+     * @param time the time of responses
+     * @param done receives each request once it is answered
      */
     Api(
             Routes routes,
@@ -179,7 +185,9 @@ final class Api implements HttpHandler {
         }
     }
 
-    /** Returns the error to send for a failure. An unexpected failure is logged with its stack trace, which is not sent. */
+    /**
+     * Returns the error to send for a failure. An unexpected failure is logged with its stack trace, which is not sent.
+     */
     private ApiError error(Throwable failure) {
         return switch (failure) {
             case ApiError error -> error;
@@ -206,19 +214,19 @@ final class Api implements HttpHandler {
             requireKey(key.get(), call);
         }
         Route route = found.orElseThrow(
-                () -> ApiError.of(404, "NotFoundError", "there is nothing at " + Quoted.value(call.path())));
+                () -> ApiError.of(404, "NotFoundError", "no endpoint at " + Quoted.value(call.path())));
         if (!isAllowed(route, call.method())) {
             throw ApiError.of(
                             405,
                             "MethodNotAllowedError",
-                            Quoted.value(call.path()) + " takes " + route.methods() + ", not "
+                            Quoted.value(call.path()) + " supports " + route.methods() + ", not "
                                     + Quoted.value(call.method()))
                     .withHeader("Allow", route.methods());
         }
         return route;
     }
 
-    /** Returns whether a route answers a method. */
+    /** Returns whether a route supports a method. */
     static boolean isAllowed(Route route, String method) {
         return switch (route) {
             case State at -> method.equals("GET") || method.equals("HEAD");
@@ -227,11 +235,11 @@ final class Api implements HttpHandler {
     }
 
     private static void requireKey(ApiKey key, HttpCall call) {
-        if (!call.header("authorization").map(key::opens).orElse(false)) {
+        if (!call.header("authorization").map(key::matches).orElse(false)) {
             throw ApiError.of(
                             401,
                             "AuthenticationError",
-                            "no API key, or a wrong one; send the header Authorization: Bearer KEY")
+                            "missing or invalid API key; send the header Authorization: Bearer KEY")
                     .withHeader("WWW-Authenticate", "Bearer");
         }
     }

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** The key that clients must show. Kept and compared as a digest, so that the time it takes tells nothing about it. */
+/** The key that clients must send. It is stored and compared as a digest, so that timing reveals nothing about it. */
 public final class ApiKey {
     private static final String SCHEME = "Bearer ";
 
@@ -16,19 +16,19 @@ public final class ApiKey {
     }
 
     /**
-     * A key of visible ASCII characters.
+     * Returns a key of visible ASCII characters.
      *
-     * @throws BadInput if it has others, or none
+     * @throws BadInput if it has other characters, or none
      */
     public static ApiKey of(String key) {
         if (key.isEmpty() || !key.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-            throw new BadInput("the API key must be visible ASCII characters without spaces, at least one");
+            throw new BadInput("the API key must consist of at least one visible ASCII character, without spaces");
         }
         return new ApiKey(digest(key));
     }
 
-    /** Whether the value of an {@code Authorization} header is {@code Bearer} and this key. */
-    boolean opens(String authorization) {
+    /** Returns whether the value of an {@code Authorization} header is {@code Bearer} and this key. */
+    boolean matches(String authorization) {
         boolean bearer = authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length());
         String shown = bearer ? authorization.substring(SCHEME.length()).strip() : "";
         return MessageDigest.isEqual(digest, digest(shown)) && bearer;

@@ -13,9 +13,9 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * When everything happened to one call, from its first byte to the write of its last token, for a client that asks by the header
- * {@code X-Roseinfer-Stamps: 1}. All are nanoseconds of the server's clock; a client on the same machine, which the boot id
- * tells, reads the same one.
+ * The timestamps of one call, from its first byte to the write of its last token, for clients that send the header
+ * {@code X-Roseinfer-Stamps: 1}. They are nanoseconds of the server's clock, which a client on the same machine (with
+ * the same boot id) can read as well.
  */
 final class CallStamps {
     private static final String HEADER = "x-roseinfer-stamps";
@@ -29,7 +29,7 @@ final class CallStamps {
     private long parsedNanos;
     private long tokenizedNanos;
 
-    /** Stamps of a call whose own thread has just begun. */
+    /** Creates the timestamps of a call whose thread has just started. */
     CallStamps(Exchange exchange, Clock clock) {
         this.asked = asked(exchange.call());
         this.clock = clock;
@@ -40,34 +40,34 @@ final class CallStamps {
     private static boolean asked(HttpCall call) {
         String value = call.header(HEADER).orElse("0");
         if (!value.equals("0") && !value.equals("1")) {
-            throw ApiError.badField(HEADER, "the header X-Roseinfer-Stamps must be 1 for stamps, or 0");
+            throw ApiError.badField(HEADER, "the header X-Roseinfer-Stamps must be 1 for timestamps, or 0");
         }
         return value.equals("1");
     }
 
-    /** Whether the client wants them. */
+    /** Returns whether the client requested timestamps. */
     boolean asked() {
         return asked;
     }
 
-    /** The body is JSON. */
+    /** Records that the body is parsed. */
     void parsed() {
         parsedNanos = clock.nanos();
     }
 
-    /** The fields are checked, and prompts are token ids. */
+    /** Records that the fields are checked and the prompts encoded. */
     void tokenized() {
         tokenizedNanos = clock.nanos();
     }
 
-    /** The stamps of the next choice. */
+    /** Returns the timestamps of the next choice. */
     Choice addChoice() {
         Choice choice = new Choice();
         choices.add(choice);
         return choice;
     }
 
-    /** Puts the stamps of a call whose completions have ended into its answer. */
+    /** Adds the timestamps of a call whose completions have ended to its response. */
     void addTo(ObjectNode answer, List<Completion> completions) {
         ObjectNode stamps = answer.putObject("stamps")
                 .put("boot_id", MachineClock.bootId().orElse(null))
@@ -104,14 +104,14 @@ final class CallStamps {
         }
     }
 
-    /** The stamps of one choice that the server takes itself; those of the engine come with the completion. */
+    /** The timestamps of one choice that the server takes; the engine's come with the completion. */
     final class Choice {
         private long[] readNanos = {};
         private long[] writtenNanos = {};
         private int read;
         private int written;
 
-        /** The next token has been taken from the engine. */
+        /** Records that the next token was read from the engine. */
         void tokenRead() {
             if (asked) {
                 if (read == readNanos.length) {
@@ -121,7 +121,7 @@ final class CallStamps {
             }
         }
 
-        /** The socket has been given the events of all tokens read so far. */
+        /** Records that the socket was given the events of all tokens read so far. */
         void tokensWritten() {
             if (written < read) {
                 if (writtenNanos.length < read) {

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The completions of one call as server-sent events, which interleave when there are several. The connection's thread reads the
- * streams, without waiting for any, whenever the engine has delivered to one of them; the call's own thread waits for the end of all.
+ * Sends the completions of one call as server-sent events, which interleave if there are several. The connection's
+ * thread polls the streams when the engine has delivered to one of them; the call's thread waits until all have ended.
  */
 final class CompletionEvents implements BodySource {
     private static final byte[] BEGIN = "data: ".getBytes(StandardCharsets.US_ASCII);
@@ -54,7 +54,10 @@ final class CompletionEvents implements BodySource {
         this.stamps = stamps;
     }
 
-    /** Writes everything that comes of the streams. The answer begins with the first token, so what fails before has its own status. */
+    /**
+     * Writes all events of the streams. The response begins with the first token, so that earlier failures have their
+     * own status.
+     */
     void stream(OpenStreams streams) {
         for (TokenStream stream : streams.all()) {
             choices.add(new Choice(choices.size(), stream));
@@ -73,7 +76,7 @@ final class CompletionEvents implements BodySource {
         response.end();
     }
 
-    /** What stands behind the last token: counts and stamps, if they are wanted. */
+    /** Returns the events after the last token: usage and timestamps, if requested. */
     private String tail() {
         List<Completion> completions =
                 choices.stream().map(choice -> choice.completion.orElseThrow()).toList();
@@ -97,12 +100,12 @@ final class CompletionEvents implements BodySource {
 
     @Override
     public boolean fill(ByteSink bytes) {
-        boolean whole = true;
+        boolean complete = true;
         for (Choice choice : choices) {
             choice.read(bytes);
-            whole &= choice.completion.isPresent();
+            complete &= choice.completion.isPresent();
         }
-        return whole;
+        return complete;
     }
 
     @Override
@@ -126,7 +129,7 @@ final class CompletionEvents implements BodySource {
         private final int index;
         private final TokenStream stream;
         private final CallStamps.Choice stamped = stamps.addChoice();
-        /** Tokens that have been read and not told. */
+        /** Tokens that were read but not yet sent. */
         private final List<GeneratedToken> batch = new ArrayList<>();
 
         private final boolean hasLogprobs = call.request().sampling().logprobs() >= 0;
@@ -145,7 +148,7 @@ final class CompletionEvents implements BodySource {
             return call.prompts().get(index / call.n());
         }
 
-        /** Tells the tokens that there are, unless they are more than a buffer's worth. */
+        /** Sends the available tokens, up to a buffer's worth. */
         void read(ByteSink bytes) {
             Optional<GeneratedToken> token = next(bytes);
             while (token.isPresent()) {
@@ -153,12 +156,12 @@ final class CompletionEvents implements BodySource {
                 token = next(bytes);
             }
             if (completion.isEmpty() && stream.isExhausted()) {
-                tell(bytes, true);
+                send(bytes, true);
             }
         }
 
         private Optional<GeneratedToken> next(ByteSink bytes) {
-            return completion.isEmpty() && bytes.size() < ByteSink.PIECE_BYTES
+            return completion.isEmpty() && bytes.size() < ByteSink.CHUNK_BYTES
                     ? stream.poll(Duration.ZERO)
                     : Optional.empty();
         }
@@ -170,19 +173,19 @@ final class CompletionEvents implements BodySource {
             batch.add(token);
             boolean last = stream.isExhausted() && isServed();
             if (last || tokens == 1 || batch.size() >= call.output().interval()) {
-                tell(bytes, last);
+                send(bytes, last);
             }
         }
 
-        /** Whether the end, which is known, is a completion's and not a failure, which is told in an event of its own. */
+        /** Returns whether the completion has ended successfully; a failure is sent in a separate event. */
         private boolean isServed() {
             return stream.finishReason()
                     .filter(why -> why != FinishReason.ERROR && why != FinishReason.CANCELLED)
                     .isPresent();
         }
 
-        /** Tells what has been read in one event. */
-        private void tell(ByteSink bytes, boolean last) {
+        /** Sends the tokens read so far in one event. */
+        private void send(ByteSink bytes, boolean last) {
             String text = batch.size() == 1
                     ? batch.getFirst().text()
                     : batch.stream().map(GeneratedToken::text).collect(Collectors.joining());
@@ -191,7 +194,7 @@ final class CompletionEvents implements BodySource {
                 end();
             }
             if (first) {
-                // With the first token, which is there, so that a client can take it for the first token's time.
+                // Sent together with the first token, because clients take it for the time of the first token.
                 json.opening(index).ifPresent(event -> append(bytes, event));
             }
             if (!first && !last && !hasLogprobs) {
@@ -203,7 +206,7 @@ final class CompletionEvents implements BodySource {
             batch.clear();
         }
 
-        /** Almost every event is neither the first nor the last and tells nothing but tokens. */
+        /** Returns the template of most events: neither first nor last, and with tokens only. */
         private EventTemplate template() {
             if (template == null) {
                 ObjectNode event = event(Hole.TEXT.mark());
@@ -256,7 +259,7 @@ final class CompletionEvents implements BodySource {
             return (ObjectNode) event.get("choices").get(0);
         }
 
-        /** Takes the completion, which must be one: before anything of it is told. */
+        /** Takes the completion, and throws if it failed, before anything of it is sent. */
         private void end() {
             Completion ended = stream.completion();
             completion = Optional.of(ended);
@@ -264,7 +267,7 @@ final class CompletionEvents implements BodySource {
             reason = CompletionJson.finishReason(ended.finishReason());
         }
 
-        /** Makes an event the last: with the reason, and with text that was held back until the end was certain. */
+        /** Completes the last event: with the reason, and with text held back until the end was certain. */
         private void finish(ObjectNode event, int shown) {
             Completion ended = completion.orElseThrow();
             ObjectNode choice = choice(event);

@@ -26,7 +26,10 @@ import java.util.concurrent.CancellationException;
 import java.util.function.IntFunction;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code POST /v1/completions} and {@code POST /v1/chat/completions}: one call is {@code n} requests of the engine for each of its prompts. */
+/**
+ * {@code POST /v1/completions} and {@code POST /v1/chat/completions}. A call is {@code n} generation requests per
+ * prompt.
+ */
 final class Completions {
     private final Engine engine;
     private final CompletionReader reader;
@@ -61,7 +64,7 @@ final class Completions {
         CompletionCall call = workers.call(response::whenGone, body.size(), () -> read(exchange, body, stamps));
         body.release();
         requireRoom(call);
-        tellAside(exchange, call);
+        addHeaders(exchange, call);
         metrics.asked(call.request().maxNewTokens(), call.n());
         try (OpenStreams streams = new OpenStreams()) {
             response.whenGone(streams::close);
@@ -71,7 +74,7 @@ final class Completions {
             if (call.output().stream()) {
                 new CompletionEvents(exchange, response, call, json, metrics, stamps).stream(streams);
             } else {
-                response.send(whole(exchange, call, json, stamps, streams));
+                response.send(completeResponse(exchange, call, json, stamps, streams));
             }
         }
     }
@@ -85,17 +88,17 @@ final class Completions {
         return call;
     }
 
-    /** Refuses a call that an idle server would have no room for: trying again would not help. */
+    /** Rejects a call that is too large even for an idle server, so that retrying is useless. */
     private void requireRoom(CompletionCall call) {
         if (call.choices() > engine.maxInflightRequests()) {
             throw ApiError.badField(
                     call.n() > 1 ? "n" : "prompt",
-                    "the call asks for " + call.choices() + " completions; this server has at most "
+                    "the call requests " + call.choices() + " completions; this server allows at most "
                             + engine.maxInflightRequests() + " requests in flight");
         }
     }
 
-    private static void tellAside(Exchange exchange, CompletionCall call) {
+    private static void addHeaders(Exchange exchange, CompletionCall call) {
         if (!call.ignored().isEmpty()) {
             exchange.header("x-roseinfer-ignored", String.join(", ", call.ignored()));
         }
@@ -125,7 +128,7 @@ final class Completions {
                 exchange.startNanos());
     }
 
-    private Reply whole(
+    private Reply completeResponse(
             Exchange exchange, CompletionCall call, CompletionJson json, CallStamps stamps, OpenStreams streams) {
         List<Completion> completions = new ArrayList<>();
         try {
@@ -137,7 +140,7 @@ final class Completions {
             observe(metrics, streams, i -> completions.stream().skip(i).findFirst());
         }
         completions.forEach(Completions::requireServed);
-        ObjectNode answer = json.whole(call, completions);
+        ObjectNode answer = json.response(call, completions);
         if (completions.size() == 1) {
             Timings.add(answer, completions.getFirst());
         }
@@ -152,9 +155,9 @@ final class Completions {
     }
 
     /**
-     * Counts every request of a call once, those too that are ended because their client has left.
+     * Counts every request of a call once, including those cancelled because the client has disconnected.
      *
-     * @param taken returns the completion of a stream that was taken from it, by the stream's index
+     * @param taken returns the completion already taken from a stream, by the stream's index
      */
     static void observe(ServerMetrics metrics, OpenStreams streams, IntFunction<Optional<Completion>> taken) {
         streams.close();
@@ -164,7 +167,7 @@ final class Completions {
             try {
                 ended.add(taken.apply(i).orElseGet(all.get(i)::completion));
             } catch (RoseException | CancellationException failed) {
-                // A request that failed has no completion.
+                // A failed request has no completion.
             }
         }
         ended.forEach(metrics::completed);
@@ -173,7 +176,7 @@ final class Completions {
         }
     }
 
-    /** Refuses to pass off as a completion what the server itself has ended. */
+    /** Throws if the server itself ended the completion. */
     static void requireServed(Completion completion) {
         if (completion.finishReason() == FinishReason.CANCELLED) {
             throw ApiError.unavailable("the server is shutting down; the completion was not finished");

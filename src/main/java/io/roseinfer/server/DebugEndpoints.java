@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a client needs to place a call's stamps: the clock that they are of, and the engine's steps. */
+/** Endpoints that put a call's timestamps into context: their clock, and the engine's steps. */
 final class DebugEndpoints {
     private static final int MAX_STEPS = 4096;
     private static final int STEPS = 1024;
@@ -34,7 +34,7 @@ final class DebugEndpoints {
         this.time = time;
     }
 
-    /** {@code GET /debug/clock}: the clock of stamps, and the time of day at the same moment. */
+    /** Handles {@code GET /debug/clock}: the clock of the timestamps, and the time of day at the same moment. */
     Reply clock(Exchange exchange) {
         Instant now = time.instant();
         return exchange.reply(StrictJson.mapper()
@@ -46,7 +46,7 @@ final class DebugEndpoints {
                         Math.addExact(Math.multiplyExact(now.getEpochSecond(), 1_000_000_000L), now.getNano())));
     }
 
-    /** {@code GET /debug/steps}: the records of an engine's steps from one number on, oldest first, as far as it still has them. */
+    /** Handles {@code GET /debug/steps}: the retained records of an engine's steps from a number on, oldest first. */
     Reply steps(Exchange exchange) {
         Map<String, Long> query = query(exchange.call());
         long from = query.getOrDefault("from", 0L);
@@ -57,8 +57,7 @@ final class DebugEndpoints {
         int engines = engine.replicaStats().size();
         long replica = query.getOrDefault("engine", 0L);
         if (replica >= engines) {
-            throw ApiError.badField(
-                    "engine", "engine is " + replica + "; it must be 0 to " + (engines - 1) + ", of those that serve");
+            throw ApiError.badField("engine", "engine is " + replica + "; it must be 0 to " + (engines - 1) + "");
         }
         List<StepRecord> steps = engine.steps((int) replica, from, (int) limit);
         ObjectNode list = StrictJson.mapper().createObjectNode().put("object", "list");
@@ -84,11 +83,11 @@ final class DebugEndpoints {
             String value = pair.substring(pair.indexOf('=') + 1);
             if (!PARAMETERS.contains(name)) {
                 throw ApiError.badRequest("the query has " + Quoted.value(pair)
-                        + "; it takes engine=NUMBER, from=NUMBER and limit=NUMBER");
+                        + "; supported are engine=NUMBER, from=NUMBER and limit=NUMBER");
             }
             if (!value.matches("[0-9]{1,18}")) {
                 throw ApiError.badField(
-                        name, name + " is " + Quoted.value(value) + "; it must be a whole number, 0 or more");
+                        name, name + " is " + Quoted.value(value) + "; it must be a non-negative integer");
             }
             values.put(name, Long.parseLong(value));
         }

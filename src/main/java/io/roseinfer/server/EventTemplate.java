@@ -8,25 +8,25 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * An event of a stream with holes where events differ, so that telling a token is copying bytes. It is made of an event as JSON that
- * has marks in those places, so the event is spelt in one place alone.
+ * A stream event with holes for what varies, so that sending a token copies bytes instead of building JSON. It is made
+ * from a JSON event with marks as placeholders, so the event's format is defined in one place.
  */
 final class EventTemplate {
-    /** What events differ in. */
+    /** The varying parts of events. */
     enum Hole {
-        /** The text, within its quotes. */
+        /** The text, inside its quotes. */
         TEXT,
         /** The ids of tokens, in a list. */
         IDS,
-        /** How many tokens of the call have been told. */
+        /** The number of the call's tokens sent so far. */
         COMPLETION_TOKENS,
-        /** How many tokens the call has with those of its prompts. */
+        /** That number plus the tokens of the prompts. */
         TOTAL_TOKENS;
 
-        /** Nobody can guess it, so no name that a client makes up holds it. */
+        /** Random, so that no text of a client can contain it. */
         private final String mark = UUID.randomUUID().toString();
 
-        /** The string to put there; what is no text replaces its quotes, too. */
+        /** Returns the placeholder; if it is not text, the value also replaces the quotes. */
         String mark() {
             return mark;
         }
@@ -41,7 +41,7 @@ final class EventTemplate {
     private final List<byte[]> fixed = new ArrayList<>();
     private final List<Hole> holes = new ArrayList<>();
 
-    /** A template of an event as it is written, with marks; each at most once. */
+    /** Creates a template from an event with marks, each at most once. */
     EventTemplate(String marked) {
         int from = 0;
         while (true) {
@@ -63,7 +63,7 @@ final class EventTemplate {
         }
     }
 
-    /** Appends an event of some tokens. */
+    /** Appends an event with some tokens. */
     void append(ByteSink bytes, String text, List<GeneratedToken> tokens, int completionTokens, int promptTokens) {
         bytes.put(fixed.getFirst());
         for (int i = 0; i < holes.size(); i++) {

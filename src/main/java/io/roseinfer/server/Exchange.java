@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
 
-/** A request and its response, with the headers that every response has and with what the log will say of it. */
+/** A request and its response, with the headers of every response and the data for the access log. */
 final class Exchange {
     private static final int MAX_ID_CHARS = 128;
     private static final String JSON = "application/json";
@@ -34,7 +34,7 @@ final class Exchange {
     private Optional<Served> served = Optional.empty();
     private Optional<String> error = Optional.empty();
 
-    /** What the engine did for a call. */
+    /** The engine's work for a call. */
     record Served(int promptTokens, int completionTokens, String finishReason) {}
 
     Exchange(HttpCall call, long startNanos, Instant time) {
@@ -47,7 +47,7 @@ final class Exchange {
         headers.put("Date", DATE.format(time));
     }
 
-    /** An id for a call whose client has sent none. */
+    /** Returns a random id for a call whose client has sent none. */
     static String newId() {
         return UUID.randomUUID().toString().replace("-", "");
     }
@@ -60,17 +60,17 @@ final class Exchange {
         return call;
     }
 
-    /** The client's own id for the request if it has sent one, else a random one. */
+    /** Returns the client's id for the request if it has sent one, else a random one. */
     String requestId() {
         return requestId;
     }
 
-    /** Takes the id that a body brings, unless a header has brought one. */
+    /** Uses the id in the body, unless a header has one. */
     void name(String id) {
         if (!isUsable(id)) {
             throw ApiError.badField(
                     "request_id",
-                    "request_id must be 1 to " + MAX_ID_CHARS + " printable characters of ASCII without blanks");
+                    "request_id must be 1 to " + MAX_ID_CHARS + " printable ASCII characters without spaces");
         }
         if (!isNamed) {
             requestId = id;
@@ -82,7 +82,7 @@ final class Exchange {
         return startNanos;
     }
 
-    /** The status that was answered; 0 before. */
+    /** Returns the response's status; 0 before it. */
     int status() {
         return status;
     }
@@ -95,50 +95,52 @@ final class Exchange {
         served = Optional.of(value);
     }
 
-    /** A header of the answer, which must not have begun. */
+    /** Sets a header of the response, which must not have begun. */
     void header(String name, String value) {
         headers.put(name, value);
     }
 
-    /** Returns the message of the error that was answered, if one was. */
+    /** Returns the message of the error response, if it is one. */
     Optional<String> error() {
         return error;
     }
 
-    /** Makes the whole response. */
+    /** Returns a JSON response with status 200. */
     Reply reply(JsonNode body) {
         return reply(200, JSON, body.toString().getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Makes the whole response. */
+    /** Returns a complete response. */
     Reply reply(int code, String contentType, byte[] body) {
         status = code;
         header("Content-Type", contentType);
         return new Reply(code, headers, body);
     }
 
-    /** Makes the response to what has failed. */
+    /** Returns an error response. */
     Reply error(ApiError failure) {
         error = Optional.of(failure.message());
         failure.headers().forEach(this::header);
         return reply(failure.status(), JSON, failure.body());
     }
 
-    /** Begins a response whose length is not known. */
+    /** Begins a response of unknown length. */
     void begin(Response response, String contentType) {
         status = 200;
         header("Content-Type", contentType);
         response.begin(200, headers);
     }
 
-    /** Begins a stream of events. The headers keep proxies from collecting them. */
+    /** Begins a stream of events. The headers keep proxies from buffering it. */
     void beginEvents(Response response) {
         header("Cache-Control", "no-cache");
         header("X-Accel-Buffering", "no");
         begin(response, "text/event-stream; charset=utf-8");
     }
 
-    /** Answers an error: as the whole response, or as the last event of a stream that has begun, which no {@code [DONE]} follows. */
+    /**
+     * Sends an error: as the whole response, or as the last event of a stream that has begun, without {@code [DONE]}.
+     */
     void fail(ApiError failure, Response response) {
         if (!response.hasBegun()) {
             response.send(error(failure));
@@ -150,7 +152,7 @@ final class Exchange {
         }
     }
 
-    /** The client has left; only the log has this status. */
+    /** Records that the client has disconnected; only the log has this status. */
     void gone(int code) {
         status = code;
     }

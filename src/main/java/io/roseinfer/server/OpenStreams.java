@@ -4,7 +4,7 @@ import io.roseinfer.engine.TokenStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The streams of one call, which are closed together, those too that are opened afterwards. */
+/** The streams of one call, which are closed together; streams added later are closed at once. */
 final class OpenStreams implements AutoCloseable {
     private final List<TokenStream> streams = new ArrayList<>();
     private boolean closed;
@@ -20,7 +20,7 @@ final class OpenStreams implements AutoCloseable {
         return List.copyOf(streams);
     }
 
-    /** Ends what still runs; from any thread, any number of times. */
+    /** Cancels the streams still running. May be called by any thread, any number of times. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -14,15 +14,15 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The threads that parse bodies, render templates and tokenize: platform threads, and fewer than processors, because a virtual thread
- * that computes keeps all others from its carrier. Short bodies pass long ones, but at most one for each KiB that the long one has. A
- * client that leaves takes its work with it: out of the queue, or by an interrupt.
+ * The threads that parse bodies, render templates and tokenize. They are platform threads, fewer than processors,
+ * because a computing virtual thread would block its carrier. Short bodies overtake long ones, but at most one per KiB
+ * of the long one. If a client disconnects, its work is dequeued or interrupted.
  */
 final class PromptWorkers implements AutoCloseable {
-    /** Heap that parsing and tokenizing may take for each byte of a body: a JSON list of empty objects takes half of it. */
+    /** Heap that parsing and tokenizing may use per byte of a body; a JSON list of empty objects uses half of it. */
     private static final int HEAP_PER_BYTE = 64;
 
-    private static final int BYTES_PER_PLACE = 1024;
+    private static final int BYTES_PER_RANK = 1024;
 
     private final ThreadPoolExecutor threads;
     private final AtomicLong submitted = new AtomicLong();
@@ -40,46 +40,46 @@ final class PromptWorkers implements AutoCloseable {
     /**
      * Returns the number of threads for a machine.
      *
-     * @param bodyBytes the largest body
+     * @param bodyBytes the maximum size of a body
      */
     static int count(int processors, long heapBytes, int bodyBytes) {
         return Math.clamp(heapBytes / ((long) HEAP_PER_BYTE * bodyBytes), 1, Math.max(1, processors - 1));
     }
 
-    /** Work in the queue, first the one of the lowest place. */
+    /** Work in the queue, ordered by rank. */
     private static final class Task<T> extends FutureTask<T> implements Comparable<Task<?>> {
-        private final long place;
+        private final long rank;
 
-        Task(Callable<T> work, long place) {
+        Task(Callable<T> work, long rank) {
             super(work);
-            this.place = place;
+            this.rank = rank;
         }
 
         @Override
         public int compareTo(Task<?> other) {
-            return Long.compare(place, other.place);
+            return Long.compare(rank, other.rank);
         }
     }
 
     /**
-     * Does work on a thread of these, and waits for it.
+     * Runs work on one of these threads, and waits for it.
      *
-     * @param whenGone takes what ends the work if the client leaves
-     * @param bytes the size of the body that it is done on
-     * @throws ClientGone if the client has left
+     * @param whenGone receives the action that cancels the work if the client disconnects
+     * @param bytes the size of the body
+     * @throws ClientGone if the client has disconnected
      */
     <T> T call(Consumer<Runnable> whenGone, int bytes, Supplier<T> work) {
-        Task<T> task = new Task<>(work::get, submitted.getAndIncrement() + bytes / BYTES_PER_PLACE);
+        Task<T> task = new Task<>(work::get, submitted.getAndIncrement() + bytes / BYTES_PER_RANK);
         threads.execute(task);
         whenGone.accept(() -> cancel(task));
         try {
             return task.get();
         } catch (CancellationException left) {
-            throw new ClientGone("the client has left");
+            throw new ClientGone("the client has disconnected");
         } catch (InterruptedException e) {
             cancel(task);
             Thread.currentThread().interrupt();
-            throw new ClientGone("interrupted while a prompt was read");
+            throw new ClientGone("interrupted while reading a prompt");
         } catch (ExecutionException failed) {
             throw unchecked(Objects.requireNonNull(failed.getCause()));
         }
@@ -87,7 +87,7 @@ final class PromptWorkers implements AutoCloseable {
 
     private static RuntimeException unchecked(Throwable cause) {
         return switch (cause) {
-            case CancellationException left -> new ClientGone("the client has left");
+            case CancellationException left -> new ClientGone("the client has disconnected");
             case RuntimeException failure -> failure;
             case Error error -> throw error;
             default -> new IllegalStateException("work on prompts throws nothing checked", cause);
@@ -99,12 +99,12 @@ final class PromptWorkers implements AutoCloseable {
         boolean unusedRemoved = threads.remove(task);
     }
 
-    /** Returns the work that waits for a thread. */
+    /** Returns the number of queued tasks. */
     int waiting() {
         return threads.getQueue().size();
     }
 
-    /** Ends all work. */
+    /** Cancels all work. */
     @Override
     public void close() {
         for (Runnable left : threads.shutdownNow()) {

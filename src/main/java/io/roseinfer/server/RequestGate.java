@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Who is served: everybody while the server is open, nobody new while it drains or once the engine is dead. */
+/** Admits requests: all while the server is open, no new ones while it drains or once the engine is dead. */
 final class RequestGate {
-    /** What the server does; it only moves down this list. */
+    /** The server's state; it only moves down this list. */
     enum State {
         OPEN,
         DRAINING,
@@ -24,7 +24,7 @@ final class RequestGate {
     private State state = State.OPEN;
     private int inside;
 
-    /** Counts a call in, whatever becomes of it. */
+    /** Counts a call as inside, whether it will be served or not. */
     void enter() {
         lock.lock();
         try {
@@ -34,7 +34,7 @@ final class RequestGate {
         }
     }
 
-    /** Counts it out again. */
+    /** Counts a call as finished. */
     void leave() {
         lock.lock();
         try {
@@ -47,14 +47,14 @@ final class RequestGate {
         }
     }
 
-    /** Refuses a call if nobody is to be served now. Asked by a call that has been counted in, so that it is refused or waited for. */
+    /** Throws unless requests are admitted. The caller must have entered, so that {@link #awaitEmpty} waits for it. */
     void requireOpen() {
         refusal().ifPresent(refused -> {
             throw refused;
         });
     }
 
-    /** Why nobody is served now; empty while the gate is open. */
+    /** Returns the reason why no request is admitted; empty while the gate is open. */
     Optional<ApiError> refusal() {
         return switch (state()) {
             case OPEN -> Optional.empty();
@@ -72,7 +72,7 @@ final class RequestGate {
         }
     }
 
-    /** Serves nobody new any more. */
+    /** Admits no more requests. */
     void close() {
         lock.lock();
         try {
@@ -82,7 +82,7 @@ final class RequestGate {
         }
     }
 
-    /** The engine has said that it has stopped; its death, unless the server is being shut down. */
+    /** Records that the engine has stopped; it is dead unless the server is shutting down. */
     void engineStopped(EngineStopped why) {
         lock.lock();
         try {
@@ -95,12 +95,12 @@ final class RequestGate {
         }
     }
 
-    /** Is completed when the engine dies. */
+    /** Returns a future that completes when the engine dies. */
     CompletableFuture<EngineStopped> death() {
         return death;
     }
 
-    /** Waits until nobody is inside; whether that came about in time. */
+    /** Waits until no request is inside, and returns whether that happened in time. */
     boolean awaitEmpty(Duration limit) throws InterruptedException {
         long leftNanos = TimeUnit.NANOSECONDS.convert(limit);
         lock.lock();

@@ -14,18 +14,24 @@ import java.util.concurrent.atomic.LongAdder;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The requests that the engine has and has not ended, for {@code GET /debug/requests}. Nothing here knows their texts. */
+/**
+ * The requests that the engine has accepted and not finished, for {@code GET /debug/requests}. It has no access to
+ * their texts.
+ */
 final class RequestsInFlight implements RequestObserver {
     /**
-     * What the server knows of a request and the engine does not; it is the request's tag.
+     * Data about a request that only the server knows; it is the request's tag.
      *
-     * @param requestId the call's, which clients may have made up
-     * @param choice its number among the completions of its call
-     * @param arrivedNanos when the call came
+     * @param requestId the call's id, which a client may have chosen
+     * @param choice its index among the completions of its call
+     * @param arrivedNanos when the call arrived
      */
     record Origin(String requestId, int choice, boolean stream, int maxTokens, int priority, long arrivedNanos) {}
 
-    /** Whether requests have been part of a step. By the request itself, so that the engine's thread allocates nothing here. */
+    /**
+     * Whether requests have been part of a step, by the request itself, so that the engine's thread allocates nothing
+     * here.
+     */
     private final ConcurrentMap<ObservedRequest, Boolean> running = new ConcurrentHashMap<>();
 
     private final LongAdder endedTokens = new LongAdder();
@@ -48,12 +54,12 @@ final class RequestsInFlight implements RequestObserver {
 
     @Override
     public void ended(ObservedRequest request, FinishReason reason) {
-        // In this order: a reader that looks at both in the other one counts no token twice.
+        // In this order, and read in the other, no token is counted twice.
         running.remove(request);
         endedTokens.add(request.generatedTokens());
     }
 
-    /** Returns the tokens generated so far, of requests in flight too. It never falls. */
+    /** Returns the tokens generated so far, including those of requests in flight. It never decreases. */
     long generatedTokens() {
         long ended = endedTokens.sum();
         long live = running.keySet().stream()
@@ -62,7 +68,10 @@ final class RequestsInFlight implements RequestObserver {
         return highest.accumulateAndGet(ended + live, Math::max);
     }
 
-    /** {@code GET /debug/requests}: the requests, oldest first. The counts of one that is being computed may be a step behind. */
+    /**
+     * Handles {@code GET /debug/requests}: the requests, oldest first. The counts of a request being computed may be a
+     * step behind.
+     */
     Reply list(Exchange exchange, Clock clock) {
         ObjectNode list = StrictJson.mapper().createObjectNode().put("object", "list");
         ArrayNode data = list.putArray("data");

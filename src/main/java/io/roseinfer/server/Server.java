@@ -22,17 +22,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Serves one engine over HTTP, as OpenAI's API has it. Closing the server does not close the engine. */
+/** An OpenAI-compatible HTTP server for one engine. Closing the server does not close the engine. */
 public final class Server implements AutoCloseable {
-    /** What a client is told when the engine ends its stream takes no longer to write. */
-    private static final Duration FAREWELL = Duration.ofSeconds(1);
+    /** Maximum time to write the errors of streams that the engine's end has terminated. */
+    private static final Duration ERROR_GRACE = Duration.ofSeconds(1);
 
     private final Engine engine;
     private final RequestGate gate;
     private final HttpServer http;
     private final Threads threads;
 
-    /** The threads of what connections and virtual threads must not do: work on bodies, and the state that takes longer to tell. */
+    /** The platform threads for work on bodies, and for state endpoints that take longer. */
     private record Threads(PromptWorkers prompts, ExecutorService state) {
         static Threads start(ServerOptions options) {
             int prompts = PromptWorkers.count(
@@ -59,11 +59,11 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Listens, and serves until it is drained or closed.
+     * Starts a server, which serves until it is drained or closed.
      *
-     * @param metrics those whose observers the engine was opened with
-     * @param time what answers are dated by
-     * @throws io.roseinfer.base.RoseException.BadInput if the address cannot be had
+     * @param metrics the metrics whose observers the engine was opened with
+     * @param time the time of responses
+     * @throws io.roseinfer.base.RoseException.BadInput if it cannot listen on the address
      */
     public static Server start(
             Engine engine,
@@ -93,7 +93,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /** What a client makes up, a path or a method, is no label: there would be no end of them. */
+    /** Counts a call. Unknown paths and methods share a label, so that clients cannot create unlimited labels. */
     private static void count(Exchange exchange, Routes routes, ServerMetrics metrics) {
         HttpCall call = exchange.call();
         boolean known = routes.find(call.path())
@@ -147,37 +147,39 @@ public final class Server implements AutoCloseable {
         return new Routes(exact, new State(false, true, state::model));
     }
 
-    /** Where it listens. */
+    /** Returns the address it listens on. */
     public InetSocketAddress address() {
         return http.address();
     }
 
-    /** Connections that are open now. */
+    /** Returns the number of open connections. */
     int connections() {
         return http.connections();
     }
 
-    /** Is completed with the reason when the engine dies; from then on every call is answered 503. */
+    /**
+     * Returns a future that completes with the reason when the engine dies; from then on every call is answered 503.
+     */
     public CompletableFuture<EngineStopped> death() {
         return gate.death().copy();
     }
 
     /**
-     * Lets nothing new in, has what there is worked off for at most {@code grace}, ends the rest, tells its clients, and closes.
-     * The engine is closed, too.
+     * Rejects new requests, waits up to {@code grace} for those in flight, ends the rest with an error, and closes. The
+     * engine is closed, too.
      *
-     * @return whether everything was worked off in time
+     * @return whether all requests were finished in time
      */
     public boolean drain(Duration grace) throws InterruptedException {
         gate.close();
-        boolean worked = gate.awaitEmpty(grace);
+        boolean finished = gate.awaitEmpty(grace);
         engine.close();
-        boolean unused = gate.awaitEmpty(FAREWELL);
+        boolean unused = gate.awaitEmpty(ERROR_GRACE);
         close();
-        return worked;
+        return finished;
     }
 
-    /** Cuts every connection and stops listening. */
+    /** Closes every connection and stops listening. */
     @Override
     public void close() {
         gate.close();

@@ -32,12 +32,12 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * The numbers of {@code /metrics}, under vLLM's names, with finer buckets below a millisecond. Times of requests are noted when they
- * have ended, in whatever way, on the threads that answer; the engine's thread notes one number a step. Names that vLLM does not have
- * begin with {@code roseinfer:}.
+ * The metrics of {@code /metrics}, under vLLM's names, with finer buckets below a millisecond. Times of requests are
+ * recorded after they have ended, on the threads that answer; the engine's thread records one number per step. Names
+ * that vLLM does not have begin with {@code roseinfer:}.
  */
 public final class ServerMetrics {
-    /** From 100 µs to 2560 s; the edges of vLLM are among them. */
+    /** From 100 µs to 2560 s, including vLLM's bounds. */
     private static final double[] SECONDS = {
         1e-4, 2e-4, 5e-4, .001, .002, .005, .01, .02, .025, .04, .05, .06, .075, .08, .1, .15, .2, .25, .3, .4, .5, .75,
         .8, 1, 1.5, 2, 2.5, 5, 7.5, 10, 15, 20, 30, 40, 50, 60, 80, 120, 160, 240, 480, 640, 960, 1920, 2560
@@ -53,7 +53,7 @@ public final class ServerMetrics {
 
     private static final String MODEL = "model_name";
     private static final String ENGINE = "engine";
-    /** Where several replicas serve: what is counted for all of them together, and what waits for any. */
+    /** With several replicas: the label of totals. */
     private static final String ALL = "all";
 
     private static final String SHARED = "shared";
@@ -80,36 +80,36 @@ public final class ServerMetrics {
     private final DistributionDataPoint inference;
     private final Counter calls;
 
-    /** Metrics of an engine with one replica. */
+    /** Creates the metrics of an engine with one replica. */
     public ServerMetrics(String modelName) {
         this(modelName, 1);
     }
 
-    /** Metrics of one model's engine, which is to be opened with {@link #observers}. */
+    /** Creates the metrics of one model's engine, which is to be opened with {@link #observers}. */
     public ServerMetrics(String modelName, int replicas) {
         this.model = Objects.requireNonNull(modelName, "modelName");
         this.replicas = replicas;
-        Histogram steps = histograms("vllm:iteration_tokens_total", "Tokens computed in a step.", STEP_TOKENS);
+        Histogram steps = histograms("vllm:iteration_tokens_total", "Tokens computed per step.", STEP_TOKENS);
         stepTokens = IntStream.range(0, replicas)
                 .mapToObj(replica -> steps.labelValues(model, String.valueOf(replica)))
                 .toArray(DistributionDataPoint[]::new);
-        promptTokens = histogram("vllm:request_prompt_tokens", "Tokens of a prompt.", TOKENS);
-        completionTokens = histogram("vllm:request_generation_tokens", "Tokens generated for a request.", TOKENS);
-        longestCompletion = histogram(
-                "vllm:request_max_num_generation_tokens", "Tokens of the longest completion of a call.", TOKENS);
-        maxTokens = histogram("vllm:request_params_max_tokens", "The field max_tokens of a call.", TOKENS);
-        choices = histogram("vllm:request_params_n", "The field n of a call.", CHOICES);
-        ttft = seconds("vllm:time_to_first_token_seconds", "From the submission to the first token.");
-        interToken = seconds("vllm:inter_token_latency_seconds", "Between two tokens.");
+        promptTokens = histogram("vllm:request_prompt_tokens", "Prompt tokens per request.", TOKENS);
+        completionTokens = histogram("vllm:request_generation_tokens", "Generated tokens per request.", TOKENS);
+        longestCompletion =
+                histogram("vllm:request_max_num_generation_tokens", "Tokens of a call's longest completion.", TOKENS);
+        maxTokens = histogram("vllm:request_params_max_tokens", "Values of max_tokens.", TOKENS);
+        choices = histogram("vllm:request_params_n", "Values of n.", CHOICES);
+        ttft = seconds("vllm:time_to_first_token_seconds", "Time from submission to the first token.");
+        interToken = seconds("vllm:inter_token_latency_seconds", "Time between two tokens.");
         perToken = seconds("vllm:request_time_per_output_token_seconds", "Mean time between the tokens of a request.");
-        latency = seconds("vllm:e2e_request_latency_seconds", "From the submission to the end.");
-        queue = seconds("vllm:request_queue_time_seconds", "From tokenized to admitted.");
-        prefill = seconds("vllm:request_prefill_time_seconds", "From admitted to the first token.");
-        decode = seconds("vllm:request_decode_time_seconds", "From the first token to the last.");
-        inference = seconds("vllm:request_inference_time_seconds", "From admitted to the last token.");
+        latency = seconds("vllm:e2e_request_latency_seconds", "Time from submission to the end.");
+        queue = seconds("vllm:request_queue_time_seconds", "Time from tokenization to admission.");
+        prefill = seconds("vllm:request_prefill_time_seconds", "Time from admission to the first token.");
+        decode = seconds("vllm:request_decode_time_seconds", "Time from the first token to the last.");
+        inference = seconds("vllm:request_inference_time_seconds", "Time from admission to the last token.");
         calls = Counter.builder()
                 .name("http_requests")
-                .help("Calls by path, method and class of status; paths that nothing is at are one.")
+                .help("HTTP requests by path, method and status class; unknown paths share one label.")
                 .labelNames("handler", "method", "status")
                 .register(registry);
     }
@@ -118,7 +118,7 @@ public final class ServerMetrics {
         return histogram(name, help, SECONDS);
     }
 
-    /** The label of what is counted for all replicas together. */
+    /** Returns the label of what is counted for all replicas together. */
     private String together() {
         return replicas == 1 ? "0" : ALL;
     }
@@ -137,7 +137,7 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
-    /** The observers that the engine is to be opened with. */
+    /** Returns the observers that the engine is to be opened with. */
     public Observers observers() {
         return Observers.ofRequests(inFlight).and(Observers.ofStepsOfEach(this::steps));
     }
@@ -151,48 +151,49 @@ public final class ServerMetrics {
         };
     }
 
-    /** The requests that the engine has now. */
+    /** Returns the requests in flight. */
     RequestsInFlight inFlight() {
         return inFlight;
     }
 
-    /** Adds what is read off the engine and the server at each scrape. */
+    /** Registers metrics that are computed from the engine and the server at each scrape. */
     void attach(Engine engine, IntSupplier connections) {
         replicaGauge("vllm:num_requests_running", "Requests that hold KV blocks.", engine, EngineStats::active);
         attachWaiting(engine);
         replicaGauge(
                 "vllm:kv_cache_usage_perc",
-                "Share of the KV blocks that requests hold, 0 to 1.",
+                "Share of the KV blocks in use, 0 to 1.",
                 engine,
                 stats -> (double) stats.blocksInUse() / stats.kv().blocks());
-        replicaCounter("vllm:num_preemptions", "Requests that had to start over.", engine, Fact.PREEMPTIONS);
+        replicaCounter("vllm:num_preemptions", "Preempted requests.", engine, Fact.PREEMPTIONS);
         counter(
                 "vllm:prompt_tokens",
-                "Tokens of prompts.",
+                "Prompt tokens.",
                 engine,
                 stats -> stats.requests().promptTokens());
         counter(
                 "vllm:prefix_cache_queries",
-                "Prompt tokens looked for in the prefix cache.",
+                "Prompt tokens looked up in the prefix cache.",
                 engine,
                 stats -> stats.requests().promptTokens());
-        replicaCounter("vllm:prefix_cache_hits", "Prompt tokens found there.", engine, Fact.CACHED_TOKENS);
+        replicaCounter(
+                "vllm:prefix_cache_hits", "Prompt tokens found in the prefix cache.", engine, Fact.CACHED_TOKENS);
         counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> inFlight.generatedTokens());
         counter(
                 "vllm:http_requests_client_disconnected",
-                "Clients that left early.",
+                "Clients that disconnected early.",
                 engine,
                 stats -> disconnected.sum());
-        gauge("roseinfer:connections", "Connections that are open.", engine, stats -> connections.getAsInt());
+        gauge("roseinfer:connections", "Open connections.", engine, stats -> connections.getAsInt());
         attachCache(engine);
-        attachEndings(engine);
+        attachFinished(engine);
         attachHealth(engine);
     }
 
     private void attachWaiting(Engine engine) {
         GaugeWithCallback.builder()
                 .name("vllm:num_requests_waiting")
-                .help("Requests that wait to be admitted.")
+                .help("Requests waiting for admission.")
                 .labelNames(MODEL, ENGINE)
                 .callback(to -> {
                     List<EngineStats> each = engine.replicaStats();
@@ -240,10 +241,10 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
-    private void attachEndings(Engine engine) {
+    private void attachFinished(Engine engine) {
         CounterWithCallback.builder()
                 .name("vllm:request_success")
-                .help("Requests by how they ended.")
+                .help("Finished requests by reason.")
                 .labelNames(MODEL, ENGINE, ENDED)
                 .callback(to -> {
                     Map<FinishReason, Long> ended = engine.stats().requests().ended();
@@ -264,7 +265,7 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
-    /** Adds a counter, for each replica, of what its steps did. */
+    /** Registers a counter per replica of a fact of its steps. */
     private void replicaCounter(String name, String help, Engine engine, Fact count) {
         CounterWithCallback.builder()
                 .name(name)
@@ -274,7 +275,7 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
-    /** Where a callback puts a value and its labels. */
+    /** Receives a value and its labels. */
     @FunctionalInterface
     private interface Sink {
         void call(double value, String... labels);
@@ -305,13 +306,13 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
-    /** A call's fields. */
+    /** Records the parameters of a call. */
     void asked(int tokens, int n) {
         maxTokens.observe(tokens);
         choices.observe(n);
     }
 
-    /** All requests of a call have ended. */
+    /** Records that all requests of a call have ended. */
     void answered(List<Completion> all) {
         longestCompletion.observe(all.stream()
                 .mapToInt(completion -> completion.tokens().size())
@@ -319,7 +320,7 @@ public final class ServerMetrics {
                 .orElse(0));
     }
 
-    /** A request has ended. */
+    /** Records a completed request. */
     void completed(Completion completion) {
         RequestTimeline timeline = completion.timeline();
         long[] tokens = timeline.tokenNanos();
@@ -346,7 +347,7 @@ public final class ServerMetrics {
         histogram.observe((endNanos - startNanos) / 1e9);
     }
 
-    /** A call is over, at a path that something is at or elsewhere. */
+    /** Records a finished HTTP call. */
     void called(String handler, String method, int status) {
         if (status == Api.CLIENT_GONE) {
             disconnected.increment();
@@ -354,7 +355,7 @@ public final class ServerMetrics {
         calls.labelValues(handler, method, status / 100 + "xx").inc();
     }
 
-    /** {@code GET /metrics}. */
+    /** Handles {@code GET /metrics}. */
     Reply scrape(Exchange exchange) {
         PrometheusTextFormatWriter writer = PrometheusTextFormatWriter.create();
         ByteArrayOutputStream text = new ByteArrayOutputStream();

@@ -8,15 +8,15 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a server listens and whom it serves.
+ * The options of a server.
  *
  * @param host the address to listen on
- * @param port 0 takes a free one
- * @param model what is served
- * @param version what {@code /version} says
- * @param apiKey without one everybody is served who can connect
- * @param requestTimeout ends requests that take longer, waiting included; a client may ask for less
- * @param http what one client may take
+ * @param port the port, or 0 for a free one
+ * @param model the served model
+ * @param version the version that {@code /version} returns
+ * @param apiKey the key that clients must send; without one every client is served
+ * @param requestTimeout maximum duration of a request, including queueing; a client may request less
+ * @param http limits per client
  */
 public record ServerOptions(
         String host,
@@ -42,7 +42,7 @@ public record ServerOptions(
         }
     }
 
-    /** On loopback and a free port, without a key or a timeout. */
+    /** Returns options for loopback and a free port, without a key or a timeout. */
     public static ServerOptions of(String modelName, String version) {
         return new ServerOptions(
                 "127.0.0.1",
@@ -54,7 +54,7 @@ public record ServerOptions(
                 HttpLimits.defaults());
     }
 
-    /** What clients call the model. */
+    /** Returns the model's name in the API. */
     public String modelName() {
         return model.name();
     }

@@ -17,9 +17,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Calls to a server of our own, so that what lies between a socket and the engine is loaded and compiled before the first client
- * comes: without it that client waits for its first token a quarter of a second longer, and the first events of many clients at
- * once are made by code that is still being compiled.
+ * Sends requests to a local server, so that the code between socket and engine is loaded and compiled before the first
+ * client connects. Otherwise the first client would wait a quarter of a second longer for its first token, and many
+ * concurrent clients even longer.
  */
 public final class ServerWarmUp {
     private static final int MAX_CALLS = 60;
@@ -27,9 +27,9 @@ public final class ServerWarmUp {
     private static final int MIN_TOKENS = 4;
     private static final int MAX_TOKENS = 64;
 
-    /** Something clients ask for; {@code fields} are those of the body before the ones that all have. */
-    record Ask(String path, String headers, String fields) {
-        /** The request for that many tokens, as bytes of a connection of its own. */
+    /** A typical request; {@code fields} are the fields of its body before the common ones. */
+    record SampleCall(String path, String headers, String fields) {
+        /** Returns the bytes of the request with this maximum of tokens. */
         byte[] request(int tokens) {
             String body = "{" + fields + ",\"max_tokens\":" + tokens + ",\"ignore_eos\":true}";
             return ("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers
@@ -41,61 +41,64 @@ public final class ServerWarmUp {
     private ServerWarmUp() {}
 
     /**
-     * Serves some completions, one by one and then many at a time, for at most as long as is said and a call or two.
+     * Serves some completions, one by one and then concurrently, for at most the given time plus a call or two.
      *
-     * @param engine one that is closed afterwards, so that nothing of this is counted
+     * @param engine an engine that is closed afterwards, so that these requests are not counted
      */
     public static void run(Engine engine, ServedModel model, long limitNanos, Clock clock, InstantSource time) {
         ServerOptions options = ServerOptions.of(model.name(), "").withModel(model);
         ServerMetrics metrics = new ServerMetrics(model.name());
-        List<Ask> asks = asks(engine, model);
+        List<SampleCall> sampleCalls = sampleCalls(engine, model);
         long end = clock.nanos() + limitNanos;
         try (Server server = Server.start(engine, options, metrics, AccessLog.off(), clock, time)) {
             long callNanos = 0;
             for (int call = 0; call < MAX_CALLS && clock.nanos() < end - limitNanos / 2; call++) {
                 long start = clock.nanos();
-                complete(server.address(), asks.get(call % asks.size()).request(MIN_TOKENS));
+                complete(
+                        server.address(),
+                        sampleCalls.get(call % sampleCalls.size()).request(MIN_TOKENS));
                 callNanos = clock.nanos() - start;
             }
-            together(server.address(), asks, end - callNanos, clock);
+            together(server.address(), sampleCalls, end - callNanos, clock);
         } catch (IOException e) {
-            // The first client is served all the same, a little later.
+            // The first client is still served, a little later.
         }
     }
 
-    /** What clients ask a model of this kind for: ids with and without all that can be told of tokens, text and a chat if it has them. */
-    static List<Ask> asks(Engine engine, ServedModel model) {
+    /** Returns typical requests for a model: token ids with and without all options, and text and chat if supported. */
+    static List<SampleCall> sampleCalls(Engine engine, ServedModel model) {
         String completions = "/v1/completions";
         String ids = "\"prompt\":[0,0,0,0]";
         String counted = ",\"stream\":true,\"stream_options\":{\"include_usage\":true}";
-        List<Ask> asks = new ArrayList<>();
-        asks.add(new Ask(completions, "", ids + ",\"stream\":true"));
-        asks.add(new Ask(
+        List<SampleCall> sampleCalls = new ArrayList<>();
+        sampleCalls.add(new SampleCall(completions, "", ids + ",\"stream\":true"));
+        sampleCalls.add(new SampleCall(
                 completions,
                 "X-Roseinfer-Stamps: 1\r\n",
                 ids + ",\"return_token_ids\":true,\"stream\":true,"
                         + "\"stream_options\":{\"include_usage\":true,\"continuous_usage_stats\":true}"));
         if (engine.tokenizer().isPresent()) {
-            asks.add(new Ask(completions, "", "\"prompt\":\"Once upon a time\"" + counted));
-            asks.add(new Ask(completions, "", "\"prompt\":\"Once upon a time\""));
+            sampleCalls.add(new SampleCall(completions, "", "\"prompt\":\"Once upon a time\"" + counted));
+            sampleCalls.add(new SampleCall(completions, "", "\"prompt\":\"Once upon a time\""));
         }
         if (model.chat().isPresent()) {
             String messages = "\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]";
-            asks.add(new Ask("/v1/chat/completions", "", messages + counted));
-            asks.add(new Ask("/v1/chat/completions", "", messages));
+            sampleCalls.add(new SampleCall("/v1/chat/completions", "", messages + counted));
+            sampleCalls.add(new SampleCall("/v1/chat/completions", "", messages));
         }
-        return asks;
+        return sampleCalls;
     }
 
-    /** Longer and longer calls by some clients at a time, as long as the next ones are likely to end in time. */
-    private static void together(InetSocketAddress address, List<Ask> asks, long end, Clock clock) {
+    /** Runs concurrent calls of increasing length, while the next round is likely to end in time. */
+    private static void together(InetSocketAddress address, List<SampleCall> sampleCalls, long end, Clock clock) {
         int tokens = MIN_TOKENS;
         long start = clock.nanos();
         long tookNanos = 0;
         while (start + 2 * tookNanos < end) {
             try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
                 for (int client = 0; client < CLIENTS; client++) {
-                    byte[] request = asks.get(client % asks.size()).request(tokens);
+                    byte[] request =
+                            sampleCalls.get(client % sampleCalls.size()).request(tokens);
                     Future<?> unused = clients.submit(() -> {
                         complete(address, request);
                         return request;

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a client can ask about the server itself. */
+/** Endpoints about the server itself. */
 final class StateEndpoints {
     private static final String PAGE_POLICY =
             "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
@@ -34,13 +34,15 @@ final class StateEndpoints {
         this.startedSeconds = startedSeconds;
     }
 
-    /** Whether to send requests here: 503 while the server drains and once the engine is dead. */
+    /**
+     * Handles {@code /health}, whether to send requests here: 503 while the server drains and once the engine is dead.
+     */
     Reply health(Exchange exchange) {
         gate.requireOpen();
         return exchange.reply(200, "text/plain", new byte[0]);
     }
 
-    /** Whether the process is worth keeping: 503 only once the engine is dead. */
+    /** Handles {@code /ping}, whether to keep the process: 503 only once the engine is dead. */
     Reply ping(Exchange exchange) {
         if (gate.state() == State.DEAD) {
             gate.requireOpen();
@@ -48,7 +50,7 @@ final class StateEndpoints {
         return exchange.reply(200, "text/plain", new byte[0]);
     }
 
-    /** The page for people. What it may load is itself alone. */
+    /** Returns the page for browsers, which may load nothing but itself. */
     Reply page(Exchange exchange) {
         exchange.header("Content-Security-Policy", PAGE_POLICY);
         exchange.header("X-Content-Type-Options", "nosniff");
@@ -73,7 +75,7 @@ final class StateEndpoints {
         return exchange.reply(list);
     }
 
-    /** The card of the one model, whose name the rest of the path is. */
+    /** Returns the card of the model that the rest of the path names. */
     Reply model(Exchange exchange) {
         String name = decoded(exchange.call().path().substring(Routes.MODELS.length()));
         if (!name.equals(options.modelName())) {
@@ -82,7 +84,7 @@ final class StateEndpoints {
         return exchange.reply(card());
     }
 
-    /** Returns a part of a path without its percent signs, if they are well formed. */
+    /** Returns a percent-decoded part of a path, or the part unchanged if it is malformed. */
     private static String decoded(String part) {
         try {
             return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
-/** {@code POST /tokenize} and {@code POST /detokenize}, which clients count prompts with. */
+/** {@code POST /tokenize} and {@code POST /detokenize}, with which clients count the tokens of prompts. */
 final class TokenEndpoints {
     private final String modelName;
     private final int maxTextBytes;
@@ -43,11 +43,11 @@ final class TokenEndpoints {
     }
 
     /**
-     * Counts as a completion would, with the tokens that the tokenizer puts around a text unless {@code add_special_tokens} is false.
-     * The ids go to the client as it reads them, without a copy as JSON.
+     * Counts tokens like a completion, with the special tokens of the tokenizer unless {@code add_special_tokens} is
+     * false. The ids are streamed, so there is no copy of them as JSON.
      */
     void tokenize(Exchange exchange, Response response) {
-        Answer answer = workers.call(
+        TokenizeResponse answer = workers.call(
                 response::whenGone,
                 exchange.call().body().size(),
                 () -> read(Fields.parse(exchange.call().body().take())));
@@ -58,23 +58,25 @@ final class TokenEndpoints {
         response.end();
     }
 
-    private Answer read(Fields fields) {
+    private TokenizeResponse read(Fields fields) {
         CompletionReader.requireModel(fields, modelName);
         int[] ids = fields.find("messages").isPresent() ? chat.read(fields) : ids(fields);
-        return new Answer(ids, fields.flag("return_token_strs"));
+        return new TokenizeResponse(ids, fields.flag("return_token_strs"));
     }
 
     private int[] ids(Fields fields) {
-        String prompt =
-                fields.string("prompt").orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text"));
+        String prompt = fields.string("prompt")
+                .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; set it to a text"));
         boolean around = fields.flag("add_special_tokens", true);
         return Fields.checked(
                 "prompt",
                 () -> around ? tokenizer().encodePrompt(prompt) : tokenizer().encode(prompt));
     }
 
-    /** The answer to {@code /tokenize}: {@code count}, {@code max_model_len}, {@code tokens} and {@code token_strs}. */
-    private final class Answer implements BodySource {
+    /**
+     * The response to {@code /tokenize}: {@code count}, {@code max_model_len}, {@code tokens} and {@code token_strs}.
+     */
+    private final class TokenizeResponse implements BodySource {
         private static final byte[] NOTHING = {};
         private static final byte[] COMMA = {','};
 
@@ -82,9 +84,9 @@ final class TokenEndpoints {
         private final boolean strings;
         private boolean begun;
         private int listed;
-        private int spelt;
+        private int listedStrings;
 
-        Answer(int[] ids, boolean strings) {
+        TokenizeResponse(int[] ids, boolean strings) {
             this.ids = ids;
             this.strings = strings;
         }
@@ -95,15 +97,18 @@ final class TokenEndpoints {
                 begun = true;
                 put(bytes, "{\"count\":" + ids.length + ",\"max_model_len\":" + spec.contextLength() + ",\"tokens\":[");
             }
-            while (listed < ids.length && bytes.size() < ByteSink.PIECE_BYTES) {
+            while (listed < ids.length && bytes.size() < ByteSink.CHUNK_BYTES) {
                 bytes.put(listed == 0 ? NOTHING : COMMA);
                 bytes.putNumber(ids[listed++]);
             }
-            while (strings && listed == ids.length && spelt < ids.length && bytes.size() < ByteSink.PIECE_BYTES) {
-                put(bytes, spelt == 0 ? "],\"token_strs\":[\"" : "\",\"");
-                bytes.putJson(tokenizer().decode(new int[] {ids[spelt++]}));
+            while (strings
+                    && listed == ids.length
+                    && listedStrings < ids.length
+                    && bytes.size() < ByteSink.CHUNK_BYTES) {
+                put(bytes, listedStrings == 0 ? "],\"token_strs\":[\"" : "\",\"");
+                bytes.putJson(tokenizer().decode(new int[] {ids[listedStrings++]}));
             }
-            if (bytes.size() >= ByteSink.PIECE_BYTES) {
+            if (bytes.size() >= ByteSink.CHUNK_BYTES) {
                 return false;
             }
             put(bytes, !strings ? "],\"token_strs\":null}" : ids.length == 0 ? "],\"token_strs\":[]}" : "\"]}");
@@ -146,7 +151,7 @@ final class TokenEndpoints {
             throw ApiError.badField(
                     "tokens",
                     "the text of tokens has " + bytes + " bytes; at most " + maxTextBytes
-                            + " are answered, so ask for it in parts");
+                            + " are returned, so send the tokens in parts");
         }
         return tokenizer().decode(ids);
     }

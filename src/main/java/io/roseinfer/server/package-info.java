@@ -1,17 +1,17 @@
 /**
- * An engine behind HTTP: OpenAI's completions and chats, and what goes with them.
+ * The HTTP server: OpenAI's completions and chat completions, and related endpoints.
  *
- * <p>{@code Api} finds the route of a request when its headers are complete, and answers errors in one shape. A {@code State} answers on
- * the connection's thread, or on one platform thread for what takes longer. {@code Work} has a virtual thread for each call, and its body
- * is parsed and tokenized by {@code PromptWorkers}: a {@code CompletionReader} of {@code server.api} turns a body into requests, which
- * {@code Completions} submits;
- * {@code CompletionEvents} tells tokens as they come. That it does on the thread of the client's connection, which the engine's thread
- * rings for each delivery: the engine pays a queue entry a token, and no thread is woken for a stream alone. What stands in every event
- * is copied from an {@code EventTemplate}. The page at {@code /} is {@code page.html}, a resource. {@code RequestGate} says who is
- * let in, and learns that the engine has died.
+ * <p>{@code Api} finds the route of a request when its headers are complete, and sends errors in one format. A {@code State} route is
+ * handled on the connection's thread, or on one platform thread if it takes longer. A {@code Work} route has a virtual thread per call.
+ * {@code PromptWorkers} parse and tokenize its body: a {@code CompletionReader} of {@code server.api} turns it into requests, which
+ * {@code Completions} submits. {@code CompletionEvents} sends tokens on the thread of the client's connection, which the engine's
+ * thread wakes for each delivery. So the engine pays a queue entry per token, and no thread is woken for a single stream. Events are
+ * copied from an {@code EventTemplate}. The page at {@code /} is the resource {@code page.html}. {@code RequestGate} admits requests,
+ * and is notified if the engine dies.
  *
- * <p>Invariants: bad input is answered with the name of its field and never reaches the engine's thread; a client that leaves takes its
- * requests with it; a stream that fails ends with an error and without {@code [DONE]}; what is logged has no text of prompts or answers.
+ * <p>Invariants: bad input is answered with the name of its field and never reaches the engine's thread; the requests of a client that
+ * disconnects are cancelled; a stream that fails ends with an error and without {@code [DONE]}; logs have no text of prompts or
+ * completions.
  */
 @NullMarked
 package io.roseinfer.server;

@@ -20,9 +20,10 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What clients that behave notice of ten thousand that do not, in turns: windows of time with a thousand bad connections and windows
- * without. A bad one sends a request that is cut at any byte, after which it stalls, one with a byte changed, or a flood of nonsense, reads
- * nothing, and leaves by FIN or RST at any moment. All clients are in the server's process and share its cores.
+ * Measures the effect of ten thousand bad clients on good ones, in interleaved windows with and without a thousand bad
+ * connections. A bad client sends a truncated request and stalls, a request with a changed byte, or a flood of
+ * nonsense; it reads nothing, and closes by FIN or RST at any moment. All clients run in the server's process and share
+ * its cores.
  */
 final class BadConnectionsLoad {
     private static final int GOOD = 4;
@@ -42,12 +43,12 @@ final class BadConnectionsLoad {
 
     private BadConnectionsLoad() {}
 
-    /** What a good client has measured, in nanoseconds. */
+    /** The measurements of a good client, in nanoseconds. */
     private record Latency(boolean besideBad, long firstToken, long whole) {}
 
     public static void main(String[] args) throws Exception {
         SimOptions steps = SimOptions.defaults().withOnStep(step -> LockSupport.parkNanos(STEP_NANOS));
-        // A place in the batch for everybody: a changed byte may leave a request that is served like any other.
+        // Room in the batch for all clients: a request with a changed byte may be served like any other.
         EngineOptions options = EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(1024).build())
                 .withKvBlocks(40_960);
@@ -58,7 +59,7 @@ final class BadConnectionsLoad {
             List<Latency> all = new ArrayList<>();
             long[] processorNanos = new long[2];
             for (int window = 0; window < WINDOWS; window++) {
-                // With, without, without, with: what drifts over the run falls on both.
+                // With, without, without, with: drift affects both equally.
                 boolean bad = window % 4 == 0 || window % 4 == 3;
                 long before = MACHINE.getProcessCpuTime();
                 all.addAll(window(server, new Random(window), bad));
@@ -170,7 +171,7 @@ final class BadConnectionsLoad {
         try {
             client.send(request);
         } catch (IOException cut) {
-            // By the server, which is what it does to a flood.
+            // Closed by the server, because of the flood.
         }
     }
 

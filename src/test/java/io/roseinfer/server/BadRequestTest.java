@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** What a bad call is answered: an error that names the field, and nothing for the engine to do. */
+/** Bad calls get an error that names the field, and never reach the engine. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BadRequestTest {
     private static TestServer server;
@@ -34,7 +34,7 @@ class BadRequestTest {
         server.close();
     }
 
-    /** The error of an answer, which has these numbers beside what all have. */
+    /** The error of a response, with these additional numbers. */
     private static JsonNode error(Answer answer, int status, String... numbers) {
         assertThat(answer.status()).as(answer.body()).isEqualTo(status);
         assertThat(answer.header("content-type")).contains("application/json");
@@ -134,7 +134,7 @@ class BadRequestTest {
     }
 
     @Test
-    void neutral_values_of_fields_that_are_not_supported_are_no_error() throws IOException {
+    void neutral_values_of_unsupported_fields_are_accepted() throws IOException {
         String body =
                 "{\"prompt\":\"a\",\"max_tokens\":1,\"suffix\":null,\"logit_bias\":{},\"tools\":[],\"min_tokens\":0,"
                         + "\"use_beam_search\":false,\"best_of\":1,\"top_k\":-1,\"user\":\"me\",\"skip_special_tokens\":true}";
@@ -144,7 +144,7 @@ class BadRequestTest {
     }
 
     @Test
-    void very_many_prompts_are_refused_before_any_is_read() throws IOException {
+    void too_many_prompts_are_refused_before_any_is_read() throws IOException {
         String body = "{\"prompt\":[" + "\"a\",".repeat(9_999) + "\"a\"]}";
         JsonNode error = error(server.complete(body), 400);
         assertThat(error.get("message").stringValue()).contains("10000", "64");
@@ -188,12 +188,12 @@ class BadRequestTest {
                 "\"a\"",
                 "null"
             })
-    void a_body_that_is_no_object_is_refused(String body) throws IOException {
+    void body_that_is_not_an_object_is_refused(String body) throws IOException {
         assertThat(error(server.complete(body), 400).get("type").stringValue()).isEqualTo("BadRequestError");
     }
 
     @Test
-    void a_body_that_is_broken_is_refused_with_the_place() throws IOException {
+    void malformed_body_is_refused_with_the_position() throws IOException {
         JsonNode error = error(server.complete("{\n  \"prompt\": oops }"), 400);
         assertThat(error.get("message").stringValue()).contains("line 2");
     }
@@ -229,7 +229,7 @@ class BadRequestTest {
     }
 
     @Test
-    void a_wrong_method_is_told_the_right_one() throws IOException {
+    void wrong_method_is_answered_with_the_right_one() throws IOException {
         Answer answer = server.get("/v1/completions");
         assertThat(error(answer, 405).get("message").stringValue()).contains("POST");
         assertThat(answer.header("allow")).contains("POST");
@@ -243,14 +243,14 @@ class BadRequestTest {
     }
 
     @Test
-    void a_chat_is_refused_for_want_of_a_template() throws IOException {
+    void chat_without_a_template_is_refused() throws IOException {
         Answer answer =
                 server.post("/v1/chat/completions", "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}");
         assertThat(error(answer, 400).get("message").stringValue()).contains("no chat template", "/v1/completions");
     }
 
     @Test
-    void what_the_engine_was_spared_was_not_counted_by_it() throws IOException {
+    void requests_rejected_by_the_server_are_not_counted_by_the_engine() throws IOException {
         try (TestServer fresh = TestServer.start()) {
             for (String body : new String[] {"{", "{\"prompt\":1}", "{\"prompt\":\"a\",\"n\":0}"}) {
                 assertThat(fresh.complete(body).status()).isEqualTo(400);
@@ -271,7 +271,7 @@ class BadRequestTest {
                 "Authorization: Basic secret\r\n",
                 "Authorization: Bearersecret\r\n"
             })
-    void without_the_key_nothing_but_the_health_is_told(String header) throws IOException {
+    void without_the_key_only_the_health_is_served(String header) throws IOException {
         try (TestServer locked = new TestServer(
                 TestServer.engineOptions(),
                 SimOptions.defaults(),
@@ -285,7 +285,7 @@ class BadRequestTest {
             assertThat(locked.get("/v1/models", "Authorization: Bearer secret\r\n")
                             .status())
                     .isEqualTo(200);
-            // A line is written behind its answer; the last of them is there when the server has ended.
+            // A line is written after its response; the last one is present once the server has closed.
             locked.server.close();
             assertThat(locked.log).noneMatch(line -> line.contains("secret"));
         }
@@ -320,7 +320,7 @@ class BadRequestTest {
                 "[[[[",
                 "NESTED"
             })
-    void errors_and_log_lines_have_neither_the_librarys_words_nor_a_prompts(String body) throws IOException {
+    void errors_and_log_lines_have_no_text_of_libraries_or_prompts(String body) throws IOException {
         Answer answer = server.complete(body.replace("NESTED", "[".repeat(5000)));
         String message = error(answer, 400).get("message").stringValue();
         assertThat(message).doesNotContain("SECRETWORD", "Feature", "StreamRead", "`", "\\", "Infinity\"");

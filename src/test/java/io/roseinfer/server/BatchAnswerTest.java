@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A line's answer in a batch beside what the server answers to the same body. */
+/** Compares a line's response in a batch with the server's response to the same body. */
 class BatchAnswerTest {
     private static final long SEED = 5;
 
@@ -70,7 +70,7 @@ class BatchAnswerTest {
                 "/v1/completions | {\"prompt\": [5, 6], \"seed\": 3, \"echo\": true, \"return_token_ids\": true}",
                 "/v1/chat/completions | {\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 4, \"seed\": 9, \"logprobs\": true}"
             })
-    void an_answer_is_the_servers_but_for_its_id_and_its_times(String url, String body) throws IOException {
+    void response_equals_the_servers_except_for_id_and_times(String url, String body) throws IOException {
         JsonNode mine = answer(line(url, body));
         ObjectNode whole = (ObjectNode) TestServer.json(server.post(url, body));
         whole.remove(List.of("metrics", "timings"));
@@ -109,7 +109,7 @@ class BatchAnswerTest {
     }
 
     @Test
-    void a_request_without_a_seed_gets_that_of_its_key_and_one_with_a_seed_keeps_it() {
+    void request_without_a_seed_gets_one_from_its_key() {
         BatchLine.Request without = line("/v1/completions", "{\"prompt\": \"a\"}");
         assertThat(batch.call(without).request().seed()).hasValue(without.key().seed(SEED));
         assertThat(batch.call(line("/v1/completions", "{\"prompt\": \"a\", \"seed\": 8}"))

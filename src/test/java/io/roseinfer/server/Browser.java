@@ -71,7 +71,7 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    /** The port that the browser has taken, which it writes to a file. */
+    /** The port of the browser, which it writes to a file. */
     private static int awaitPort(Process process, Path profile) throws IOException {
         Path file = profile.resolve("DevToolsActivePort");
         while (process.isAlive()) {
@@ -113,7 +113,7 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    /** What a script on the page comes to, as text; a promise is waited for. */
+    /** Evaluates a script on the page, awaiting promises, and returns the result as text. */
     String evaluate(String script) throws InterruptedException {
         ObjectNode parameters = StrictJson.mapper()
                 .createObjectNode()

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** The folder of one browser's settings and caches, which the processes of the browser write to until the last has ended. */
+/** The folder of one browser's settings and caches, which its processes write to until the last has ended. */
 record BrowserProfile(Path folder) implements AutoCloseable {
     static BrowserProfile create() throws IOException {
         return new BrowserProfile(Files.createTempDirectory("roseinfer-browser"));
     }
 
-    /** Kills a browser with every process that it has started, and returns when all have ended. */
+    /** Kills a browser with all its processes, and returns when they have ended. */
     static void kill(Process browser) {
         List<ProcessHandle> all = Stream.concat(browser.descendants(), Stream.of(browser.toHandle()))
                 .toList();
@@ -23,7 +23,7 @@ record BrowserProfile(Path folder) implements AutoCloseable {
                 .join();
     }
 
-    /** Deletes the folder, again for as long as a process that the browser has left behind writes to it. */
+    /** Deletes the folder, retrying while a remaining process writes to it. */
     @Override
     public void close() throws IOException {
         long end = System.nanoTime() + 30_000_000_000L;

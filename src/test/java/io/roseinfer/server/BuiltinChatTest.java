@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-/** The chat model that is in the jar, behind the server. */
+/** The built-in chat model on the server. */
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BuiltinChatTest {
     private static final String MODEL = "builtin:chat";
@@ -30,7 +30,7 @@ class BuiltinChatTest {
         public void warning(String message) {}
     };
 
-    /** The only choice of the answer to {@code messages}. */
+    /** The only choice of the response to {@code messages}. */
     private static JsonNode choice(Server server, JsonNode messages) throws IOException {
         String body = "{\"messages\": " + messages + ", \"temperature\": 0}";
         try (RawClient client = new RawClient(server.address())) {

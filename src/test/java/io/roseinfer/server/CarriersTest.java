@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The carriers of virtual threads are neither needed for what tells the server's state nor used to tokenize. */
+/** Carriers of virtual threads are neither needed for the server's state nor used to tokenize. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CarriersTest {
-    /** Virtual threads that compute, one on every carrier, until they are let go. */
+    /** Virtual threads that compute, one on every carrier, until they are released. */
     private static final class BusyCarriers implements AutoCloseable {
         private final AtomicBoolean free = new AtomicBoolean();
 
@@ -65,7 +65,7 @@ class CarriersTest {
         "HEAD, /v1/completions, 405",
         "DELETE, /tokenize, 405"
     })
-    void what_the_headers_decide_is_answered_while_no_carrier_is_free(String method, String path, int status)
+    void requests_decided_by_headers_are_answered_without_a_free_carrier(String method, String path, int status)
             throws IOException {
         try (TestServer server = TestServer.start();
                 RawClient client = server.client();
@@ -76,7 +76,7 @@ class CarriersTest {
         }
     }
 
-    /** Counts on what threads the real tokenizer encodes. */
+    /** Records the threads on which the real tokenizer encodes. */
     private static final class Watched {
         private final AtomicInteger virtual = new AtomicInteger();
         private final AtomicInteger platform = new AtomicInteger();

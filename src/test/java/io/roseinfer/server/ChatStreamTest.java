@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A streamed chat is the chat that is not streamed, whatever is asked. */
+/** A streamed chat equals the chat that is not streamed. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ChatStreamTest {
     private static final long SEED = 20_261_123;
@@ -98,7 +98,7 @@ class ChatStreamTest {
     }
 
     @Test
-    void stream_and_answer_tell_the_same_of_random_conversations() throws IOException {
+    void stream_and_response_agree_for_random_conversations() throws IOException {
         Random random = new Random(SEED);
         for (int i = 0; i < CONVERSATIONS; i++) {
             ObjectNode body = conversation(random);

@@ -30,7 +30,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Conversations: what becomes the prompt, and how the answer is told. */
+/** Conversations: their prompts and responses. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @TestInstance(Lifecycle.PER_CLASS)
 class ChatTest {
@@ -73,7 +73,7 @@ class ChatTest {
         return object.get("choices").get(0);
     }
 
-    /** The ids that a body's conversation became. */
+    /** The prompt ids of a body's conversation. */
     private int[] prompt(ObjectNode body) throws IOException {
         Answer answer = chat(body.put("return_token_ids", true));
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
@@ -85,7 +85,7 @@ class ChatTest {
     }
 
     @Test
-    void a_conversation_that_asks_for_no_number_of_tokens_gets_what_a_small_pool_has_room_for() throws IOException {
+    void conversation_without_max_tokens_is_limited_by_a_small_pool() throws IOException {
         ServedModel model = ServedModel.named(TestServer.MODEL).withChat(TestServer.chat());
         try (TestServer small = new TestServer(
                 TestServer.engineOptions().withKvBlocks(20),
@@ -111,7 +111,7 @@ class ChatTest {
     }
 
     @Test
-    void an_answer_continues_what_the_template_writes() throws IOException {
+    void reply_continues_the_rendered_template() throws IOException {
         JsonNode answer = TestServer.json(chat(body(HELLO)));
         assertThat(answer.get("object").stringValue()).isEqualTo("chat.completion");
         assertThat(answer.get("id").stringValue()).startsWith("chatcmpl-");
@@ -161,9 +161,9 @@ class ChatTest {
                 .isEqualTo(12);
     }
 
-    /** The role is told with the first token: what fails before has a status of its own. */
+    /** The role is sent with the first token, so that earlier failures have their own status. */
     @Test
-    void nothing_is_told_before_the_first_token() throws IOException {
+    void nothing_is_sent_before_the_first_token() throws IOException {
         SimOptions sim = SimOptions.defaults().withOnStep(step -> {
             throw new DeviceFailure("the device hiccuped", true);
         });
@@ -207,7 +207,7 @@ class ChatTest {
     }
 
     @Test
-    void the_newer_name_of_the_limit_wins() throws IOException {
+    void newer_name_of_the_limit_takes_precedence() throws IOException {
         JsonNode answer = TestServer.json(chat(body(HELLO).put("max_completion_tokens", 3)));
         assertThat(answer.get("usage").get("completion_tokens").intValue()).isEqualTo(3);
     }
@@ -223,20 +223,20 @@ class ChatTest {
     }
 
     @Test
-    void parts_of_text_are_lines() throws IOException {
+    void text_parts_become_lines() throws IOException {
         String messages =
                 "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]}]";
         assertThat(promptText(body(messages))).contains("user: a\nb");
     }
 
     @Test
-    void no_content_is_no_text_and_arguments_are_read() throws IOException {
+    void missing_content_is_empty_and_arguments_are_parsed() throws IOException {
         String messages = "[{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"function\":{\"name\":\"f\","
                 + "\"arguments\":\"{\\\"x\\\": 5}\"}}]}]";
         assertThat(promptText(body(messages))).contains("assistant: 5");
     }
 
-    /** A template that writes messages whole writes their calls without naming the field. */
+    /** A template that writes complete messages writes their tool calls without naming the field. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '#',
@@ -245,8 +245,7 @@ class ChatTest {
                 "{% for m in messages %}{{ m | tojson }}{% endfor %} # 200",
                 "{% for m in messages %}{{ m.content }}{% if m.tool_calls %}call{% endif %}{% endfor %} # 200"
             })
-    void calls_of_earlier_answers_that_the_template_does_not_write_are_refused(String template, int status)
-            throws IOException {
+    void earlier_tool_calls_that_the_template_omits_are_refused(String template, int status) throws IOException {
         String messages =
                 "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\","
                         + "\"arguments\":\"{}\"}}]},{\"role\":\"tool\",\"content\":\"b\"}]";
@@ -275,7 +274,7 @@ class ChatTest {
         assertThat(promptText(body)).contains("[{\"type\": \"function\", \"a\": 1}]");
     }
 
-    /** Calls are not read out of answers, so a client must not wait for one. */
+    /** Tool calls are not parsed from the output, so a client must not wait for one. */
     @ParameterizedTest
     @ValueSource(
             strings = {"null", "\"auto\"", "\"required\"", "{\"type\":\"function\",\"function\":{\"name\":\"f\"}}"})
@@ -291,7 +290,7 @@ class ChatTest {
     }
 
     @Test
-    void fields_of_a_message_that_are_null_and_empty_calls_are_as_good_as_absent() throws IOException {
+    void null_fields_and_empty_tool_calls_are_treated_as_absent() throws IOException {
         try (TestServer keys = new TestServer(
                 TestServer.engineOptions(),
                 SimOptions.defaults(),
@@ -307,7 +306,7 @@ class ChatTest {
         }
     }
 
-    /** The text that a server makes of a conversation. */
+    /** The server's prompt for a conversation, as text. */
     private static String rendered(TestServer of, String messages, String fields) throws IOException {
         JsonNode counted = TestServer.json(of.post("/tokenize", "{\"messages\":" + messages + fields + "}"));
         assertThat(counted.has("tokens")).as(counted.toString()).isTrue();
@@ -315,9 +314,12 @@ class ChatTest {
                 counted.get("tokens").valueStream().mapToInt(JsonNode::intValue).toArray());
     }
 
-    /** Messages of the pieces that templates write around them, so that each occurs elsewhere in the prompt, too; also none. */
+    /**
+     * Messages made of the texts that templates write around them, so that each also occurs elsewhere in the prompt;
+     * also empty ones.
+     */
     @Test
-    void continued_prompt_ends_with_the_last_message_whatever_it_is() throws IOException {
+    void continued_prompt_ends_with_the_last_message() throws IOException {
         String front = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n";
         long seed = 28;
         Random random = new Random(seed);
@@ -348,7 +350,7 @@ class ChatTest {
     }
 
     @Test
-    void what_a_template_cannot_do_is_told_without_the_servers_paths() throws IOException {
+    void template_errors_are_reported_without_the_servers_paths() throws IOException {
         ChatTemplate chat =
                 ChatTemplate.parse("{{ messages | length + 'a' }}", "/secret/chat_template.jinja", Map.of());
         ServerOptions options = TestServer.options()
@@ -357,14 +359,14 @@ class ChatTest {
             Answer answer = failing.post("/v1/chat/completions", body(HELLO).toString());
             assertThat(answer.status()).isEqualTo(400);
             assertThat(answer.body())
-                    .contains("the chat template cannot be carried out")
+                    .contains("the chat template failed for this conversation")
                     .doesNotContain("secret");
             assertThat(failing.log).noneMatch(line -> line.contains("secret"));
         }
     }
 
     @Test
-    void tools_are_refused_where_the_template_does_not_use_them() throws IOException {
+    void tools_are_refused_if_the_template_does_not_use_them() throws IOException {
         try (TestServer plain = new TestServer(
                 TestServer.engineOptions(), SimOptions.defaults(), options("{{ messages[0].content }}"))) {
             ObjectNode body = body(HELLO).put("tool_choice", "none");
@@ -385,7 +387,7 @@ class ChatTest {
     }
 
     @Test
-    void without_the_beginning_of_an_answer_the_prompt_ends_before() throws IOException {
+    void without_generation_prompt_the_prompt_ends_earlier() throws IOException {
         assertThat(promptText(body(HELLO).put("add_generation_prompt", false))).endsWith("user: Hello");
     }
 
@@ -423,7 +425,7 @@ class ChatTest {
                 "{\"messages\":HELLO,\"echo\":true} § echo § not supported",
                 "{\"messages\":HELLO,\"response_format\":{\"type\":\"json_object\"}} § response_format § not supported"
             })
-    void what_is_wrong_is_named(String body, String param, String named) throws IOException {
+    void wrong_field_is_named(String body, String param, String named) throws IOException {
         Answer answer = server.post("/v1/chat/completions", body.replace("HELLO", HELLO));
         assertThat(answer.status()).isEqualTo(400);
         JsonNode error = TestServer.json(answer).get("error");
@@ -441,7 +443,7 @@ class ChatTest {
     }
 
     @Test
-    void what_a_request_leaves_out_is_as_the_models_authors_say() throws IOException {
+    void omitted_fields_have_the_model_authors_defaults() throws IOException {
         SamplingDefaults defaults = new SamplingDefaults(SamplingParams.greedy(), OptionalInt.of(5), true);
         ServerOptions options = TestServer.options().withModel(OPTIONS.model().withDefaults(defaults));
         try (TestServer greedy = new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {

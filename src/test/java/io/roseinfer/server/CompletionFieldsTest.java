@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Fields that say where a prompt begins, where a completion ends and how its tokens are told. */
+/** Fields that determine the beginning of a prompt, the end of a completion and the output format. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CompletionFieldsTest {
     private static final int TOKENS = 12;
@@ -78,7 +78,7 @@ class CompletionFieldsTest {
         return IntStream.range(0, node.size()).map(i -> node.get(i).intValue()).toArray();
     }
 
-    /** A token of a completion that is not among those before it, somewhere behind the first. */
+    /** A token of a completion, after the first, that differs from all tokens before it. */
     private static int firstOfItsKind(int... ids) {
         return IntStream.range(3, ids.length)
                 .filter(at -> Arrays.stream(ids, 0, at).noneMatch(id -> id == ids[at]))
@@ -94,7 +94,7 @@ class CompletionFieldsTest {
         ObjectNode body = body(5, 6, 7);
         body.putArray("stop_token_ids").add(free[at]);
         if (withStopString) {
-            // The engine makes the text then.
+            // The engine detokenizes then.
             body.putArray("stop").add("never to be seen");
         }
         JsonNode choice = choice(body);
@@ -122,7 +122,7 @@ class CompletionFieldsTest {
 
     @ParameterizedTest
     @CsvSource({"left, 7, 10", "right, 1, 4"})
-    void a_prompt_can_be_cut_to_its_end_or_its_beginning(String side, int first, int last) throws IOException {
+    void prompt_can_be_truncated_to_its_end_or_beginning(String side, int first, int last) throws IOException {
         ObjectNode body = body(IntStream.rangeClosed(1, 10).toArray())
                 .put("truncate_prompt_tokens", 4)
                 .put("truncation_side", side);
@@ -131,13 +131,13 @@ class CompletionFieldsTest {
     }
 
     @Test
-    void a_prompt_that_is_short_enough_is_not_cut() throws IOException {
+    void short_prompt_is_not_truncated() throws IOException {
         assertThat(ids(choice(body(1, 2, 3).put("truncate_prompt_tokens", 3)).get("prompt_token_ids")))
                 .containsExactly(1, 2, 3);
     }
 
     @Test
-    void a_prompt_can_be_cut_so_that_its_completion_fits() throws IOException {
+    void prompt_can_be_truncated_so_that_its_completion_fits() throws IOException {
         int context = TestServer.SPEC.contextLength();
         ObjectNode body = body(IntStream.range(0, context + 50)
                         .map(i -> i % 100)
@@ -149,7 +149,7 @@ class CompletionFieldsTest {
     }
 
     @Test
-    void tokens_can_be_told_by_their_ids_among_log_probabilities() throws IOException {
+    void log_probabilities_can_have_ids_instead_of_texts() throws IOException {
         JsonNode choice = choice(body(3, 4).put("logprobs", 2).put("return_tokens_as_token_ids", true));
         int[] ids = ids(choice.get("token_ids"));
         JsonNode logprobs = choice.get("logprobs");
@@ -187,7 +187,7 @@ class CompletionFieldsTest {
     }
 
     @Test
-    void all_events_of_tokens_are_spelt_alike_and_count_on() throws IOException {
+    void token_events_have_the_same_format_and_running_counts() throws IOException {
         ObjectNode body = body(21, 22).put("stream", true);
         body.putObject("stream_options").put("include_usage", true).put("continuous_usage_stats", true);
         List<String> events = TestServer.events(server.complete(body.toString()).body());
@@ -208,7 +208,7 @@ class CompletionFieldsTest {
     }
 
     @Test
-    void a_least_length_is_served_where_nothing_ends_the_completion_before() throws IOException {
+    void min_tokens_is_supported_if_nothing_else_can_end_the_completion() throws IOException {
         assertThat(ids(choice(body(1).put("min_tokens", TOKENS)).get("token_ids")))
                 .hasSize(TOKENS);
     }
@@ -234,7 +234,7 @@ class CompletionFieldsTest {
                 "stream_interval; \"stream_interval\":0",
                 "logit_bias; \"logit_bias\":{\"5\":1}"
             })
-    void what_is_wrong_is_named(String line) throws IOException {
+    void wrong_field_is_named(String line) throws IOException {
         String param = line.substring(0, line.indexOf(';'));
         Answer answer = server.complete("{\"prompt\":[1,2]," + line.substring(line.indexOf(';') + 2) + "}");
         assertThat(answer.status()).isEqualTo(400);

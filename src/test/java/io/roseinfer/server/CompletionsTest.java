@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a good call is answered. */
+/** Responses to valid calls. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CompletionsTest {
     private static TestServer server;
@@ -43,7 +43,7 @@ class CompletionsTest {
         return StrictJson.mapper().createObjectNode().put("prompt", prompt).put("temperature", 0);
     }
 
-    /** The text of each choice of a stream, put together. */
+    /** The concatenated text of each choice of a stream. */
     private static Map<Integer, String> texts(List<String> events) {
         Map<Integer, String> texts = new TreeMap<>();
         for (String event : events.subList(0, events.size() - 1)) {
@@ -86,9 +86,9 @@ class CompletionsTest {
                         + ",\"prompt_tokens_details\":{\"cached_tokens\":0}}");
     }
 
-    /** Tokens of the simulated model are random ones of the vocabulary, so their texts are full of characters cut in parts. */
+    /** Tokens of the simulated model are random, so many characters are split between tokens. */
     @Test
-    void stream_and_answer_and_library_give_the_same_text_whatever_is_asked() throws IOException {
+    void stream_response_and_library_give_the_same_text() throws IOException {
         long seed = 20_261_122;
         Random random = new Random(seed);
         for (int i = 0; i < 60; i++) {
@@ -134,7 +134,7 @@ class CompletionsTest {
                 .withSeed(seed);
     }
 
-    /** A string of the completion itself, where it has one, so that it spans tokens. */
+    /** A substring of the completion, if possible, so that it spans tokens. */
     private static String[] stop(Completion known, Random random) {
         String text = known.text().orElseThrow();
         if (text.length() < 6) {
@@ -146,7 +146,7 @@ class CompletionsTest {
     }
 
     @Test
-    void events_come_in_the_order_of_the_api() throws IOException {
+    void events_are_in_the_order_of_the_api() throws IOException {
         ObjectNode body = body("Once").put("max_tokens", 4).put("stream", true);
         body.putObject("stream_options").put("include_usage", true).put("continuous_usage_stats", true);
         Answer answer = server.complete(body.toString());
@@ -199,7 +199,7 @@ class CompletionsTest {
     }
 
     @Test
-    void without_max_tokens_sixteen_are_made() throws IOException {
+    void max_tokens_is_sixteen_by_default() throws IOException {
         for (String field : new String[] {"", ",\"max_tokens\":null"}) {
             Answer answer = server.complete("{\"prompt\":\"a\",\"ignore_eos\":true" + field + "}");
             assertThat(TestServer.json(answer)
@@ -211,7 +211,7 @@ class CompletionsTest {
     }
 
     @Test
-    void ids_can_be_given_and_asked_for() throws IOException {
+    void ids_can_be_sent_and_requested() throws IOException {
         int[] ids = TestServer.WORDS.encode("Once upon a time");
         String list = Arrays.stream(ids).mapToObj(String::valueOf).collect(Collectors.joining(","));
         String body = "{\"prompt\":[" + list + "],\"max_tokens\":5,\"temperature\":0,\"return_token_ids\":true";
@@ -249,7 +249,7 @@ class CompletionsTest {
     }
 
     @Test
-    void echo_stands_once_in_front_of_a_stream() throws IOException {
+    void echo_is_sent_once_at_the_start_of_a_stream() throws IOException {
         ObjectNode body = body("Once upon").put("max_tokens", 20).put("echo", true);
         Map<Integer, String> plain = plainTexts(server.complete(body.toString()));
         assertThat(plain.get(0)).startsWith("Once upon");
@@ -278,7 +278,7 @@ class CompletionsTest {
     }
 
     @Test
-    void seeded_siblings_are_the_completions_of_the_next_seeds() throws IOException {
+    void choices_of_a_seeded_request_have_consecutive_seeds() throws IOException {
         ObjectNode body = body("Once").put("temperature", 1).put("max_tokens", 8);
         Map<Integer, String> siblings =
                 plainTexts(server.complete(body.put("seed", 7).put("n", 3).toString()));
@@ -292,7 +292,7 @@ class CompletionsTest {
     }
 
     @Test
-    void more_tokens_than_fit_are_clamped_and_the_answer_says_so() throws IOException {
+    void max_tokens_beyond_the_context_is_clamped_and_reported() throws IOException {
         Answer clamped = server.complete(body("Once").put("max_tokens", 100_000).toString());
         assertThat(clamped.header("x-roseinfer-clamped")).contains("max_tokens");
         assertThat(TestServer.json(clamped).get("usage").get("total_tokens").intValue())
@@ -302,7 +302,7 @@ class CompletionsTest {
     }
 
     @Test
-    void fields_that_are_not_known_are_named_in_a_header() throws IOException {
+    void unknown_fields_are_named_in_a_header() throws IOException {
         String body = "{\"prompt\":\"a\",\"max_token\":3,\"x\\r\\nSet-Cookie: é\":1}";
         assertThat(server.complete(body).header("x-roseinfer-ignored"))
                 .contains("max_token, x\\u000d\\u000aSet-Cookie: ?");
@@ -332,7 +332,7 @@ class CompletionsTest {
     }
 
     @Test
-    void tokens_can_be_counted_and_read_back() throws IOException {
+    void prompts_can_be_tokenized_and_detokenized() throws IOException {
         JsonNode counted =
                 TestServer.json(server.post("/tokenize", "{\"prompt\":\"Once upon é\",\"return_token_strs\":true}"));
         int[] ids = TestServer.WORDS.encode("Once upon é");
@@ -344,7 +344,7 @@ class CompletionsTest {
     }
 
     @Test
-    void the_model_and_the_version_are_told() throws IOException {
+    void model_and_version_are_reported() throws IOException {
         JsonNode card = TestServer.json(server.get("/v1/models")).get("data").get(0);
         assertThat(card.get("id").stringValue()).isEqualTo(TestServer.MODEL);
         assertThat(card.get("max_model_len").intValue()).isEqualTo(TestServer.SPEC.contextLength());

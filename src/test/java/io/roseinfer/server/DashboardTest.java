@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-/** The dashboard for Grafana asks for metrics and labels; this holds them to those of {@code /metrics}. */
+/** Compares the metrics and labels of the Grafana dashboard with {@code /metrics}. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DashboardTest {
     private static final Path FILE = Path.of("tools", "examples", "grafana.json");
@@ -37,7 +37,7 @@ class DashboardTest {
         return all;
     }
 
-    /** A server's metrics once it has served somebody. */
+    /** A server's metrics after it has served requests. */
     private static String exported() throws IOException {
         try (TestServer server = TestServer.start()) {
             assertThat(server.complete("{\"prompt\":[1,2],\"max_tokens\":3,\"ignore_eos\":true}")
@@ -58,7 +58,7 @@ class DashboardTest {
     }
 
     @Test
-    void every_metric_that_is_asked_for_is_exported() throws IOException {
+    void every_metric_of_the_dashboard_is_exported() throws IOException {
         Set<String> asked = found(METRIC, 0, expressions().stream());
         Set<String> there = found(Pattern.compile("(?m)^([\\w:]+)"), 1, Stream.of(exported()));
         assertThat(asked).hasSizeGreaterThan(15);
@@ -66,7 +66,7 @@ class DashboardTest {
     }
 
     @Test
-    void every_label_that_is_asked_for_is_one() throws IOException {
+    void every_label_of_the_dashboard_exists() throws IOException {
         Set<String> asked = found(LABEL, 1, expressions().stream());
         BY.matcher(String.join("\n", expressions()))
                 .results()
@@ -77,7 +77,7 @@ class DashboardTest {
     }
 
     @Test
-    void every_panel_has_a_title_a_unit_and_a_place_of_its_own() throws IOException {
+    void every_panel_has_a_title_a_unit_and_its_own_position() throws IOException {
         Set<String> places = new TreeSet<>();
         JsonNode panels = dashboard().get("panels");
         for (JsonNode panel : panels) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** What a client learns of its request beside the completion: an id, stages, what else is in flight. */
+/** Data about a request in addition to the completion: an id, stages, requests in flight. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DiagnosticsTest {
     private static final List<String> METRICS = List.of(
@@ -35,7 +35,7 @@ class DiagnosticsTest {
         return "{\"prompt\":[1,2,3],\"max_tokens\":4,\"ignore_eos\":true" + more + "}";
     }
 
-    /** A server whose clock moves by a second with every step. */
+    /** A server whose clock advances by a second per step. */
     private static TestServer stepping() {
         AtomicReference<TestServer> late = new AtomicReference<>();
         TestServer server = TestServer.start(SimOptions.defaults().withOnStep(step -> {
@@ -90,7 +90,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void several_completions_have_no_stages_in_common() throws IOException {
+    void several_completions_have_no_stages() throws IOException {
         try (TestServer server = TestServer.start()) {
             assertThat(server.complete(body(",\"n\":2")).body()).doesNotContain("metrics", "timings");
             assertThat(server.complete(body(",\"n\":2,\"stream\":true,\"stream_options\":{\"include_usage\":true}"))
@@ -183,7 +183,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void a_client_that_leaves_is_no_longer_listed() throws Exception {
+    void requests_of_a_disconnected_client_are_no_longer_listed() throws Exception {
         Gate gate = new Gate(2);
         try (TestServer server = TestServer.start(gate.options())) {
             try (RawClient client = server.client()) {
@@ -217,7 +217,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void the_id_of_a_body_is_taken_unless_a_header_has_another() throws IOException {
+    void request_id_of_the_body_is_used_unless_a_header_has_one() throws IOException {
         try (TestServer server = TestServer.start()) {
             Answer named = server.complete(body(",\"request_id\":\"mine\""));
             assertThat(named.header("x-request-id")).contains("mine");
@@ -233,7 +233,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void one_connection_serves_streams_and_whole_answers_one_after_the_other_and_ahead() throws IOException {
+    void connection_serves_streams_and_complete_responses_sequentially_and_pipelined() throws IOException {
         try (TestServer server = TestServer.start();
                 RawClient client = server.client()) {
             for (int i = 0; i < 3; i++) {

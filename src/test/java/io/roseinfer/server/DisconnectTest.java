@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clients that leave, in whatever way and at whatever moment, take their requests with them. */
+/** Clients that disconnect in any way and at any time cancel their requests. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DisconnectTest {
     private static final String LONG =
@@ -35,14 +35,14 @@ class DisconnectTest {
 
     @ParameterizedTest
     @CsvSource({"FIN, true", "FIN, false", "RST, true", "RST, false", "half, true", "half, false"})
-    void a_client_that_leaves_in_the_middle_ends_its_requests(String how, boolean stream) throws Exception {
+    void disconnect_cancels_the_client_s_requests(String how, boolean stream) throws Exception {
         Gate gate = new Gate(5);
         try (TestServer server = TestServer.start(gate.options());
                 RawClient client = server.client()) {
             client.send(RawClient.post("/v1/completions", LONG.formatted(stream)));
             gate.awaitReached();
             leave(client, how);
-            // The device stands still until the server has noticed, so the requests cannot have come to their own end.
+            // The device is paused until the server has detected it, so the requests cannot end by themselves.
             while (server.metric("roseinfer:connections") > 1) {
                 Thread.onSpinWait();
             }
@@ -85,7 +85,7 @@ class DisconnectTest {
     }
 
     @Test
-    void a_client_that_reads_nothing_is_cut_and_its_requests_end() throws Exception {
+    void stalled_client_is_disconnected_and_its_requests_are_cancelled() throws Exception {
         HttpLimits limits = HttpLimits.defaults().withWriteStall(Duration.ofSeconds(1));
         try (TestServer server = new TestServer(
                         TestServer.engineOptions(),
@@ -109,10 +109,10 @@ class DisconnectTest {
         }
     }
 
-    /** Requests cut at any byte, answers left at any byte, stalls and nonsense. */
+    /** Truncated requests, responses that are not read, stalls and nonsense. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void connections_that_are_cut_anywhere_leave_no_block_and_no_connection_behind(long seed) throws Exception {
+    void connections_closed_at_any_time_leak_no_block_and_no_connection(long seed) throws Exception {
         Random random = new Random(seed);
         try (TestServer server = TestServer.start()) {
             List<RawClient> open = new ArrayList<>();

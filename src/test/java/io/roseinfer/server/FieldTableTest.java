@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The fields of OpenAI's, vLLM's, llama.cpp's and SGLang's requests, each with a value that is not its default: supported, refused by
- * name, or ignored and named in a header. None that changes the answer is ignored.
+ * The request fields of OpenAI, vLLM, llama.cpp and SGLang, each with a value other than its default: supported,
+ * rejected by name, or ignored and named in a header. No field that changes the output is ignored.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FieldTableTest {
@@ -51,7 +51,7 @@ class FieldTableTest {
             echo true | chat_template "x" | audio {"voice":"a"} | prediction {"type":"content"} | modalities ["audio"]
             web_search_options {"a":1} | add_special_tokens true | top_logprobs 2""";
 
-    /** None of these changes the tokens of an answer here, with one model and without tools. */
+    /** Fields that do not affect the tokens here, with one model and without tools. */
     private static final String IGNORED = """
             store true | metadata {"a":"b"} | service_tier "auto" | parallel_tool_calls true | safety_identifier "a"
             prompt_cache_key "a" | reasoning_effort "low" | include_reasoning true | keep_alive 5 | cache_prompt true

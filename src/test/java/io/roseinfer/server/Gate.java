@@ -3,7 +3,7 @@ package io.roseinfer.server;
 import io.roseinfer.backend.sim.SimOptions;
 import java.util.concurrent.CountDownLatch;
 
-/** A device that stands still at one step until it is let go. */
+/** A device that pauses at one step until it is released. */
 final class Gate {
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch open = new CountDownLatch(1);

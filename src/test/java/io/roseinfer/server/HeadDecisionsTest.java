@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** What the server decides before it has a body, and what it says of it in log and metrics. */
+/** Decisions of the server before it has a body, in responses, log and metrics. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HeadDecisionsTest {
     private static final String HALF = "Content-Length: 4000000\r\n\r\n" + "x".repeat(100_000);
@@ -38,7 +38,7 @@ class HeadDecisionsTest {
         "POST /v1/models, yes, 405",
         "PUT /v1/completions, yes, 405"
     })
-    void half_an_upload_is_refused_by_key_path_and_method(String line, String key, int status) throws IOException {
+    void incomplete_upload_is_refused_by_key_path_and_method(String line, String key, int status) throws IOException {
         try (TestServer server = withKey();
                 RawClient client = server.client()) {
             String authorization = key.equals("yes") ? "Authorization: Bearer secret\r\n" : "";
@@ -47,7 +47,7 @@ class HeadDecisionsTest {
         }
     }
 
-    /** Half uploads of clients without the key, more than the memory for bodies would hold, keep nobody out. */
+    /** Incomplete uploads of clients without the key, more than the memory for bodies, do not block others. */
     @Test
     void uploads_without_the_key_take_no_memory() throws IOException {
         List<RawClient> uploads = new ArrayList<>();

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** What the manifests of the example for Kubernetes ask the server for, held to what it has. */
+/** Compares the manifests of the Kubernetes example with the server. */
 class KubernetesProbesTest {
     private static final Pattern METRIC = Pattern.compile("(?<![/\\w])(?:vllm|roseinfer):[a-z_]+");
     private static final Pattern PRINTED = Pattern.compile("(?m)^([a-z:_]+)\\{");
@@ -35,7 +35,7 @@ class KubernetesProbesTest {
     }
 
     @Test
-    void a_server_that_drains_is_not_ready_and_lives() throws Exception {
+    void draining_server_is_not_ready_but_alive() throws Exception {
         JsonNode container = manifests.container("roseinfer");
         String ready = container.at("/readinessProbe/httpGet/path").stringValue();
         String lives = container.at("/livenessProbe/httpGet/path").stringValue();
@@ -57,7 +57,7 @@ class KubernetesProbesTest {
     }
 
     @Test
-    void metrics_are_scraped_where_they_are() throws IOException {
+    void scraped_path_has_metrics() throws IOException {
         JsonNode monitor = manifests.one("PodMonitor", "roseinfer");
         JsonNode config = Manifests.documents(manifests
                         .one("ConfigMap", "roseinfer-epp")
@@ -97,9 +97,9 @@ class KubernetesProbesTest {
         }
     }
 
-    /** An endpoint picker reads the size of a block off a label. */
+    /** An endpoint picker reads the size of a block from a label. */
     @Test
-    void the_cache_s_metric_has_the_labels_that_an_endpoint_picker_reads() throws IOException {
+    void cache_metric_has_the_labels_for_an_endpoint_picker() throws IOException {
         try (TestServer server = TestServer.start()) {
             assertThat(server.get("/metrics").body())
                     .containsPattern("vllm:cache_config_info\\{.*block_size=\"16\".*num_gpu_blocks=\"256\"");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Too much to do, too little time, the end. */
+/** Overload, timeouts and shutdown. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LifecycleTest {
     private static final String STREAM = "{\"prompt\":\"a\",\"max_tokens\":20,\"ignore_eos\":true,\"stream\":true}";
@@ -39,7 +39,7 @@ class LifecycleTest {
     }
 
     @Test
-    void more_requests_than_allowed_are_told_to_come_back() throws Exception {
+    void requests_beyond_the_limit_get_retry_after() throws Exception {
         Gate gate = new Gate(0);
         try (TestServer server = new TestServer(
                         TestServer.engineOptions().withMaxInflightRequests(2), gate.options(), TestServer.options());
@@ -57,7 +57,7 @@ class LifecycleTest {
     }
 
     @Test
-    void a_request_that_runs_out_of_time_is_answered_with_what_there_is() throws Exception {
+    void request_that_times_out_returns_its_tokens_so_far() throws Exception {
         Gate gate = new Gate(3);
         try (TestServer server = TestServer.start(gate.options());
                 RawClient client = server.client()) {
@@ -84,7 +84,7 @@ class LifecycleTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "-1", "x", "1e400", "NaN", "1000001"})
-    void a_timeout_that_is_no_time_is_refused(String seconds) throws Exception {
+    void invalid_timeout_is_refused(String seconds) throws Exception {
         try (TestServer server = TestServer.start()) {
             Answer answer = server.complete(PLAIN, "X-Request-Timeout: " + seconds + "\r\n");
             assertThat(answer.status()).isEqualTo(400);
@@ -94,7 +94,7 @@ class LifecycleTest {
     }
 
     @Test
-    void draining_finishes_what_runs_and_refuses_what_comes() throws Exception {
+    void draining_finishes_requests_in_flight_and_rejects_new_ones() throws Exception {
         Gate gate = new Gate(3);
         try (TestServer server = TestServer.start(gate.options());
                 RawClient client = server.client()) {
@@ -113,7 +113,7 @@ class LifecycleTest {
     }
 
     @Test
-    void draining_ends_what_takes_longer_and_tells_its_clients() throws Exception {
+    void draining_ends_longer_requests_with_an_error() throws Exception {
         Gate gate = new Gate(3);
         try (TestServer server = TestServer.start(gate.options());
                 RawClient stream = server.client();
@@ -138,7 +138,7 @@ class LifecycleTest {
     }
 
     @Test
-    void a_step_that_fails_fails_its_requests_and_no_others() throws Exception {
+    void failed_step_fails_its_requests_only() throws Exception {
         SimOptions sim = SimOptions.defaults().withOnStep(step -> {
             if (step == 3) {
                 throw new DeviceFailure("the device hiccuped", true);
@@ -156,7 +156,7 @@ class LifecycleTest {
     }
 
     @Test
-    void a_stream_that_fails_ends_with_an_error_and_is_not_done() throws Exception {
+    void failed_stream_ends_with_an_error_and_without_done() throws Exception {
         SimOptions sim = SimOptions.defaults().withOnStep(step -> {
             if (step == 3) {
                 throw new DeviceFailure("the device hiccuped", true);
@@ -174,7 +174,7 @@ class LifecycleTest {
     }
 
     @Test
-    void the_death_of_the_engine_is_told_to_everybody() throws Exception {
+    void engine_failure_is_reported_to_all_clients() throws Exception {
         SimOptions sim = SimOptions.defaults().withOnStep(step -> {
             if (step == 3) {
                 throw new DeviceFailure("the device is lost", false);
@@ -222,9 +222,9 @@ class LifecycleTest {
         }
     }
 
-    /** Whoever asks for whatever path: the labels of a metric are bounded. */
+    /** Clients may request any path: the labels of a metric are bounded. */
     @Test
-    void paths_that_nothing_is_at_are_one_label() throws Exception {
+    void unknown_paths_have_one_label() throws Exception {
         try (TestServer server = TestServer.start()) {
             for (int i = 0; i < 5; i++) {
                 assertThat(server.get("/nothing" + i).status()).isEqualTo(404);

@@ -21,7 +21,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Follows {@code adding-a-metric.md} with copies of the three files that it names: the fact, the count, the name. */
+/** Follows {@code adding-a-metric.md} with copies of its three files: the fact, the count, the name. */
 class NewMetricTest {
     private static final Path PAGE = Path.of("src/site/markdown/adding-a-metric.md");
     private static final Path MAIN = Path.of("src/main/java/io/roseinfer");
@@ -91,7 +91,7 @@ class NewMetricTest {
         });
     }
 
-    /** Adds a source of the tree with lines from the page before some text that it has once. */
+    /** Copies a source, with lines of the page inserted before a text that occurs once. */
     private void add(String file, String lines, String before) throws IOException {
         String text = Files.readString(MAIN.resolve(file));
         assertThat(text).as(file).containsOnlyOnce(before);
@@ -110,7 +110,7 @@ class NewMetricTest {
                 : found.getDiagnostics().stream().map(Object::toString).toList();
     }
 
-    /** All classes of the project anew, those that were compiled here instead of those of the build. */
+    /** Reloads all classes of the project, preferring those that were compiled here. */
     private static final class Anew extends ClassLoader {
         private final Path folder;
 

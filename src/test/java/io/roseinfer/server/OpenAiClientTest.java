@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** OpenAI's own client for Java, which knows nothing of us. */
+/** OpenAI's client for Java. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OpenAiClientTest {
     private static OpenAIClient client(TestServer server, String key) {

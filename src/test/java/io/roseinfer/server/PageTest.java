@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The page at {@code GET /}, by its text, and in a browser where there is one. */
+/** The page at {@code GET /}, tested by its text, and in a browser if there is one. */
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PageTest {
     private static final Pattern ID = Pattern.compile("\\bid=\"(\\w+)\"");
@@ -57,7 +57,7 @@ class PageTest {
     }
 
     @Test
-    void what_its_script_looks_up_and_labels_name_is_on_the_page() throws IOException {
+    void elements_used_by_script_and_labels_are_on_the_page() throws IOException {
         try (TestServer server = TestServer.start()) {
             String page = server.get("/").body();
             Set<String> ids = found(ID, page);
@@ -101,7 +101,7 @@ class PageTest {
         return found.orElseThrow();
     }
 
-    /** What the browser prints. It runs for some seconds of its own, virtual, time. */
+    /** The browser's output. It runs for some seconds of virtual time. */
     private String browse(TestServer server, String... flags) throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 browser().toString(),
@@ -151,13 +151,13 @@ class PageTest {
                     String unused = browse(server, scheme, "--screenshot=" + file, "--window-size=" + width + ",1300");
                     BufferedImage image = ImageIO.read(file.toFile());
                     assertThat(image.getWidth()).isEqualTo(width);
-                    Set<Integer> colours = new HashSet<>();
+                    Set<Integer> colors = new HashSet<>();
                     for (int y = 0; y < image.getHeight(); y += 2) {
                         for (int x = 0; x < width; x += 2) {
-                            colours.add(image.getRGB(x, y));
+                            colors.add(image.getRGB(x, y));
                         }
                     }
-                    assertThat(colours).as("%s at %d", scheme, width).hasSizeGreaterThan(50);
+                    assertThat(colors).as("%s at %d", scheme, width).hasSizeGreaterThan(50);
                     Files.delete(file);
                 }
             }
@@ -166,7 +166,7 @@ class PageTest {
 
     @Test
     @Tag("browser")
-    void a_prompt_is_completed_from_the_keyboard_and_its_latency_told_in_parts() throws Exception {
+    void prompt_is_completed_from_the_keyboard_with_a_latency_breakdown() throws Exception {
         try (TestServer server = TestServer.start();
                 BrowserProfile profile = BrowserProfile.create();
                 Browser browser = Browser.open(browser(), profile.folder(), server.address())) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** In what order bodies are worked on, and that a client that leaves takes its work along. */
+/** The order of work on bodies, and its cancellation if a client disconnects. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PromptWorkersTest {
     private final PromptWorkers workers = new PromptWorkers(1);
@@ -27,7 +27,7 @@ class PromptWorkersTest {
         workers.close();
     }
 
-    /** A client that can leave. */
+    /** A client that can disconnect. */
     private static final class Client {
         private final CompletableFuture<Runnable> action = new CompletableFuture<>();
 
@@ -60,7 +60,7 @@ class PromptWorkersTest {
     }
 
     @Test
-    void short_bodies_pass_a_long_one_but_only_one_for_each_kib() {
+    void short_bodies_overtake_a_long_one_but_only_one_per_kib() {
         CompletableFuture<Throwable> first = submit(new Client(), 0, this::awaitGate);
         running.join();
         List<String> order = new CopyOnWriteArrayList<>();
@@ -87,7 +87,7 @@ class PromptWorkersTest {
     }
 
     @Test
-    void queue_forgets_the_work_of_a_client_that_leaves() {
+    void work_of_a_disconnected_client_is_dequeued() {
         CompletableFuture<Throwable> first = submit(new Client(), 0, this::awaitGate);
         running.join();
         Client leaving = new Client();
@@ -103,7 +103,7 @@ class PromptWorkersTest {
     }
 
     @Test
-    void running_work_of_a_client_that_leaves_is_interrupted_and_the_next_is_not() {
+    void running_work_of_a_disconnected_client_is_interrupted_but_not_the_next() {
         Client leaving = new Client();
         CompletableFuture<Throwable> first = submit(leaving, 0, this::awaitGate);
         running.join();
@@ -120,7 +120,7 @@ class PromptWorkersTest {
     }
 
     @Test
-    void closing_ends_who_waits() {
+    void close_ends_waiting_calls() {
         CompletableFuture<Throwable> first = submit(new Client(), 0, this::awaitGate);
         running.join();
         CompletableFuture<Throwable> second = submit(new Client(), 0, () -> {});

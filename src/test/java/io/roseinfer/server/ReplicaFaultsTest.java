@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Faults of one of several engines behind one door, as clients learn of them. */
+/** Faults of one of several replicas, as clients see them. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ReplicaFaultsTest {
     private static final RoutingPolicy FIRST_LIVING = (request, living) -> 0;
@@ -40,7 +40,7 @@ class ReplicaFaultsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void the_death_of_one_engine_ends_what_it_had_begun_and_nobody_else_notices(boolean stream) throws Exception {
+    void failed_replica_ends_its_started_requests_only(boolean stream) throws Exception {
         Gate gate = new Gate(5);
         SimOptions dying = gate.options().withOnStep(step -> {
             gate.options().onStep().accept(step);
@@ -75,8 +75,7 @@ class ReplicaFaultsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_failed_step_or_row_is_answered_to_its_requests_alone_and_both_engines_go_on(boolean stream)
-            throws IOException {
+    void failed_step_or_row_affects_its_requests_only_and_both_engines_continue(boolean stream) throws IOException {
         SimOptions failing = SimOptions.defaults().withFaults(SimFaults.parse("the test", "error=11,nan=12"));
         try (TestServer server = start(RoutingPolicy.roundRobin(), failing, failing)) {
             for (int fault : new int[] {11, 12, 11, 12}) {
@@ -91,10 +90,10 @@ class ReplicaFaultsTest {
     }
 
     @Test
-    void the_death_of_the_last_engine_is_the_server_s() throws Exception {
+    void server_is_dead_once_the_last_engine_has_failed() throws Exception {
         SimOptions dying = SimOptions.defaults().withFaults(SimFaults.parse("the test", "death=14"));
         try (TestServer server = start(RoutingPolicy.pull(), dying, dying)) {
-            // It takes one engine after the other with it: none has given it a token.
+            // It makes one engine after the other fail, because it has received no token.
             Answer answer = server.complete(body(14, false));
             assertThat(answer.status()).isIn(500, 503);
             assertThat(answer.body()).contains("the simulated device is lost").doesNotContain("\tat ");

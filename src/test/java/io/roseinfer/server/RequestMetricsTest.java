@@ -10,14 +10,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The counters and histograms of requests, whatever becomes of their clients. */
+/** The counters and histograms of requests, including those of disconnected clients. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RequestMetricsTest {
     private static final int STEP = 30;
     private static final String LONG =
             "{\"prompt\":\"a\",\"max_tokens\":400,\"ignore_eos\":true,\"n\":%d,\"stream\":%s}";
 
-    /** The metric of all requests, whatever its other labels are. */
+    /** The metric of all requests, regardless of its other labels. */
     private static double sum(TestServer server, String name) throws IOException {
         return server.get("/metrics")
                 .body()
@@ -27,7 +27,7 @@ class RequestMetricsTest {
                 .sum();
     }
 
-    /** The device stands still at a step: what it has yielded before, but for the steps in flight, has been counted. */
+    /** The device pauses at a step: earlier tokens, except those of steps in flight, have been counted. */
     @ParameterizedTest
     @ValueSource(strings = {"true", "false"})
     void generated_tokens_are_counted_as_they_are_generated(String stream) throws Exception {
@@ -45,7 +45,7 @@ class RequestMetricsTest {
 
     @ParameterizedTest
     @CsvSource({"true, 1", "true, 2", "false, 1", "false, 2"})
-    void request_whose_client_has_left_is_in_every_histogram(String stream, int n) throws Exception {
+    void request_of_a_disconnected_client_is_in_every_histogram(String stream, int n) throws Exception {
         Gate gate = new Gate(STEP);
         try (TestServer server = TestServer.start(gate.options())) {
             try (RawClient client = server.client()) {

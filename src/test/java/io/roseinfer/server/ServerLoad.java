@@ -25,9 +25,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What HTTP costs in front of an engine that computes nothing: time to the first token at one stream, over HTTP and in process in
- * turns, then streamed completions at several numbers of streams, then how soon a client that leaves is noticed. Clients are in the same process and share its cores. Arguments: numbers
- * of streams, such as {@code 1 64 512}.
+ * Measures the cost of HTTP with an engine that computes nothing. First the time to the first token of one stream, over
+ * HTTP and in process, interleaved; then streamed completions with several numbers of streams; then the time until a
+ * disconnect is detected. Clients run in the same process and share its cores. Arguments: numbers of streams, such as
+ * {@code 1 64 512}.
  */
 final class ServerLoad {
     private static final int TOKENS = 32;
@@ -40,7 +41,7 @@ final class ServerLoad {
     private static final String PROMPT = "Once upon a time there was";
     private static final String BODY = body(TOKENS);
 
-    /** As many as the context of the model has room for behind the prompt, near enough. */
+    /** Nearly as many as fit in the context after the prompt. */
     private static final int LONG_TOKENS = 500;
 
     private static final String LONG_BODY = body(LONG_TOKENS);
@@ -98,7 +99,7 @@ final class ServerLoad {
         return ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getOpenFileDescriptorCount();
     }
 
-    /** Requests cut at any byte or not at all, with bytes changed now and then, left by FIN or RST at any moment. */
+    /** Requests truncated at any byte or complete, sometimes with changed bytes, closed by FIN or RST at any moment. */
     private static void cut(TestServer server, int connections) throws IOException {
         Random random = new Random(20_261_122);
         byte[] whole = RawClient.post("/v1/completions", BODY).getBytes(StandardCharsets.UTF_8);
@@ -127,7 +128,7 @@ final class ServerLoad {
         server.awaitIdle();
     }
 
-    /** How long after a client has left its blocks are free; a completion of half a second would end later by itself. */
+    /** The time from a disconnect until its blocks are free; the completion would take half a second longer. */
     private static void leaving(TestServer server, boolean stream, boolean reset) throws IOException {
         String body = "{\"prompt\":\"a\",\"max_tokens\":500,\"ignore_eos\":true,\"stream\":" + stream + "}";
         long[] nanos = new long[LEAVES];

@@ -3,7 +3,7 @@ package io.roseinfer.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimOptions;
-import io.roseinfer.server.ServerWarmUp.Ask;
+import io.roseinfer.server.ServerWarmUp.SampleCall;
 import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
@@ -14,11 +14,14 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a server asks itself before the first client comes. Calls that are refused would warm refusals up. */
+/**
+ * The requests that a server sends to itself before the first client. They must be valid, or only error handling would
+ * be warmed up.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ServerWarmUpTest {
-    private static void assertServed(TestServer server, List<Ask> asks) throws IOException {
-        for (Ask ask : asks) {
+    private static void assertServed(TestServer server, List<SampleCall> sampleCalls) throws IOException {
+        for (SampleCall ask : sampleCalls) {
             try (RawClient client = server.client()) {
                 assertThat(client.send(ask.request(3)).answer().status())
                         .as(ask.toString())
@@ -28,21 +31,21 @@ class ServerWarmUpTest {
     }
 
     @Test
-    void a_model_that_chats_is_asked_for_text_and_chats_and_serves_them() throws IOException {
+    void warm_up_of_a_chat_model_has_texts_and_chats() throws IOException {
         try (TestServer server = TestServer.startChat()) {
             ChatTemplate template = ChatTemplate.parse("{{ messages[0].content }}", "a test's", Map.of());
-            List<Ask> asks =
-                    ServerWarmUp.asks(server.engine, ServedModel.named("sim").withChat(Optional.of(template)));
-            assertThat(asks).extracting(Ask::path).contains("/v1/completions", "/v1/chat/completions");
-            assertServed(server, asks);
+            List<SampleCall> sampleCalls = ServerWarmUp.sampleCalls(
+                    server.engine, ServedModel.named("sim").withChat(Optional.of(template)));
+            assertThat(sampleCalls).extracting(SampleCall::path).contains("/v1/completions", "/v1/chat/completions");
+            assertServed(server, sampleCalls);
         }
     }
 
     @Test
-    void a_model_without_a_tokenizer_is_asked_for_ids_and_serves_them() throws IOException {
+    void warm_up_of_a_model_without_tokenizer_has_ids() throws IOException {
         try (TestServer server = new TestServer(
                 TestServer.engineOptions(), SimOptions.defaults(), TestServer.options(), Optional.empty())) {
-            assertServed(server, ServerWarmUp.asks(server.engine, ServedModel.named("sim")));
+            assertServed(server, ServerWarmUp.sampleCalls(server.engine, ServedModel.named("sim")));
         }
     }
 }

@@ -49,7 +49,7 @@ class StampsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void the_stages_of_a_call_adjoin_in_their_order(boolean stream) throws IOException {
+    void stages_of_a_call_are_adjacent_and_in_order(boolean stream) throws IOException {
         JsonNode stamps = stamps(stream, 2);
         List<Long> call = new ArrayList<>();
         for (String name : List.of("first_byte_ns", "head_ns", "body_ns", "begun_ns", "parsed_ns", "tokenized_ns")) {
@@ -88,7 +88,7 @@ class StampsTest {
     }
 
     @Test
-    void a_whole_answer_has_no_stamps_of_reading_and_writing() throws IOException {
+    void complete_response_has_no_timestamps_of_reading_and_writing() throws IOException {
         JsonNode choice = stamps(false, 1).get("choices").get(0);
         assertThat(list(choice.get("steps"))).hasSize(TOKENS);
         assertThat(choice.get("read_ns")).isEmpty();
@@ -96,7 +96,7 @@ class StampsTest {
     }
 
     @Test
-    void each_token_names_the_step_whose_results_it_is_of() throws IOException {
+    void each_token_names_its_step() throws IOException {
         JsonNode choice = stamps(true, 1).get("choices").get(0);
         List<Long> steps = list(choice.get("steps"));
         List<Long> sampled = list(choice.get("sampled_ns"));
@@ -117,7 +117,7 @@ class StampsTest {
     }
 
     @Test
-    void among_several_engines_each_choice_names_the_one_whose_steps_it_is_of() throws IOException {
+    void each_choice_names_its_engine() throws IOException {
         try (TestServer several = new TestServer(
                 TestServer.engineOptions(),
                 TestServer.options(),
@@ -145,7 +145,7 @@ class StampsTest {
     }
 
     @Test
-    void nobody_gets_stamps_who_has_not_asked() throws IOException {
+    void timestamps_are_sent_only_on_request() throws IOException {
         String body = "{\"prompt\":\"Once\",\"max_tokens\":2}";
         assertThat(TestServer.json(server.complete(body)).has("stamps")).isFalse();
         assertThat(TestServer.json(server.complete(body, "X-Roseinfer-Stamps: 0\r\n"))
@@ -154,14 +154,14 @@ class StampsTest {
     }
 
     @Test
-    void a_wish_for_stamps_that_is_neither_yes_nor_no_is_refused() throws IOException {
+    void invalid_value_of_the_timestamps_header_is_refused() throws IOException {
         Answer answer = server.complete("{\"prompt\":\"Once\",\"max_tokens\":2}", "X-Roseinfer-Stamps: please\r\n");
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.body()).contains("x-roseinfer-stamps");
     }
 
     @Test
-    void the_clock_is_that_of_the_stamps() throws IOException {
+    void clock_endpoint_has_the_clock_of_the_timestamps() throws IOException {
         long before =
                 TestServer.json(server.get("/debug/clock")).get("monotonic_ns").longValue();
         long firstByte = stamps(true, 1).get("first_byte_ns").longValue();
@@ -172,7 +172,7 @@ class StampsTest {
     }
 
     @Test
-    void a_list_of_steps_goes_on_where_the_one_before_ended() throws IOException {
+    void list_of_steps_continues_at_the_end_of_the_previous_one() throws IOException {
         stamps(true, 1);
         JsonNode first = TestServer.json(server.get("/debug/steps?from=1&limit=2"));
         assertThat(first.get("data").get(0).get("step").longValue()).isEqualTo(1);
@@ -187,7 +187,7 @@ class StampsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"from=-1", "from", "limit=0", "limit=5000", "limit=1.5", "to=3", "from=1&&limit=1", "engine=1"})
-    void a_query_for_steps_that_is_wrong_is_refused(String query) throws IOException {
+    void invalid_query_for_steps_is_refused(String query) throws IOException {
         assertThat(server.get("/debug/steps?" + query).status()).isEqualTo(400);
     }
 }

@@ -46,7 +46,7 @@ final class TestServer implements AutoCloseable {
     static final ModelSpec SPEC = TINY.spec();
     static final Tokenizer WORDS = TINY.tokenizer().orElseThrow();
 
-    /** How far the server's clock is ahead of the machine's. */
+    /** The offset of the server's clock from the machine's. */
     final AtomicLong aheadNanos = new AtomicLong();
 
     final Engine engine;
@@ -61,7 +61,7 @@ final class TestServer implements AutoCloseable {
         this(options, asked, words, RoutingPolicy.pull(), List.of(sim));
     }
 
-    /** Several engines behind one door, each on a device of its own. */
+    /** Starts several replicas behind one server, each with its own device. */
     TestServer(EngineOptions options, ServerOptions asked, RoutingPolicy routing, List<SimOptions> devices) {
         this(options, asked, Optional.of(WORDS), routing, devices);
     }
@@ -86,7 +86,7 @@ final class TestServer implements AutoCloseable {
         return new TestServer(engineOptions(), SimOptions.defaults(), options());
     }
 
-    /** One with the chat template of the built-in model. */
+    /** Starts a server with the chat template of the built-in model. */
     static TestServer startChat() {
         return startChat(SimOptions.defaults());
     }
@@ -121,14 +121,14 @@ final class TestServer implements AutoCloseable {
         return new RawClient(address());
     }
 
-    /** One call on a connection of its own. */
+    /** Sends one call on a new connection. */
     Answer get(String path, String... headers) throws IOException {
         try (RawClient client = client()) {
             return client.call("GET " + path + " HTTP/1.1\r\nHost: test\r\n" + String.join("", headers) + "\r\n");
         }
     }
 
-    /** One call on a connection of its own. */
+    /** Sends one call on a new connection. */
     Answer post(String path, String body, String... headers) throws IOException {
         try (RawClient client = client()) {
             return client.call(RawClient.post(path, body, headers));
@@ -147,7 +147,7 @@ final class TestServer implements AutoCloseable {
         return StrictJson.parse(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The data of the events, {@code [DONE]} included. */
+    /** The data of the events, including {@code [DONE]}. */
     static List<String> events(String body) {
         List<String> events = new ArrayList<>();
         for (String event : body.split("\n\n")) {
@@ -159,7 +159,7 @@ final class TestServer implements AutoCloseable {
         return events;
     }
 
-    /** Waits until no request holds or waits for anything. */
+    /** Waits until no request is in flight or queued. */
     void awaitIdle() {
         while (engine.stats().blocksInUse() > 0
                 || engine.stats().active() > 0
@@ -168,7 +168,7 @@ final class TestServer implements AutoCloseable {
         }
     }
 
-    /** Waits until so many requests have ended, in whatever way. */
+    /** Waits until the given number of requests has ended, in any way. */
     void awaitEnded(long count) {
         while (engine.stats().requests().ended().values().stream()
                         .mapToLong(Long::longValue)

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A defect of the program is sent as a 500 without its innards, and logged with them. */
+/** An unexpected failure is sent as a 500 without details, and logged with them. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class UnexpectedFailureTest {
     private static final Logger LOGGER = Logger.getLogger("io.roseinfer.server");
@@ -49,7 +49,7 @@ class UnexpectedFailureTest {
         LOGGER.setUseParentHandlers(true);
     }
 
-    /** The real tokenizer, but for a defect. */
+    /** The real tokenizer with a defect. */
     private static Tokenizer defective(RuntimeException defect) {
         return (Tokenizer) Proxy.newProxyInstance(
                 Tokenizer.class.getClassLoader(), new Class<?>[] {Tokenizer.class}, (proxy, method, arguments) -> {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.node.ObjectNode;
 
-/** An answer that is an error, in OpenAI's shape with the HTTP status as its code. */
+/** An error response in OpenAI's format, with the HTTP status as its code. */
 public final class ApiError extends RuntimeException {
     private final int status;
     private final String type;
@@ -29,32 +29,33 @@ public final class ApiError extends RuntimeException {
         return new ApiError(status, type, message, Optional.empty(), Map.of());
     }
 
-    /** 400: the request as a whole. */
+    /** Returns a 400 error about the request as a whole. */
     public static ApiError badRequest(String message) {
         return of(400, "BadRequestError", message);
     }
 
-    /** 400: one field of the request. */
+    /** Returns a 400 error about one field of the request. */
     public static ApiError badField(String field, String message) {
         return new ApiError(400, "BadRequestError", message, Optional.of(field), Map.of());
     }
 
-    /** 404: a model that is not served. */
+    /** Returns a 404 error about the model. */
     private static ApiError noModel(String message) {
         return new ApiError(404, "NotFoundError", message, Optional.of("model"), Map.of());
     }
 
-    /** 404: a model whose name is not that of the one that is served. */
+    /** Returns a 404 error for a model other than the served one. */
     public static ApiError notServed(String asked, String served) {
-        return noModel("the model " + Quoted.name(asked) + " is not served here; " + Quoted.name(served) + " is");
+        return noModel(
+                "the model " + Quoted.name(asked) + " does not exist; this server serves " + Quoted.name(served));
     }
 
-    /** 429: as many requests are in flight as there may be. */
+    /** Returns a 429 error: the maximum of requests is in flight. */
     public static ApiError overloaded(String message) {
         return of(429, "OverloadedError", message).withHeader("Retry-After", "1");
     }
 
-    /** 503: nothing is served now. */
+    /** Returns a 503 error: no request is served now. */
     public static ApiError unavailable(String message) {
         return of(503, "ServiceUnavailableError", message);
     }
@@ -63,13 +64,13 @@ public final class ApiError extends RuntimeException {
         return new ApiError(status, type, message(), param, Map.of(name, value));
     }
 
-    /** The same error, with a number in its object that programs can read. */
+    /** Adds a number to the error object, for programs. */
     ApiError withNumber(String name, int value) {
         numbers.put(name, value);
         return this;
     }
 
-    /** What the engine has refused, or has failed at, as its client is told. */
+    /** Returns the error for a failure of the engine. */
     public static ApiError of(RoseException failure) {
         return switch (failure) {
             case RoseException.BadInput bad -> badRequest(bad.getMessage());
@@ -92,12 +93,12 @@ public final class ApiError extends RuntimeException {
         return headers;
     }
 
-    /** The error object, as it is the body of an answer or an event of a stream. */
+    /** Returns the error as JSON, for a response's body or a stream's event. */
     public String json() {
         return object().toString();
     }
 
-    /** The same as a tree. */
+    /** Returns the error as a JSON tree. */
     public ObjectNode object() {
         ObjectNode root = StrictJson.mapper().createObjectNode();
         ObjectNode error = root.putObject("error")

@@ -7,7 +7,7 @@ import java.util.Optional;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The objects of {@code /v1/chat/completions}: text stands in a message, or in a stream's {@code delta}. */
+/** Builds the objects of {@code /v1/chat/completions}: text is in a message, or in a stream's {@code delta}. */
 final class ChatJson extends CompletionJson {
     private static final String ROLE = "assistant";
 
@@ -44,7 +44,7 @@ final class ChatJson extends CompletionJson {
         return "content";
     }
 
-    /** The role, which OpenAI's clients expect in an event of its own. */
+    /** Returns an event with the role, which OpenAI's clients expect first. */
     @Override
     public Optional<ObjectNode> opening(int index) {
         ObjectNode event = envelope();

@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A conversation's fields to the token ids of a prompt, by the model's chat template. */
+/** Converts a conversation's fields to the token ids of a prompt, with the model's chat template. */
 public final class ChatPrompts {
     private static final String MESSAGES = "messages";
     private static final String CONTINUE = "continue_final_message";
@@ -34,20 +34,23 @@ public final class ChatPrompts {
     private final Optional<Tokenizer> tokenizer;
     private final InstantSource time;
 
-    /** @param time what a template that writes the date is told */
+    /**
+     * Creates a reader.
+     *
+     * @param time the current time for templates that write the date
+     */
     public ChatPrompts(Optional<ChatTemplate> template, Optional<Tokenizer> tokenizer, InstantSource time) {
         this.template = template;
         this.tokenizer = tokenizer;
         this.time = time;
     }
 
-    /** The prompt. Special tokens that the template writes become their ids. */
+    /** Returns the prompt. Special tokens written by the template become their ids. */
     public int[] read(Fields fields) {
-        ChatTemplate writer = template.orElseThrow(() -> ApiError.badField(
-                MESSAGES,
-                "the model has no chat template, so a conversation cannot be made a prompt; use /v1/completions"));
+        ChatTemplate writer = template.orElseThrow(
+                () -> ApiError.badField(MESSAGES, "the model has no chat template; use /v1/completions"));
         Tokenizer words = tokenizer.orElseThrow(
-                () -> ApiError.badField(MESSAGES, "the model has no tokenizer, so a conversation cannot be read"));
+                () -> ApiError.badField(MESSAGES, "the model has no tokenizer, so it cannot chat"));
         ArrayNode messages = messages(fields);
         boolean continues = fields.flag(CONTINUE);
         boolean begins = fields.flag("add_generation_prompt", !continues);
@@ -69,18 +72,18 @@ public final class ChatPrompts {
         return Fields.checked(MESSAGES, () -> words.encode(text));
     }
 
-    /** Renders a conversation. A refusal by the template is reported without its file name. */
+    /** Renders a conversation. An error of the template is reported without its file name. */
     private static String rendered(ChatTemplate writer, Conversation conversation) {
         try {
             return writer.render(conversation);
         } catch (BadInput refused) {
             String message = String.valueOf(refused.getMessage());
-            int at = message.indexOf(" cannot be carried out");
+            int at = message.indexOf(" failed for this conversation");
             throw ApiError.badField(MESSAGES, at < 0 ? message : "the chat template" + message.substring(at));
         }
     }
 
-    /** Refuses calls of earlier answers that the template leaves out: the model would read results of calls that are not there. */
+    /** Rejects earlier tool calls that the template does not write: the model would see results without their calls. */
     private static void requireCallsWritten(ChatTemplate writer, Conversation conversation, String prompt) {
         ArrayNode without = StrictJson.mapper().createArrayNode();
         int first = -1;
@@ -117,24 +120,27 @@ public final class ChatPrompts {
         return variables;
     }
 
-    /** Tools that the template is to show although none may be called; calls are not read out of answers. */
+    /**
+     * Returns the tools that the template may show. The model must not call them, because tool calls are not parsed
+     * from its output.
+     */
     private static Optional<JsonNode> tools(Fields fields, ChatTemplate template) {
         Optional<JsonNode> tools = fields.find("tools");
         Optional<String> choice = fields.find("tool_choice").map(node -> node.isString() ? node.stringValue() : "");
         boolean some = tools.filter(node -> !node.isArray() || !node.isEmpty()).isPresent();
         if (!some) {
             if (choice.isPresent() && !choice.get().equals("none")) {
-                throw ApiError.badField("tool_choice", "tool_choice must be none without tools");
+                throw ApiError.badField("tool_choice", "tool_choice must be none if there are no tools");
             }
             return Optional.empty();
         }
         if (!choice.equals(Optional.of("none"))) {
             throw ApiError.badField(
                     "tools",
-                    "tools are not supported: calls are not read out of answers; leave tools out, or set tool_choice to none");
+                    "tools are not supported: tool calls are not parsed from the output; remove tools, or set tool_choice to none");
         }
         if (!template.usesTools()) {
-            throw ApiError.badField("tools", "the model's chat template does not use tools; leave tools out");
+            throw ApiError.badField("tools", "the model's chat template does not use tools; remove tools");
         }
         for (JsonNode tool : tools.get()) {
             if (!tools.get().isArray() || !tool.isObject()) {
@@ -146,7 +152,7 @@ public final class ChatPrompts {
 
     private static ArrayNode messages(Fields fields) {
         JsonNode list = fields.find(MESSAGES)
-                .orElseThrow(() -> ApiError.badField(MESSAGES, "messages is missing; give a list of messages"));
+                .orElseThrow(() -> ApiError.badField(MESSAGES, "messages is missing; it must be a list of messages"));
         if (!list.isArray() || list.isEmpty()) {
             throw ApiError.badField(MESSAGES, "messages must be a list of at least one message");
         }
@@ -176,7 +182,7 @@ public final class ChatPrompts {
         return checked;
     }
 
-    /** Text as it is, or parts of text, one a line. Nothing is no text. */
+    /** Returns a string, or the text parts of a list, one per line. A missing content is empty. */
     private static String content(JsonNode content, String where) {
         if (content.isString()) {
             return content.stringValue();
@@ -194,14 +200,15 @@ public final class ChatPrompts {
                     || !type.stringValue().equals("text")
                     || !part.path("text").isString()) {
                 String seen = type.isString() ? " of type " + Quoted.name(type.stringValue()) : "";
-                throw ApiError.badField(where, where + " has a part" + seen + "; only parts of type text are served");
+                throw ApiError.badField(
+                        where, where + " has a part" + seen + "; only parts of type text are supported");
             }
             text.add(part.get("text").stringValue());
         }
         return text.toString();
     }
 
-    /** A call's arguments are JSON in a string, and templates expect what is in it. */
+    /** Parses a call's arguments, JSON in a string, because templates expect an object. */
     private static void readArguments(JsonNode call) {
         if (call.path("function") instanceof ObjectNode function
                 && function.path("arguments").isString()) {
@@ -209,7 +216,7 @@ public final class ChatPrompts {
             try {
                 function.set("arguments", StrictJson.parse(arguments.getBytes(StandardCharsets.UTF_8)));
             } catch (JacksonException notJson) {
-                // A model may have written anything; the template gets it as it is.
+                // A model may have written anything; the template gets the string.
             }
         }
     }
@@ -223,11 +230,10 @@ public final class ChatPrompts {
     private static String continued(String prompt) {
         int at = prompt.lastIndexOf(MARK.strip());
         if (at < 0) {
-            throw ApiError.badField(
-                    CONTINUE, "the chat template does not write the last message as it is, so it cannot be continued");
+            throw ApiError.badField(CONTINUE, "the chat template changes the last message, so it cannot be continued");
         }
         String kept = prompt.substring(0, at);
-        // A template that trims the mark's blank trims those of a message.
+        // A template that trims the mark's trailing space trims that of a message, too.
         return prompt.startsWith(MARK, at) ? kept : kept.stripTrailing();
     }
 }

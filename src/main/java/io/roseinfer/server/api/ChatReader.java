@@ -11,13 +11,15 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Reads the body of {@code /v1/chat/completions}: as a completion, whose prompt is a conversation. */
+/** Reads the body of {@code /v1/chat/completions}: like a completion, but its prompt is a conversation. */
 public final class ChatReader extends CompletionReader {
-    /** Beside those of a completion; a conversation's tools are read where the conversation is. */
+    /**
+     * Unsupported fields in addition to those of a completion; a conversation's tools are read with the conversation.
+     */
     private static final List<String> UNSUPPORTED = List.of(
             "echo", "chat_template", "audio", "prediction", "modalities", "web_search_options", "add_special_tokens");
 
-    /** Fields that a conversation reads. */
+    /** Fields read with the conversation. */
     private static final Set<String> TOOLS = Set.of("tools", "tool_choice");
 
     private final ServedModel model;
@@ -25,10 +27,10 @@ public final class ChatReader extends CompletionReader {
     private final ChatPrompts prompts;
 
     /**
-     * A reader for one model.
+     * Creates a reader for one model.
      *
-     * @param maxTime the server's own limit for a request
-     * @param longest the most tokens that prompt and answer together can come to
+     * @param maxTime the server's maximum duration of a request
+     * @param longest maximum tokens of prompt and completion together
      */
     public ChatReader(
             ServedModel model,
@@ -69,7 +71,7 @@ public final class ChatReader extends CompletionReader {
         return "messages";
     }
 
-    /** As many as there is room for, unless the client says. */
+    /** Returns the client's limit, or else as many tokens as there is room for. */
     @Override
     int maxTokens(Fields fields, int promptTokens) {
         int room = Math.max(1, longest - promptTokens);

@@ -5,29 +5,29 @@ import io.roseinfer.engine.Prompt;
 import java.util.List;
 
 /**
- * A completion as a client has asked for it, checked.
+ * A checked completion call.
  *
- * @param prompts token ids, one list for each prompt
- * @param request what each is continued with, with the first prompt in it
- * @param n completions of each prompt
- * @param output how they are told
- * @param clamped whether fewer tokens were asked of the engine than of us, because the context ends before
- * @param ignored fields that are not known here
+ * @param prompts token ids, one list per prompt
+ * @param request the request for each prompt, with the first prompt in it
+ * @param n completions per prompt
+ * @param output the output options
+ * @param clamped whether the maximum of tokens was reduced because the context is shorter
+ * @param ignored unknown fields
  */
 public record CompletionCall(
         List<int[]> prompts, GenerationRequest request, int n, Output output, boolean clamped, List<String> ignored) {
 
     /**
-     * How completions are told.
+     * The output options of a call.
      *
-     * @param stream as events, while they are made
-     * @param usage an event with the counts of tokens at the end of a stream
-     * @param continuousUsage the counts so far in every event
-     * @param echo the prompt's text in front
-     * @param tokenIds the ids beside the text
-     * @param tokensAsIds {@code token_id:17} for a token's text among the log-probabilities
-     * @param stopString the stop string that ended a completion as the end of its text
-     * @param interval tokens of an event in a stream; the first and the last go at once
+     * @param stream whether tokens are sent as events while they are generated
+     * @param usage whether a stream ends with an event of token counts
+     * @param continuousUsage whether every event has the token counts so far
+     * @param echo whether the prompt's text is prepended
+     * @param tokenIds whether token ids are sent along with the text
+     * @param tokensAsIds whether log-probabilities have {@code token_id:17} instead of a token's text
+     * @param stopString whether the stop string that ended a completion is part of its text
+     * @param interval tokens per event of a stream; the first and the last are sent at once
      */
     public record Output(
             boolean stream,
@@ -39,22 +39,23 @@ public record CompletionCall(
             boolean stopString,
             int interval) {}
 
-    /** Completions in all. */
+    /** Returns the total number of completions. */
     public int choices() {
         return prompts.size() * n;
     }
 
     /**
-     * The request of the engine that makes a completion. Those of one prompt have seeds that follow each other, if the call has one.
+     * Returns the engine's request for a completion. If the call has a seed, the seeds of one prompt's completions are
+     * consecutive.
      *
-     * @param choice 0 to {@link #choices()} exclusive; those of one prompt stand together
+     * @param choice 0 to {@link #choices()} exclusive; those of one prompt are consecutive
      */
     public GenerationRequest request(int choice) {
         GenerationRequest one = request.withPrompt(new Prompt.Tokens(prompts.get(choice / n)));
         return one.seed().isPresent() ? one.withSeed(one.seed().getAsLong() + choice % n) : one;
     }
 
-    /** The same call with a seed, unless it has one. */
+    /** Returns the same call with this seed, unless it has one. */
     public CompletionCall orSeed(long seed) {
         return request.seed().isPresent()
                 ? this

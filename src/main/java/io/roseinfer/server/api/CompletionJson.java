@@ -9,9 +9,9 @@ import java.util.Optional;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The objects of {@code /v1/completions}, as OpenAI's API and vLLM spell them. */
+/** Builds the objects of {@code /v1/completions}, in the format of OpenAI and vLLM. */
 public sealed class CompletionJson permits ChatJson {
-    /** JSON has no infinity. */
+    /** Replaces infinity, which JSON does not have. */
     private static final double MIN_LOGPROB = -9999;
 
     private final String id;
@@ -26,7 +26,7 @@ public sealed class CompletionJson permits ChatJson {
         this.texts = texts;
     }
 
-    /** What every object of an answer begins with; {@code choices} is empty. */
+    /** Returns the common fields of every object; {@code choices} is empty. */
     public ObjectNode envelope() {
         ObjectNode root = StrictJson.mapper().createObjectNode();
         root.put("id", id)
@@ -37,17 +37,17 @@ public sealed class CompletionJson permits ChatJson {
         return root;
     }
 
-    /** What kind of object it is. */
+    /** Returns the object's type. */
     String object() {
         return "text_completion";
     }
 
     /**
-     * A whole answer.
+     * Returns a complete response.
      *
-     * @param completions one for each choice of the call, in their order
+     * @param completions one per choice of the call, in order
      */
-    public final ObjectNode whole(CompletionCall call, List<Completion> completions) {
+    public final ObjectNode response(CompletionCall call, List<Completion> completions) {
         ObjectNode answer = envelope();
         for (int index = 0; index < completions.size(); index++) {
             Completion completion = completions.get(index);
@@ -78,27 +78,27 @@ public sealed class CompletionJson permits ChatJson {
         return choice.putNull("logprobs").putNull("finish_reason").putNull("stop_reason");
     }
 
-    /** Puts the text of a choice where it goes. */
+    /** Sets the text of a choice. */
     public void putText(ObjectNode choice, String text) {
         choice.put(textField(), text);
     }
 
-    /** The text of a choice so far. */
+    /** Returns the text of a choice so far. */
     public String text(ObjectNode choice) {
         return choice.get(textField()).stringValue();
     }
 
-    /** The name of the field that is a choice's text, wherever it stands. */
+    /** Returns the name of the field with a choice's text. */
     public String textField() {
         return "text";
     }
 
-    /** What a stream tells of a choice in front of its first token, if anything. */
+    /** Returns the event of a stream before a choice's first token, if there is one. */
     public Optional<ObjectNode> opening(int index) {
         return Optional.empty();
     }
 
-    /** Says how a completion of a call ended. */
+    /** Sets the finish reason of a choice. */
     public static void finish(ObjectNode choice, Completion completion, CompletionCall call) {
         choice.put("finish_reason", finishReason(completion.finishReason()));
         int[] ids = completion.ids();
@@ -113,13 +113,13 @@ public sealed class CompletionJson permits ChatJson {
         }
     }
 
-    /** The text of a completion, with its stop string if the client wants to see that; empty without a tokenizer. */
+    /** Returns the text of a completion, with its stop string if requested; empty without a tokenizer. */
     public static String text(Completion completion, CompletionCall call) {
         String shown = completion.text().orElse("");
         return call.output().stopString() ? shown + completion.stopString().orElse("") : shown;
     }
 
-    /** The reason in the API's words, which has one for every end that is neither of the model's nor of the length. */
+    /** Returns the API's finish reason, which is the same for all ends other than stop, length and error. */
     public static String finishReason(FinishReason reason) {
         return switch (reason) {
             case STOP, LENGTH, ERROR -> reason.text();
@@ -128,10 +128,10 @@ public sealed class CompletionJson permits ChatJson {
     }
 
     /**
-     * Adds the log-probabilities of some tokens in a row.
+     * Adds the log-probabilities of consecutive tokens.
      *
-     * @param offset of the first one's text, in characters
-     * @return the offset behind the last one's text
+     * @param offset of the first token's text, in characters
+     * @return the offset after the last token's text
      */
     public int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
         ObjectNode all = choice.putObject("logprobs");
@@ -157,7 +157,7 @@ public sealed class CompletionJson permits ChatJson {
         return texts.text(tokenId);
     }
 
-    /** The text of some ids; empty without a tokenizer. */
+    /** Returns the text of some ids; empty without a tokenizer. */
     public String text(int[] ids) {
         return texts.text(ids);
     }
@@ -167,8 +167,8 @@ public sealed class CompletionJson permits ChatJson {
     }
 
     /**
-     * Adds the counts of a call whose completions have ended. A prompt counts once, whatever {@code n} is, and so do its tokens that
-     * were cached: those that the first completion found.
+     * Adds the usage of a call whose completions have ended. A prompt and its cached tokens count once, regardless of
+     * {@code n}: the cached tokens are those of the prompt's first completion.
      */
     public static void usage(ObjectNode envelope, CompletionCall call, List<Completion> completions) {
         int tokens = 0;

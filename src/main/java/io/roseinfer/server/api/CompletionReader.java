@@ -21,17 +21,17 @@ import java.util.Set;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
-/** Reads the body of {@code /v1/completions}. What would change the answer and is not done here is refused by its name. */
+/** Reads the body of {@code /v1/completions}. Unsupported fields that would change the output are rejected by name. */
 public sealed class CompletionReader permits ChatReader {
-    /** Tokens generated when nothing else is said, as in the OpenAI API. */
+    /** Default of {@code max_tokens}, as in the OpenAI API. */
     private static final int DEFAULT_TOKENS = 16;
 
-    /** Most completions of one call, all prompts together. */
+    /** Maximum completions per call, all prompts together. */
     private static final int MAX_CHOICES = 64;
 
     /**
-     * Fields of OpenAI, vLLM, llama.cpp's server, SGLang and others that change the answer and are not implemented; null, false, zero and
-     * empty are as good as absent.
+     * Unsupported fields of OpenAI, vLLM, llama.cpp's server, SGLang and others that change the output; null, false,
+     * zero and empty are ignored.
      */
     private static final List<String> UNSUPPORTED = Stream.concat(
                     SamplingParams.UNSUPPORTED.keySet().stream(),
@@ -92,11 +92,11 @@ public sealed class CompletionReader permits ChatReader {
                             "kv_transfer_params"))
             .toList();
 
-    /** Fields of which only one value is served, which is the default. */
+    /** Fields that support only their default, true. */
     static final List<String> ALWAYS_TRUE =
             List.of("skip_special_tokens", "spaces_between_special_tokens", "detokenize");
 
-    /** Values that are the default where they are served by others, beside those that say nothing anywhere. */
+    /** Default values of unsupported fields, in addition to null, false, zero and empty. */
     private static final Map<String, String> DEFAULTS = Map.ofEntries(
             Map.entry("response_format", "{\"type\":\"text\"}"),
             Map.entry("modalities", "[\"text\"]"),
@@ -106,7 +106,7 @@ public sealed class CompletionReader permits ChatReader {
             Map.entry("tfs_z", "1"),
             Map.entry("top_n_sigma", "-1"));
 
-    /** Of which any value asks for something: where false is as meaningful as true. */
+    /** Fields that are rejected with any value, because false is meaningful, too. */
     private static final Set<String> NEVER = Set.of("enable_thinking");
 
     private static final List<String> COMPLETIONS_TRUE =
@@ -121,9 +121,9 @@ public sealed class CompletionReader permits ChatReader {
     private final StopConditionReader ends;
 
     /**
-     * A reader for one model.
+     * Creates a reader for one model.
      *
-     * @param maxTime the server's own limit for a request
+     * @param maxTime the server's maximum duration of a request
      */
     public CompletionReader(
             ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> maxTime) {
@@ -134,12 +134,12 @@ public sealed class CompletionReader permits ChatReader {
         this.ends = new StopConditionReader(spec, tokenizer);
     }
 
-    /** Reads the fields of a body, and the headers that belong to them. */
+    /** Reads the fields of a body, and the related headers. */
     public CompletionCall read(Fields fields, HttpCall call) {
         return read(fields, call.header(TIMEOUT_HEADER));
     }
 
-    /** Reads the fields of a body that came without headers. */
+    /** Reads the fields of a body without headers. */
     public CompletionCall read(Fields fields) {
         Optional<String> unusedId = fields.string("request_id");
         return read(fields, Optional.empty());
@@ -151,7 +151,7 @@ public sealed class CompletionReader permits ChatReader {
         int n = fields.integer("n", 1, 1, MAX_CHOICES);
         int bestOf = fields.integer("best_of", n, 1, MAX_CHOICES);
         if (bestOf != n) {
-            throw ApiError.badField("best_of", "best_of is " + bestOf + "; only that of n, " + n + ", is served");
+            throw ApiError.badField("best_of", "best_of is " + bestOf + "; it must equal n (" + n + ")");
         }
         SamplingParams sampling = sampling(fields);
         Output output = output(fields, sampling);
@@ -164,17 +164,17 @@ public sealed class CompletionReader permits ChatReader {
         return new CompletionCall(prompts, request, n, output, clamped, fields.unread());
     }
 
-    /** The objects of an answer to what was read. */
+    /** Returns the builder of the response's objects. */
     public CompletionJson json(String requestId, long createdSeconds, Output output) {
         return new CompletionJson("cmpl-" + requestId, createdSeconds, model.name(), tokenTexts(output));
     }
 
-    /** What the texts of tokens are read off; nothing if they are to be told as ids. */
+    /** Returns the texts of tokens, or their ids if requested. */
     final TokenTexts tokenTexts(Output output) {
         return new TokenTexts(tokenizer, output.tokensAsIds());
     }
 
-    /** A model that is named must be the one that is served. */
+    /** Throws if the requested model is not the served one. */
     public static void requireModel(Fields fields, String modelName) {
         String asked = fields.string("model").orElse("");
         if (!asked.isEmpty() && !asked.equals(modelName)) {
@@ -182,12 +182,12 @@ public sealed class CompletionReader permits ChatReader {
         }
     }
 
-    /** Fields that are refused unless they ask for nothing. */
+    /** Returns the unsupported fields. */
     List<String> unsupported() {
         return UNSUPPORTED;
     }
 
-    /** Fields of which only true is served, which is the default. */
+    /** Returns the fields that support only true. */
     List<String> alwaysTrue() {
         return COMPLETIONS_TRUE;
     }
@@ -195,19 +195,19 @@ public sealed class CompletionReader permits ChatReader {
     private void requireSupported(Fields fields) {
         for (String name : NEVER) {
             fields.find(name).ifPresent(node -> {
-                throw ApiError.badField(name, name + " is not supported; give it in chat_template_kwargs of a chat");
+                throw ApiError.badField(name, name + " is not supported; set it in chat_template_kwargs of a chat");
             });
         }
         for (String name : unsupported()) {
             fields.find(name).filter(node -> !isNeutral(name, node)).ifPresent(node -> {
-                throw ApiError.badField(name, name + " is not supported; leave it out");
+                throw ApiError.badField(name, name + " is not supported; remove it");
             });
         }
         for (String name : alwaysTrue()) {
             fields.find(name)
                     .filter(node -> !(node.isBoolean() && node.booleanValue()))
                     .ifPresent(node -> {
-                        throw ApiError.badField(name, name + " must be true, or left out");
+                        throw ApiError.badField(name, name + " must be true or absent");
                     });
         }
     }
@@ -242,7 +242,7 @@ public sealed class CompletionReader permits ChatReader {
         return fields.number(parameter.field(), params, value -> parameter.set(params, value));
     }
 
-    /** How many of the likeliest tokens are told with each; -1 tells of none, not even the chosen one. */
+    /** Returns the number of most likely tokens reported with each token; -1 disables log-probabilities. */
     int logprobs(Fields fields) {
         return fields.integer("logprobs", -1, 0, SamplingParams.MAX_LOGPROBS);
     }
@@ -261,7 +261,8 @@ public sealed class CompletionReader permits ChatReader {
             throw ApiError.badField("stream_options", "continuous_usage_stats needs include_usage to be true");
         }
         if (echo && sampling.logprobs() >= 0) {
-            throw ApiError.badField("echo", "echo cannot be had with logprobs: those of a prompt are not computed");
+            throw ApiError.badField(
+                    "echo", "echo cannot be combined with logprobs: those of the prompt are not computed");
         }
         int interval = fields.integer("stream_interval", 1, 1, Integer.MAX_VALUE);
         return new Output(
@@ -275,12 +276,12 @@ public sealed class CompletionReader permits ChatReader {
                 interval);
     }
 
-    /** So many, unless the model's authors say fewer. */
+    /** Returns a default of {@code max_tokens}, limited by the model's generation config. */
     final int defaultTokens(int tokens) {
         return Math.min(tokens, model.defaults().maxNewTokens().orElse(tokens));
     }
 
-    /** The most tokens to generate behind a prompt of so many. */
+    /** Returns the maximum of tokens to generate after a prompt of the given length. */
     int maxTokens(Fields fields, int promptTokens) {
         return fields.integer("max_tokens", defaultTokens(DEFAULT_TOKENS), 1, Integer.MAX_VALUE);
     }
@@ -297,7 +298,7 @@ public sealed class CompletionReader permits ChatReader {
         return timeout(timeoutSeconds).map(stopping::withTimeout).orElse(stopping);
     }
 
-    /** The server's limit, or the client's if that is shorter. */
+    /** Returns the server's timeout, or the client's if that is shorter. */
     private Optional<Duration> timeout(Optional<String> askedSeconds) {
         Optional<Duration> asked = askedSeconds.map(CompletionReader::seconds);
         if (asked.isPresent() && maxTime.isPresent()) {
@@ -313,21 +314,21 @@ public sealed class CompletionReader permits ChatReader {
                 return Duration.ofNanos(Math.max(1, seconds.movePointRight(9).longValue()));
             }
         } catch (NumberFormatException notNumber) {
-            // Said below, in the same words.
+            // Reported below.
         }
         throw ApiError.badField(
-                TIMEOUT_HEADER, "the header X-Request-Timeout must be seconds, above 0 and up to 1000000");
+                TIMEOUT_HEADER, "the header X-Request-Timeout must be seconds, above 0 and at most 1000000");
     }
 
-    /** What is to be continued, as token ids. */
+    /** Returns the prompts as token ids. */
     List<int[]> prompts(Fields fields, int n) {
         JsonNode prompt = fields.find("prompt")
-                .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text or token ids"));
+                .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; set it to text or token ids"));
         List<int[]> prompts = new ArrayList<>();
         if (!prompt.isArray()) {
             prompts.add(encoded(prompt));
         } else if (prompt.isEmpty()) {
-            throw ApiError.badField("prompt", "prompt is an empty list; a completion needs a token to continue");
+            throw ApiError.badField("prompt", "prompt is an empty list; it must have at least one token");
         } else if (prompt.get(0).isNumber()) {
             prompts.add(Fields.ids("prompt", prompt));
         } else {
@@ -335,7 +336,7 @@ public sealed class CompletionReader permits ChatReader {
                 throw ApiError.badField(
                         "prompt",
                         prompt.size() + " prompts with n " + n + " are " + (long) prompt.size() * n
-                                + " completions; at most " + MAX_CHOICES + " are made in one call");
+                                + " completions; at most " + MAX_CHOICES + " are allowed per call");
             }
             prompt.forEach(
                     element -> prompts.add(element.isArray() ? Fields.ids("prompt", element) : encoded(element)));
@@ -347,12 +348,12 @@ public sealed class CompletionReader permits ChatReader {
         if (!prompt.isString()) {
             throw Fields.wrong("prompt", prompt, "text, token ids, or a list of either");
         }
-        Tokenizer words = tokenizer.orElseThrow(() -> ApiError.badField(
-                "prompt", "the model has no tokenizer, so a text prompt cannot be read; give token ids"));
+        Tokenizer words =
+                tokenizer.orElseThrow(() -> ApiError.badField("prompt", "the model has no tokenizer; use token ids"));
         return Fields.checked("prompt", () -> words.encodePrompt(prompt.stringValue()));
     }
 
-    /** Prompts without their beginnings, or their ends, where they are longer than the client wants them. */
+    /** Returns prompts truncated at the start or end to the length that the client requests. */
     private List<int[]> truncated(Fields fields, List<int[]> prompts) {
         String field = "truncate_prompt_tokens";
         String side = fields.string("truncation_side").orElse("left");
@@ -371,27 +372,27 @@ public sealed class CompletionReader permits ChatReader {
                 .toList();
     }
 
-    /** The field that prompts come from. */
+    /** Returns the field that prompts come from. */
     String promptField() {
         return "prompt";
     }
 
     private void requireFit(int... ids) {
         if (ids.length == 0) {
-            throw ApiError.badField(promptField(), "the prompt is empty; a completion needs a token to continue");
+            throw ApiError.badField(promptField(), "the prompt is empty; it must have at least one token");
         }
         ends.requireInVocabulary(promptField(), ids);
         if (ids.length >= spec.contextLength()) {
             throw ApiError.badField(
                             promptField(),
                             "the prompt has " + ids.length + " tokens; the model's context is " + spec.contextLength()
-                                    + " and one of it is left for the answer, so shorten the prompt")
+                                    + " and one token is reserved for the completion, so shorten the prompt")
                     .withNumber("n_prompt_tokens", ids.length)
                     .withNumber("n_ctx", spec.contextLength());
         }
     }
 
-    /** What the engine refuses beyond the checks here is about the sizes of prompt and completion. */
+    /** Returns the error for a request that the engine rejects, which is about the sizes of prompt and completion. */
     public ApiError refused(BadInput bad) {
         return ApiError.badField(promptField(), bad.getMessage());
     }

@@ -17,8 +17,8 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The fields of a JSON object, read strictly by type: a number in a string is a string. An integer may be written with a fraction of
- * zero. {@code null} is as good as absent. Whatever is refused is refused by the field's name.
+ * The fields of a JSON object, with strict types: a number in a string is a string. An integer may have a zero
+ * fraction. A null field is treated as absent. Errors name the field.
  */
 public final class Fields {
     private static final int MAX_NAMED = 20;
@@ -30,7 +30,7 @@ public final class Fields {
         this.object = object;
     }
 
-    /** Parses a body, which must be one object. */
+    /** Parses a body, which must be an object. */
     public static Fields parse(byte[] body) {
         return parse("the body", body);
     }
@@ -38,7 +38,7 @@ public final class Fields {
     /**
      * Parses an object.
      *
-     * @param what it is, for messages
+     * @param what its name in messages
      */
     public static Fields parse(String what, byte[] json) {
         JsonNode root;
@@ -57,7 +57,7 @@ public final class Fields {
         return new Fields(root);
     }
 
-    /** The field, if it is there and not null. */
+    /** Returns the field, if it is present and not null. */
     public Optional<JsonNode> find(String field) {
         read.add(field);
         JsonNode node = object.get(field);
@@ -93,7 +93,7 @@ public final class Fields {
         return node.isEmpty() ? OptionalLong.empty() : OptionalLong.of(integer(field, node.get()));
     }
 
-    /** A whole number within bounds. */
+    /** Returns an integer within bounds. */
     public int integer(String field, int absent, int min, int max) {
         OptionalLong value = integer(field);
         if (value.isEmpty()) {
@@ -115,10 +115,10 @@ public final class Fields {
                 return (long) value;
             }
         }
-        throw wrong(field, node, "a whole number");
+        throw wrong(field, node, "an integer");
     }
 
-    /** A number that another class checks the range of; what that refuses is refused in the field's name. */
+    /** Returns a number whose range another class checks; errors name the field. */
     public <T> T number(String field, T absent, Function<Float, T> checked) {
         Optional<JsonNode> node = find(field);
         if (node.isEmpty()) {
@@ -130,7 +130,7 @@ public final class Fields {
         return checked(field, () -> checked.apply((float) node.get().doubleValue()));
     }
 
-    /** Runs a check of another class, and gives what it refuses the name of a field. */
+    /** Runs a check of another class, and names the field in its error. */
     public static <T> T checked(String field, Supplier<T> check) {
         try {
             return check.get();
@@ -139,7 +139,7 @@ public final class Fields {
         }
     }
 
-    /** One string, or a list of strings; empty if absent. */
+    /** Returns one string, or a list of strings; empty if absent. */
     public List<String> strings(String field) {
         Optional<JsonNode> node = find(field);
         if (node.isEmpty()) {
@@ -161,21 +161,21 @@ public final class Fields {
         return values;
     }
 
-    /** A list of token ids. */
+    /** Returns a list of token ids. */
     public static int[] ids(String field, JsonNode list) {
         int[] ids = new int[list.size()];
         int count = 0;
         for (JsonNode element : list) {
             long id = integer(field, element);
             if (id < 0 || id > Integer.MAX_VALUE) {
-                throw ApiError.badField(field, field + " has token id " + id + "; ids are 0 or more");
+                throw ApiError.badField(field, field + " has token id " + id + "; ids must not be negative");
             }
             ids[count++] = (int) id;
         }
         return ids;
     }
 
-    /** The fields of an object within this one; empty if absent. */
+    /** Returns the fields of an object within this one; empty if absent. */
     public Optional<Fields> object(String field) {
         return find(field).map(node -> {
             if (!node.isObject()) {
@@ -185,7 +185,7 @@ public final class Fields {
         });
     }
 
-    /** The fields that nobody has asked for, made fit for a header. */
+    /** Returns the fields that were not read, sanitized for a header. */
     public List<String> unread() {
         return object.propertyNames().stream()
                 .filter(name -> !read.contains(name))

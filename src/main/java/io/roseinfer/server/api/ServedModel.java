@@ -6,11 +6,11 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a server knows of its model beside the engine.
+ * The server's model settings.
  *
- * @param name what clients call it
- * @param chat how it wants conversations written; without one there is no chat
- * @param defaults for the fields that a request leaves out
+ * @param name the model's name in the API
+ * @param chat its chat template; without one it cannot chat
+ * @param defaults of the fields that a request omits
  */
 public record ServedModel(String name, Optional<ChatTemplate> chat, SamplingDefaults defaults) {
     public ServedModel {
@@ -19,7 +19,7 @@ public record ServedModel(String name, Optional<ChatTemplate> chat, SamplingDefa
         Objects.requireNonNull(defaults, "defaults");
     }
 
-    /** A model that cannot chat. */
+    /** Returns a model that cannot chat. */
     public static ServedModel named(String name) {
         return new ServedModel(name, Optional.empty(), SamplingDefaults.NONE);
     }

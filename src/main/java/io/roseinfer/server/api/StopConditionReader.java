@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
-/** Reads the fields that say what ends a completion before its greatest length. */
+/** Reads the stop conditions other than {@code max_tokens}. */
 final class StopConditionReader {
     private static final String STOP_TOKENS = "stop_token_ids";
-    private static final String LEAST = "min_tokens";
+    private static final String MIN_TOKENS = "min_tokens";
     private static final String SHOW_STOP = "include_stop_str_in_output";
 
     private final ModelSpec spec;
@@ -22,20 +22,20 @@ final class StopConditionReader {
         this.tokenizer = tokenizer;
     }
 
-    /** The request with its ends. */
+    /** Returns the request with its stop conditions. */
     GenerationRequest read(Fields fields, GenerationRequest request) {
         List<String> strings = fields.strings("stop");
         if (!strings.isEmpty() && tokenizer.isEmpty()) {
-            throw ApiError.badField("stop", "the model has no tokenizer, so stop strings cannot be found");
+            throw ApiError.badField("stop", "the model has no tokenizer, so it does not support stop strings");
         }
         int[] ids = tokens(fields);
         if (ids.length > 0 && fields.flag(SHOW_STOP)) {
-            throw ApiError.badField(SHOW_STOP, SHOW_STOP + " cannot be had with " + STOP_TOKENS);
+            throw ApiError.badField(SHOW_STOP, SHOW_STOP + " cannot be combined with " + STOP_TOKENS);
         }
         GenerationRequest ending = request.withIgnoreEndOfText(fields.flag("ignore_eos"));
         GenerationRequest stopping = Fields.checked("stop", () -> ending.withStop(strings.toArray(String[]::new)));
         GenerationRequest all = Fields.checked(STOP_TOKENS, () -> stopping.withStopTokens(ids));
-        requireLeast(fields, all);
+        requireMinTokens(fields, all);
         return all;
     }
 
@@ -50,28 +50,30 @@ final class StopConditionReader {
     }
 
     /**
-     * Refuses a least length unless nothing can end the completion before it: elsewhere the tokens that would end it must not be
-     * sampled, and no device here can leave tokens out.
+     * Rejects a minimum length if the completion could end earlier: that would require masking tokens in sampling,
+     * which is not supported.
      */
-    private static void requireLeast(Fields fields, GenerationRequest request) {
-        int least = fields.integer(LEAST, 0, 0, Integer.MAX_VALUE);
-        if (least > request.maxNewTokens()) {
+    private static void requireMinTokens(Fields fields, GenerationRequest request) {
+        int minTokens = fields.integer(MIN_TOKENS, 0, 0, Integer.MAX_VALUE);
+        if (minTokens > request.maxNewTokens()) {
             throw ApiError.badField(
-                    LEAST, LEAST + " is " + least + "; it must be at most max_tokens, " + request.maxNewTokens());
+                    MIN_TOKENS,
+                    MIN_TOKENS + " is " + minTokens + "; it must be at most max_tokens (" + request.maxNewTokens()
+                            + ")");
         }
         boolean endsAnywhere = !request.ignoreEndOfText()
                 || !request.stop().isEmpty()
                 || !request.stopTokens().isEmpty();
-        if (least > 0 && endsAnywhere) {
+        if (minTokens > 0 && endsAnywhere) {
             throw ApiError.badField(
-                    LEAST,
-                    LEAST
-                            + " is served only where max_tokens alone ends the completion: with ignore_eos, and without stop"
+                    MIN_TOKENS,
+                    MIN_TOKENS
+                            + " is supported only if max_tokens alone ends the completion: with ignore_eos, and without stop"
                             + " and " + STOP_TOKENS);
         }
     }
 
-    /** Refuses ids that the model has no token for, in a field's name. */
+    /** Rejects ids outside the model's vocabulary, naming a field. */
     void requireInVocabulary(String field, int... ids) {
         for (int id : ids) {
             if (id >= spec.vocabularySize()) {

@@ -5,13 +5,13 @@ import io.roseinfer.metrics.RequestTimeline;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The stages of a completion, twice: {@code metrics} as vLLM has them ({@code --enable-per-request-metrics}), and {@code timings} as
- * llama.cpp's server has them. All are durations; times are milliseconds.
+ * The stages of a completion in two formats: {@code metrics} of vLLM ({@code --enable-per-request-metrics}), and
+ * {@code timings} of llama.cpp's server. All are durations in milliseconds.
  */
 public final class Timings {
     private Timings() {}
 
-    /** Adds both objects to an answer that has one completion. One without a token has no stages. */
+    /** Adds both objects to a response with one completion. A completion without tokens has no stages. */
     public static void add(ObjectNode answer, Completion completion) {
         RequestTimeline timeline = completion.timeline();
         long[] tokens = timeline.tokenNanos();
@@ -45,7 +45,7 @@ public final class Timings {
         return (endNanos - startNanos) / 1e6;
     }
 
-    /** 0 where there is nothing to divide by, as JSON has no infinity. */
+    /** Divides, with 0 instead of infinity, which JSON does not have. */
     private static double per(double millis, int count) {
         return count == 0 ? 0 : millis / count;
     }

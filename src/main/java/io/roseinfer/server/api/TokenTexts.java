@@ -5,24 +5,24 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * What single tokens are called beside the text of a completion.
+ * The texts of single tokens.
  *
  * @param tokenizer without one tokens have no texts
- * @param asIds whether their ids are told instead, which no two tokens share
+ * @param asIds whether ids are used instead, which are unambiguous
  */
 record TokenTexts(Optional<Tokenizer> tokenizer, boolean asIds) {
 
-    /** The token's text, or {@code token_id:17}. */
+    /** Returns the token's text, or {@code token_id:17}. */
     String text(int id) {
         return tokenizer.isPresent() && !asIds ? text(new int[] {id}) : "token_id:" + id;
     }
 
-    /** The text of some ids; empty without a tokenizer. */
+    /** Returns the text of some ids; empty without a tokenizer. */
     String text(int[] ids) {
         return tokenizer.map(words -> words.decode(ids)).orElse("");
     }
 
-    /** The bytes that a token stands for, which need not be whole characters. */
+    /** Returns the bytes of a token, which may be part of a character. */
     byte[] bytes(int id) {
         return tokenizer.map(words -> words.bytes(id)).orElseGet(() -> text(id).getBytes(StandardCharsets.UTF_8));
     }

@@ -3,11 +3,11 @@ package io.roseinfer.server.http;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The memory that the request bodies of all connections share. Half of it is kept for small bodies: large ones cannot keep short
- * requests out.
+ * The memory shared by the request bodies of all connections. Half of it is reserved for small bodies, so that large
+ * ones cannot starve short requests.
  */
 final class BodyBudget {
-    /** A body up to this size is small. */
+    /** Maximum size of a small body. */
     static final int SMALL_BYTES = 64 << 10;
 
     private final long limit;

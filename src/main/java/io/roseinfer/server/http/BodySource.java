@@ -1,16 +1,16 @@
 package io.roseinfer.server.http;
 
-/** What an answer's bytes come from while they are being made. All its methods run on the connection's thread and must not wait. */
+/** Produces the bytes of a response incrementally. All its methods run on the connection's thread and must not wait. */
 public interface BodySource {
     /**
-     * Appends what there is by now, a buffer's worth at most; called again when the source is said to be ready, when there is room
-     * again, and at once if it has appended {@link ByteSink#PIECE_BYTES} or more. What it throws ends the answer for who waits for it;
-     * what it has appended before is written.
+     * Appends the available bytes, up to a buffer's worth. It is called when the source is ready, when there is room
+     * again, and again at once after it has appended {@link ByteSink#CHUNK_BYTES} or more. An exception ends the
+     * response and is thrown to the waiting thread; bytes appended before are written.
      *
-     * @return whether that was all: nothing will ever follow
+     * @return whether that was all: nothing follows
      */
     boolean fill(ByteSink bytes);
 
-    /** The socket has been given all that was appended. */
+    /** Notifies the source that the socket was given all appended bytes. */
     void written();
 }

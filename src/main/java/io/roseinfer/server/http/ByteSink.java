@@ -4,15 +4,15 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A buffer of bytes that grows and is used again. */
+/** A growing, reusable byte buffer. */
 public final class ByteSink {
-    /** As much as a source should append at a time. */
-    public static final int PIECE_BYTES = 8192;
+    /** Maximum bytes that a source should append at a time. */
+    public static final int CHUNK_BYTES = 8192;
 
     private static final byte[] HEX = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
     private static final int SMALLEST = 0x20;
 
-    private byte[] bytes = new byte[2 * PIECE_BYTES];
+    private byte[] bytes = new byte[2 * CHUNK_BYTES];
     private int size;
 
     public int size() {
@@ -35,7 +35,7 @@ public final class ByteSink {
         size += more.length;
     }
 
-    /** Appends text in UTF-8 as it stands inside a JSON string, without the quotes. */
+    /** Appends text in UTF-8, escaped for a JSON string, without the quotes. */
     public void putJson(String text) {
         byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
         // The longest escape has six bytes.
@@ -49,7 +49,7 @@ public final class ByteSink {
         }
     }
 
-    /** Appends a number that is not negative, in decimal. */
+    /** Appends a non-negative number in decimal. */
     public void putNumber(int number) {
         int digits = 1;
         for (int rest = number; rest >= 10; rest /= 10) {

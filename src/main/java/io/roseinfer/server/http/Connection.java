@@ -24,17 +24,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client's connection, on the thread of its channel: requests are put together, answered one after the other in their order, and
- * cut off when they take too long to come. The channel is read while a response is made, because reading alone shows that a client has
- * left; reading stops only while the client has sent {@link #MAX_WAITING} requests ahead, or as many bytes of them as one body may have.
+ * One client's connection, on the thread of its channel. It assembles requests, answers them in order, and closes if
+ * they take too long to arrive. The channel is also read while a response is in progress, because only reading detects
+ * a disconnect. Reading pauses only while {@link #MAX_WAITING} requests are pipelined, or as many bytes of them as one
+ * body may have.
  */
 @SuppressWarnings(
-        "FutureReturnValueIgnored") // a write or close that fails ends the connection, which notifies its handler
+        "FutureReturnValueIgnored") // a failed write or close ends the connection, and its handler is notified of that
 final class Connection extends ChannelInboundHandlerAdapter {
-    /** Maximum requests that wait for the one being answered. */
+    /** Maximum pipelined requests. */
     private static final int MAX_WAITING = 8;
 
-    /** How long the rest of a refused request is read and thrown away: closing with bytes unread could take the answer with it. */
+    /**
+     * How long the rest of a rejected request is read and discarded: closing with unread bytes could discard the
+     * response.
+     */
     private static final Duration LINGER = Duration.ofSeconds(1);
 
     private final HttpHandler handler;
@@ -54,17 +58,17 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> deadline;
     private long arrivedNanos;
     private boolean partial;
-    private boolean deaf;
+    private boolean ignoresInput;
     private boolean paused;
 
     /**
-     * A connection that has just been made.
+     * Creates a handler for a new connection.
      *
-     * @param clock what arrivals are stamped by
+     * @param clock the clock of arrival times
      * @param queue of the channel's event loop
      * @param budget for the bodies of all connections
-     * @param calls counts those that are being answered, on all connections
-     * @param closed runs once it is closed and its answer, if one was being made, has been told
+     * @param calls counts the calls being answered, on all connections
+     * @param closed runs once it is closed and its current response was notified
      */
     Connection(
             HttpHandler handler,
@@ -84,7 +88,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         this.decoder = new RequestDecoder(limits, this::bytesArrived);
     }
 
-    /** Returns the decoder that stands before this in the pipeline. */
+    /** Returns the decoder that precedes this in the pipeline. */
     RequestDecoder decoder() {
         return decoder;
     }
@@ -122,10 +126,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Bytes have come that the decoder has not seen yet. */
+    /** Records that bytes have arrived that the decoder has not processed. */
     private void bytesArrived() {
         arrivedNanos = clock.nanos();
-        if (!partial && !deaf && !paused) {
+        if (!partial && !ignoresInput && !paused) {
             partial = true;
             reader.firstByte(arrivedNanos);
             arm(limits.headTimeout());
@@ -135,7 +139,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext from, Object message) {
         try {
-            if (!deaf) {
+            if (!ignoresInput) {
                 read((HttpObject) message);
             }
         } finally {
@@ -153,7 +157,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
             }
         } else if (!reader.isInBody()) {
             partial = false;
-            // For a request whose beginning came together with the end of this one.
+            // For a request whose beginning arrived together with the end of this one.
             reader.firstByte(arrivedNanos);
             disarm();
             if (item.isEmpty() && answering == null) {
@@ -164,8 +168,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void add(Item item) {
-        deaf = !keepsAlive(item);
-        if (deaf) {
+        ignoresInput = !keepsAlive(item);
+        if (ignoresInput) {
             partial = false;
             disarm();
             reader.close();
@@ -175,7 +179,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         if (answering == null) {
             answerNext();
         }
-        if (isFull() && !deaf) {
+        if (isFull() && !ignoresInput) {
             paused = true;
             decoder.pause();
             channel().config().setAutoRead(false);
@@ -187,7 +191,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         return waiting.size() >= MAX_WAITING || waitingBytes > limits.bodyBytes();
     }
 
-    /** Reads again, beginning with what had been read before the pause. */
+    /** Resumes reading, beginning with the bytes read before the pause. */
     private void resume() {
         if (!paused || isFull() || !channel().isActive()) {
             return;
@@ -207,7 +211,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private static boolean keepsAlive(Item item) {
         return switch (item) {
             case Item.Call call -> call.keepAlive();
-            case Item.Brief brief -> brief.keepAlive();
+            case Item.Decided decided -> decided.keepAlive();
             case Item.Refused refused -> false;
         };
     }
@@ -220,7 +224,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         answering = null;
         Item item = waiting.pollFirst();
         if (item == null) {
-            if (!partial && !deaf) {
+            if (!partial && !ignoresInput) {
                 arm(limits.idleTimeout());
             }
             return;
@@ -231,7 +235,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         }
         switch (item) {
             case Item.Call call -> answer(call);
-            case Item.Brief brief -> answer(brief);
+            case Item.Decided decided -> answer(decided);
             case Item.Refused refused -> refuse(refused);
         }
     }
@@ -240,16 +244,16 @@ final class Connection extends ChannelInboundHandlerAdapter {
         return new Response(encoder(), queue, keepAlive, chunked, call.method().equals("HEAD"), stall());
     }
 
-    private void answer(Item.Brief brief) {
-        Response response = response(brief.head(), brief.keepAlive(), brief.chunked());
+    private void answer(Item.Decided decided) {
+        Response response = response(decided.head(), decided.keepAlive(), decided.chunked());
         answering = response;
-        brief.answer().get().whenComplete((reply, failure) -> {
+        decided.answer().get().whenComplete((reply, failure) -> {
             if (failure != null) {
                 channel().close();
             } else if (channel().eventLoop().inEventLoop()) {
-                send(reply, response, brief.keepAlive());
+                send(reply, response, decided.keepAlive());
             } else {
-                channel().eventLoop().execute(() -> send(reply, response, brief.keepAlive()));
+                channel().eventLoop().execute(() -> send(reply, response, decided.keepAlive()));
             }
         });
     }
@@ -257,14 +261,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private void send(Reply reply, Response response, boolean keepAlive) {
         response.sendAndForget(reply).addListener(ignored -> {
             if (keepAlive) {
-                goOn();
+                answerNextIfOpen();
             } else {
                 linger();
             }
         });
     }
 
-    private void goOn() {
+    private void answerNextIfOpen() {
         if (channel().isActive()) {
             answerNext();
         }
@@ -275,34 +279,34 @@ final class Connection extends ChannelInboundHandlerAdapter {
         answering = response;
         calls.incrementAndGet();
         Thread.ofVirtual().name("roseinfer-call").start(() -> {
-            boolean whole = false;
+            boolean complete = false;
             try {
                 handler.handle(call.call(), response);
-                whole = true;
+                complete = true;
             } catch (ClientGone | RejectedExecutionException gone) {
-                // Nobody is left to answer, or the server has been closed.
+                // The client has disconnected, or the server was closed.
             } finally {
                 call.call().body().release();
-                finished(call.keepAlive() && whole);
+                finished(call.keepAlive() && complete);
                 calls.decrementAndGet();
             }
         });
     }
 
-    /** On the call's thread: its answer is whole, or never will be. */
+    /** Continues after a call, on the call's thread: its response is complete, or never will be. */
     private void finished(boolean keepAlive) {
         Channel channel = channel();
         try {
             channel.eventLoop().execute(() -> {
                 if (keepAlive) {
-                    goOn();
+                    answerNextIfOpen();
                 } else {
                     answering = null;
                     channel.close();
                 }
             });
         } catch (RejectedExecutionException serverClosed) {
-            // And every connection with it.
+            // Then every connection is closed.
         }
     }
 
@@ -312,7 +316,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         send(handler.refusal(refused.head(), refused.status(), refused.message()), response, false);
     }
 
-    /** Closes once the client has what was written, or after a time. */
+    /** Closes once the client has received the response, or after a time. */
     private void linger() {
         answering = null;
         ((SocketChannel) channel()).shutdownOutput();
@@ -332,7 +336,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     @Override
     public void channelInactive(ChannelHandlerContext from) {
         disarm();
-        deaf = true;
+        ignoresInput = true;
         reader.close();
         for (Item item : waiting) {
             if (item instanceof Item.Call call) {
@@ -346,7 +350,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         closed.run();
     }
 
-    /** A reset by the client, most often. */
+    /** Closes the connection; the usual cause is a reset by the client. */
     @Override
     public void exceptionCaught(ChannelHandlerContext from, Throwable cause) {
         channel().close();

@@ -4,31 +4,31 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A request that has come in whole.
+ * A completely received request.
  *
- * @param method in capitals, as {@code POST}
+ * @param method in capitals, such as {@code POST}
  * @param path without the query, not decoded
- * @param query what stands behind the path's question mark, not decoded; empty without one
- * @param headers by name in lower case; of a header that is repeated the first value
+ * @param query the part after the path's question mark, not decoded; empty without one
+ * @param headers by name in lower case; the first value of a repeated header
  * @param body the bytes, perhaps none
- * @param arrival when it came
+ * @param arrival when it arrived
  */
 public record HttpCall(
         String method, String path, String query, Map<String, String> headers, RequestBody body, Arrival arrival) {
-    /** Stands for a request whose method and path could not be read. */
+    /** Stands for a request whose method and path could not be parsed. */
     public static final HttpCall UNREADABLE =
             new HttpCall("-", "-", "", Map.of(), new RequestBody(new BodyBudget(0), new byte[0]), new Arrival(0, 0, 0));
 
     /**
-     * When the parts of a request came, in nanoseconds of the server's clock.
+     * Arrival times of a request's parts, in nanoseconds of the server's clock.
      *
-     * @param firstByteNanos its first bytes were read off the socket
-     * @param headNanos its headers were whole
-     * @param bodyNanos its body was whole
+     * @param firstByteNanos when its first bytes were read from the socket
+     * @param headNanos when its headers were complete
+     * @param bodyNanos when its body was complete
      */
     public record Arrival(long firstByteNanos, long headNanos, long bodyNanos) {}
 
-    /** The value of a header, by its name in lower case. */
+    /** Returns the value of a header, by its name in lower case. */
     public Optional<String> header(String name) {
         return Optional.ofNullable(headers.get(name));
     }

@@ -7,20 +7,21 @@ import java.util.function.Supplier;
 /** Answers HTTP requests. */
 public interface HttpHandler {
     /**
-     * Decides on a request whose headers are complete: a refusal, and whatever else needs no body, is answered without waiting for
-     * one and without a thread of the request. Runs on the connection's thread and must not wait.
+     * Decides on a request whose headers are complete. Rejections and whatever else needs no body are answered without
+     * waiting for it and without a thread for the request. Runs on the connection's thread and must not wait.
      *
      * @param head the request with an empty body
-     * @return makes the response when the request's turn comes, on the connection's thread, without waiting; empty if
+     * @return makes the response when the earlier ones are sent, on the connection's thread, without waiting; empty if
      *     {@link #handle} answers once the body is complete
      */
     Optional<Supplier<CompletionStage<Reply>>> atHead(HttpCall head);
 
-    /** Answers one call, on a virtual thread of its own. */
+    /** Answers one call, on its virtual thread. */
     void handle(HttpCall call, Response response);
 
     /**
-     * Makes the response to bytes that are no request, or exceed a limit. Runs on the connection's thread and must not wait.
+     * Returns the response to bytes that are not a request, or that exceed a limit. Runs on the connection's thread and
+     * must not wait.
      *
      * @param head the request with an empty body, or {@link HttpCall#UNREADABLE}
      */

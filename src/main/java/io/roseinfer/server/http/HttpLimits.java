@@ -5,17 +5,18 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * What one client may take of the server. All are bounds: beyond one the connection gets an error or is closed.
+ * Limits per client. A connection that exceeds one gets an error or is closed.
  *
- * @param bodyBytes largest request body; a larger one is answered 413
- * @param heldBytes maximum bytes of all request bodies in memory; beyond it the answer is 503, for bodies above 64 KiB beyond half
- * @param headerBytes most bytes of a request's headers; more are answered 431
- * @param headers most headers of a request; more are answered 431
- * @param connections most connections at a time; one more is closed as it comes
+ * @param bodyBytes maximum size of a request body; larger ones are answered 413
+ * @param heldBytes maximum bytes of all request bodies in memory; beyond it the answer is 503, for bodies above 64 KiB
+ *     beyond half of it
+ * @param headerBytes maximum size of a request's headers; larger ones are answered 431
+ * @param headers maximum number of headers per request; more are answered 431
+ * @param connections maximum open connections; further ones are closed at once
  * @param headTimeout from a request's first byte, or a connection's beginning, to the end of the headers
  * @param bodyTimeout from the end of the headers to the end of the body
  * @param idleTimeout between two requests of a connection
- * @param writeStall how long a client may take nothing of what is written to it
+ * @param writeStall how long a client may read nothing of what is written to it
  */
 public record HttpLimits(
         int bodyBytes,
@@ -58,7 +59,8 @@ public record HttpLimits(
     }
 
     /**
-     * 4 MiB of body, a sixteenth of the heap for all bodies, 16 KiB of headers, 100 of them; 4096 connections; 10 s for headers, 30 s for a body, 60 s idle, 9 s stalled.
+     * Returns the defaults: 4 MiB per body, a sixteenth of the heap for all bodies, 16 KiB and 100 headers, and 4096
+     * connections. The timeouts are 10 s for headers, 30 s for a body, 60 s idle and 9 s stalled.
      */
     public static HttpLimits defaults() {
         return new HttpLimits(

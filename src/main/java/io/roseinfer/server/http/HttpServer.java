@@ -33,11 +33,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** Listens, and hands calls to a handler until it is closed. */
+/** Listens on a port, and passes calls to a handler until it is closed. */
 @SuppressWarnings(
-        "FutureReturnValueIgnored") // a write or close that fails ends the connection, which notifies its handler
+        "FutureReturnValueIgnored") // a failed write or close ends the connection, and its handler is notified of that
 public final class HttpServer implements AutoCloseable {
-    /** Of answers that wait to be sent, per connection; the system holds about as much again. */
+    /** Limit of unsent response bytes per connection; the system buffers about as much again. */
     private static final int HIGH_WATER_BYTES = 64 << 10;
 
     private static final int SEND_BUFFER_BYTES = 64 << 10;
@@ -45,13 +45,13 @@ public final class HttpServer implements AutoCloseable {
     private static final int MAX_THREADS = 4;
     private static final long STOP_SECONDS = 2;
 
-    /** For calls to notice that their connections are closed. */
+    /** Interval of the checks whether calls have noticed that their connections are closed. */
     private static final long WAIT_NANOS = 1_000_000;
 
     private static final int MAX_WAITS = 1000;
 
     static {
-        // Whatever else is on the class path.
+        // Regardless of other loggers on the class path.
         InternalLoggerFactory.setDefaultFactory(JdkLoggerFactory.INSTANCE);
     }
 
@@ -59,7 +59,7 @@ public final class HttpServer implements AutoCloseable {
     private final Open open;
     private final Channel listening;
 
-    /** What is open: channels, connections on them, calls that are being answered, and the bodies in memory. */
+    /** Open resources: channels, connections on them, calls being answered, and the bodies in memory. */
     private record Open(ChannelGroup channels, AtomicInteger connections, AtomicInteger calls, BodyBudget budget) {
         Open(HttpLimits limits) {
             this(
@@ -79,9 +79,9 @@ public final class HttpServer implements AutoCloseable {
     /**
      * Listens on an address.
      *
-     * @param port 0 takes a free one
-     * @param clock what arrivals are stamped by
-     * @throws BadInput if the address cannot be had
+     * @param port the port, or 0 for a free one
+     * @param clock the clock of arrival times
+     * @throws BadInput if the address is not available
      */
     public static HttpServer start(String host, int port, HttpLimits limits, Clock clock, HttpHandler handler) {
         Objects.requireNonNull(handler, "handler");
@@ -105,34 +105,34 @@ public final class HttpServer implements AutoCloseable {
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
             loops.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS);
-            throw taken(host, port, Objects.requireNonNull(bound.cause()));
+            throw unavailable(host, port, Objects.requireNonNull(bound.cause()));
         }
         return new HttpServer(loops, open, bound.channel());
     }
 
     /**
-     * Finds out whether an address can be had now, for who has something long to do before {@link #start}.
+     * Checks that an address is available now, before long preparations for {@link #start}.
      *
-     * @throws BadInput if it cannot
+     * @throws BadInput if it is not
      */
     public static void requireFree(String host, int port) {
         InetSocketAddress address = resolved(host, port);
         try (ServerSocketChannel probe = ServerSocketChannel.open()) {
             probe.setOption(StandardSocketOptions.SO_REUSEADDR, true).bind(address);
         } catch (IOException | UnsupportedAddressTypeException cannot) {
-            throw taken(host, port, cannot);
+            throw unavailable(host, port, cannot);
         }
     }
 
     private static InetSocketAddress resolved(String host, int port) {
         InetSocketAddress address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
-            throw new BadInput("host " + host + " is no address of this machine");
+            throw new BadInput("host " + host + " is not an address of this machine");
         }
         return address;
     }
 
-    private static BadInput taken(String host, int port, Throwable cause) {
+    private static BadInput unavailable(String host, int port, Throwable cause) {
         return new BadInput(
                 "cannot listen on " + host + " port " + port + ": " + cause.getMessage(),
                 cause,
@@ -165,22 +165,28 @@ public final class HttpServer implements AutoCloseable {
         };
     }
 
-    /** Where it listens. */
+    /** Returns the address it listens on. */
     public InetSocketAddress address() {
         return (InetSocketAddress) listening.localAddress();
     }
 
-    /** Connections that are open now. Of one that has closed, who was answering has been told before it is not counted any more. */
+    /**
+     * Returns the number of open connections. The response in progress on a closed connection is notified before it is
+     * no longer counted.
+     */
     public int connections() {
         return open.connections().get();
     }
 
-    /** Returns the bytes of request bodies that are in memory. */
+    /** Returns the bytes of request bodies in memory. */
     long reservedBytes() {
         return open.budget().reserved();
     }
 
-    /** Closes every connection and stops listening; calls have up to a second to notice. Any number of times. */
+    /**
+     * Closes every connection and stops listening; calls have up to a second to notice. May be called any number of
+     * times.
+     */
     @Override
     public void close() {
         listening.close().awaitUninterruptibly();

@@ -10,15 +10,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves a response's bytes from their source to the client, on the connection's thread. It asks its source only while the channel has room, so that what waits to be sent is bounded. Bytes go to the socket behind the encoder's back, as chunks that are made here.
+ * Moves a response's bytes from their source to the client, on the connection's thread. It polls the source only while
+ * the channel has room, so that unsent bytes are bounded. It writes chunks itself, bypassing the encoder.
  */
 @SuppressWarnings(
-        "FutureReturnValueIgnored") // a write or close that fails ends the connection, which notifies its handler
+        "FutureReturnValueIgnored") // a failed write or close ends the connection, and its handler is notified of that
 public final class Pump {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
     private static final int CRLF = ('\r' << 8) | '\n';
 
-    /** Of a chunk beside its bytes: eight digits at most and two line ends. */
+    /** Overhead of a chunk: at most eight digits and two line ends. */
     private static final int FRAME_BYTES = 12;
 
     private final Channel channel;
@@ -33,17 +34,17 @@ public final class Pump {
     private boolean ended;
     private volatile @Nullable Throwable failure;
 
-    /** The one that was queued before this one, or is to run after it. */
+    /** The pump queued before this one, or the next to run. */
     @Nullable
     Pump queuedBefore;
 
     /**
-     * A pump that has not run.
+     * Creates a pump that has not run.
      *
-     * @param encoder what bytes are written past
+     * @param encoder the encoder that is bypassed
      * @param head writes the response's head unless it is written
-     * @param chunked whether they go out as chunks
-     * @param gone what is thrown to the waiting thread if the connection is closed
+     * @param chunked whether the bytes are sent as chunks
+     * @param gone is thrown to the waiting thread if the connection is closed
      */
     Pump(
             ChannelHandlerContext encoder,
@@ -61,28 +62,28 @@ public final class Pump {
         this.gone = gone;
     }
 
-    /** Says that the source has something to append. Any thread, any number of times; never waits. */
+    /** Signals that the source has bytes to append. May be called by any thread, any number of times; never waits. */
     public void ready() {
         if (!queued.get() && queued.compareAndSet(false, true)) {
             queue.add(this);
         }
     }
 
-    /** On the channel's thread: it has been taken out of the queue. */
+    /** Runs after the pump was dequeued, on the channel's thread. */
     void dequeued() {
-        // First: what becomes ready from now on queues it again.
+        // Before polling the source, so that later bytes queue the pump again.
         queued.set(false);
         run();
     }
 
-    /** On the channel's thread: there is room again, or none any more. */
+    /** Notifies the pump, on the channel's thread, that the channel's writability has changed. */
     void roomChanged() {
         if (!ended && channel.isWritable()) {
             ready();
         }
     }
 
-    /** On the channel's thread: it is closed. */
+    /** Notifies the pump, on the channel's thread, that the channel is closed. */
     void connectionClosed() {
         end(gone);
     }
@@ -93,10 +94,10 @@ public final class Pump {
         }
         ByteSink bytes = queue.sink();
         bytes.clear();
-        boolean whole = false;
+        boolean complete = false;
         Throwable thrown = null;
         try {
-            whole = source.fill(bytes);
+            complete = source.fill(bytes);
         } catch (RuntimeException | Error e) {
             thrown = e;
         }
@@ -104,9 +105,9 @@ public final class Pump {
             write(bytes);
             source.written();
         }
-        if (whole || thrown != null) {
+        if (complete || thrown != null) {
             end(thrown);
-        } else if (bytes.size() >= ByteSink.PIECE_BYTES) {
+        } else if (bytes.size() >= ByteSink.CHUNK_BYTES) {
             ready();
         }
     }
@@ -137,10 +138,10 @@ public final class Pump {
     }
 
     /**
-     * Waits until the source has appended all, and the socket has been given it.
+     * Waits until the source has appended everything, and the socket was given it.
      *
-     * @throws ClientGone if the client has left or takes nothing
-     * @throws RuntimeException what the source has thrown
+     * @throws ClientGone if the client has disconnected or stalled
+     * @throws RuntimeException if the source has thrown it
      */
     public void await() {
         try {
@@ -154,7 +155,7 @@ public final class Pump {
             case null -> {}
             case RuntimeException unchecked -> throw unchecked;
             case Error error -> throw error;
-            case Throwable other -> throw new IllegalStateException("a source throws nothing checked", other);
+            case Throwable other -> throw new IllegalStateException("a source throws no checked exceptions", other);
         }
     }
 }

@@ -5,58 +5,60 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pumps of one event loop's connections that have something to move. Who makes the bytes, an engine that has a token for each of
- * hundreds of connections, pays a few instructions for each of them and wakes the loop once for all.
+ * The pumps of one event loop's connections that have bytes to move. The producer, such as an engine with a token for
+ * each of hundreds of connections, executes a few instructions per connection and wakes the loop once for all.
  */
 final class PumpQueue {
     private final Executor loop;
     private final ByteSink sink = new ByteSink();
     private final AtomicReference<@Nullable Pump> newest = new AtomicReference<>();
 
-    /** Made once: who makes the bytes allocates nothing here. */
+    /** Created once, so that the producer allocates nothing here. */
     private final Runnable drain = this::drain;
 
-    private volatile boolean rung;
+    private volatile boolean drainScheduled;
 
     PumpQueue(Executor loop) {
         this.loop = loop;
     }
 
-    /** The loop's own buffer, for the pump that runs. */
+    /** Returns the loop's buffer, for the running pump. */
     ByteSink sink() {
         return sink;
     }
 
-    /** Has a pump run soon; any thread. It must not be in the queue. */
+    /** Schedules a pump; any thread may call it. The pump must not be in the queue. */
     void add(Pump pump) {
         Pump before;
         do {
             before = newest.get();
             pump.queuedBefore = before;
         } while (!newest.compareAndSet(before, pump));
-        if (!rung) {
-            ring();
+        if (!drainScheduled) {
+            scheduleDrain();
         }
     }
 
-    private void ring() {
-        rung = true;
-        boolean heard = false;
+    private void scheduleDrain() {
+        drainScheduled = true;
+        boolean accepted = false;
         try {
             loop.execute(drain);
-            heard = true;
+            accepted = true;
         } finally {
-            if (!heard) {
-                // For want of memory; the next pump rings again. Otherwise the loop may have answered by now.
-                rung = false;
+            if (!accepted) {
+                // Out of memory: the next pump schedules again. After success, the loop may already have drained, so
+                // leave
+                // the flag alone.
+                drainScheduled = false;
             }
         }
     }
 
-    /** Runs those that there are, in the order in which they came. */
+    /** Runs the queued pumps, in order of arrival. */
     private void drain() {
-        // First: whom this does not find rings again.
-        rung = false;
+        // Before draining, so that pumps added later scheduleDrain again.
+        drainScheduled = false;
         Pump pump = inOrder(newest.getAndSet(null));
         while (pump != null) {
             Pump next = pump.queuedBefore;

@@ -3,10 +3,10 @@ package io.roseinfer.server.http;
 import java.util.Map;
 
 /**
- * A whole answer.
+ * A complete response.
  *
  * @param status the HTTP status
- * @param headers beside those that say how long the body is and whether the connection stays
+ * @param headers all except those about the body's length and the connection
  * @param body the bytes, perhaps none
  */
 public record Reply(int status, Map<String, String> headers, byte[] body) {}

@@ -3,7 +3,7 @@ package io.roseinfer.server.http;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The bytes of a request's body, and the share of the server's memory that is reserved for them. Safe for several threads. */
+/** The bytes of a request's body, and their reservation in the server's memory budget. Thread-safe. */
 public final class RequestBody {
     private final BodyBudget budget;
     private final int size;
@@ -22,7 +22,8 @@ public final class RequestBody {
     }
 
     /**
-     * Returns the bytes and forgets them, so that they can be collected while the request is served. They stay reserved.
+     * Returns the bytes and drops the reference to them, so that they can be collected while the request is served.
+     * They stay reserved.
      *
      * @throws NullPointerException if they were taken before
      */

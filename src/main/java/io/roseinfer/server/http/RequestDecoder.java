@@ -8,7 +8,10 @@ import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import java.util.List;
 
-/** Netty's decoder, which refuses two lengths for one body, reports every arrival of bytes, and can be paused between messages. */
+/**
+ * Netty's decoder with three additions: it rejects two lengths for one body, reports every arrival of bytes, and can be
+ * paused between messages.
+ */
 final class RequestDecoder extends HttpRequestDecoder {
     private static final int LINE_BYTES = 8192;
 
@@ -29,12 +32,12 @@ final class RequestDecoder extends HttpRequestDecoder {
         super.channelRead(context, bytes);
     }
 
-    /** Stops decoding: bytes that have been read stay bytes until {@link #resume}. */
+    /** Stops decoding: bytes that were read stay undecoded until {@link #resume}. */
     void pause() {
         paused = true;
     }
 
-    /** Goes on with the bytes that were read before the pause. */
+    /** Resumes decoding with the bytes read before the pause. */
     void resume(ChannelHandlerContext context) throws Exception {
         paused = false;
         if (actualReadableBytes() > 0) {
@@ -50,7 +53,10 @@ final class RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** A proxy in front may believe the other length: what it takes for a body could hold another request. */
+    /**
+     * Rejects a request with both lengths: a proxy may use the other one, and what it takes for a body could be another
+     * request (request smuggling).
+     */
     @Override
     protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {
         throw new IllegalArgumentException("Content-Length and Transfer-Encoding in one request");

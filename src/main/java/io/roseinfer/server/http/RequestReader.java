@@ -25,20 +25,20 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts the parts of requests together and refuses those that exceed a limit. The body of a request that its headers decide is thrown
- * away; that of another is kept within the budget, in memory that grows with what has come.
+ * Assembles requests from their parts and rejects those that exceed a limit. The body of a request that its headers
+ * decide is discarded; other bodies are kept within the budget, in memory that grows with the bytes received.
  */
 final class RequestReader {
-    /** Something to answer, in its turn. */
+    /** A request or error to answer, in order. */
     sealed interface Item {
-        /** A complete call, whether the connection stays open after it, and whether its client reads chunks. */
+        /** A complete call, with whether the connection stays open after it, and whether its client supports chunks. */
         record Call(HttpCall call, boolean keepAlive, boolean chunked) implements Item {}
 
-        /** A request that its headers decide; its body, if it has one, may be still to come. */
-        record Brief(HttpCall head, Supplier<CompletionStage<Reply>> answer, boolean keepAlive, boolean chunked)
+        /** A request that its headers decide; its body, if it has one, may still be on its way. */
+        record Decided(HttpCall head, Supplier<CompletionStage<Reply>> answer, boolean keepAlive, boolean chunked)
                 implements Item {}
 
-        /** Bytes that are no request, or exceed a limit; nothing is read after them. */
+        /** Bytes that are not a request, or that exceed a limit; nothing is read after them. */
         record Refused(HttpCall head, int status, String message) implements Item {}
     }
 
@@ -62,12 +62,12 @@ final class RequestReader {
         this.budget = budget;
     }
 
-    /** Notes when the first bytes of the next request came. */
+    /** Records when the first bytes of the next request arrived. */
     void firstByte(long nanos) {
         firstByteNanos = nanos;
     }
 
-    /** Returns whether a request's headers have come and its body has not. */
+    /** Returns whether a request's headers are complete and its body is not. */
     boolean isInBody() {
         return request != null;
     }
@@ -77,7 +77,7 @@ final class RequestReader {
         return request != null && !discards && HttpUtil.is100ContinueExpected(request);
     }
 
-    /** Takes the next part; the result is present once a request is complete, is decided, or cannot become one. */
+    /** Processes the next part; returns an item once a request is complete, is decided, or is invalid. */
     Optional<Item> read(HttpObject part) {
         if (part.decoderResult().isFailure()) {
             return Optional.of(undecodable(part.decoderResult().cause()));
@@ -88,7 +88,7 @@ final class RequestReader {
         return part instanceof HttpContent content ? append(content) : Optional.empty();
     }
 
-    /** Gives back what a request that never became complete has reserved. */
+    /** Releases the reservation of a request that never became complete. */
     void close() {
         if (size > 0) {
             budget.release(size);
@@ -119,12 +119,12 @@ final class RequestReader {
         request = begun;
         Optional<Item> decided = handler.atHead(head)
                 .map(answer ->
-                        new Item.Brief(head, answer, keepsAlive(begun) && isShortBody(begun), isChunkReader(begun)));
+                        new Item.Decided(head, answer, keepsAlive(begun) && isShortBody(begun), isChunkReader(begun)));
         discards = decided.isPresent();
         return decided.isEmpty() && HttpUtil.getContentLength(begun, 0L) > limits.bodyBytes() ? tooLarge() : decided;
     }
 
-    /** Returns whether a body that nothing reads is surely coming, and bounded. */
+    /** Returns whether an unread body is sure to arrive, and bounded. */
     private boolean isShortBody(HttpRequest begun) {
         return !HttpUtil.isTransferEncodingChunked(begun)
                 && !HttpUtil.is100ContinueExpected(begun)
@@ -146,16 +146,16 @@ final class RequestReader {
         }
         HttpVersion version = begun.protocolVersion();
         if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)) {
-            return refused(400, "HTTP/1.1 and HTTP/1.0 are spoken here");
+            return refused(400, "the HTTP version must be 1.1 or 1.0");
         }
         int hosts = headers.getAll(HttpHeaderNames.HOST).size();
         if (hosts > 1 || (hosts == 0 && version.equals(HttpVersion.HTTP_1_1))) {
-            return refused(400, "the request has " + hosts + " Host headers; it must have one");
+            return refused(400, "the request has " + hosts + " Host headers; it must have exactly one");
         }
         List<String> encodings = headers.getAll(HttpHeaderNames.TRANSFER_ENCODING);
         if (!encodings.isEmpty()
                 && !(encodings.size() == 1 && encodings.getFirst().equalsIgnoreCase("chunked"))) {
-            return refused(400, "the only Transfer-Encoding that is read is chunked");
+            return refused(400, "Transfer-Encoding must be chunked");
         }
         return Optional.empty();
     }
@@ -176,9 +176,7 @@ final class RequestReader {
                 return tooLarge();
             }
             if (more > 0 && !budget.tryReserve(more, size + more)) {
-                return refused(
-                        503,
-                        "the bodies of other requests take all the memory that there is for them; try again later");
+                return refused(503, "the memory for request bodies is in use by other requests; try again later");
             }
             reserve(more);
             bytes.readBytes(body, size, more);
@@ -189,7 +187,7 @@ final class RequestReader {
         }
         HttpRequest complete = request;
         request = null;
-        return discards || complete == null ? Optional.empty() : Optional.of(whole(complete));
+        return discards || complete == null ? Optional.empty() : Optional.of(assembled(complete));
     }
 
     /** Makes room for more bytes, beyond the announced length only if the client sends more. */
@@ -216,7 +214,7 @@ final class RequestReader {
                 new Arrival(headNanos, headNanos, headNanos));
     }
 
-    /** Returns the path and query of a target that may name scheme and host, too. */
+    /** Returns the path and query of a target that may have a scheme and host. */
     private static String origin(String target) {
         if (!target.regionMatches(true, 0, "http://", 0, 7) && !target.regionMatches(true, 0, "https://", 0, 8)) {
             return target;
@@ -230,7 +228,7 @@ final class RequestReader {
         return rest.startsWith("/") ? rest : "/" + rest;
     }
 
-    private Item whole(HttpRequest complete) {
+    private Item assembled(HttpRequest complete) {
         byte[] bytes = size == body.length ? body : Arrays.copyOf(body, size);
         HttpCall call = new HttpCall(
                 head.method(),

@@ -20,22 +20,26 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response to one call: either {@link #send}, or {@link #begin}, any number of {@link #write} and {@link #end}. What comes bit by
- * bit is better left to a {@link #pump}, which must be over before anything else is written. One thread writes at a time. A write
- * waits while the client is slow, for a bounded time; what waits to be sent is bounded by the channel's high-water mark and one write.
+ * The response to one call: either {@link #send}, or {@link #begin}, any number of {@link #write} and {@link #end}.
+ * Incremental output should use a {@link #pump}, which must be finished before anything else is written. One thread
+ * writes at a time. A write to a slow client waits, for a bounded time; unsent bytes are bounded by the channel's
+ * high-water mark and one write.
  */
 @SuppressWarnings(
-        "FutureReturnValueIgnored") // a write or close that fails ends the connection, which notifies its handler
+        "FutureReturnValueIgnored") // a failed write or close ends the connection, and its handler is notified of that
 public final class Response {
-    /** The client has left, or was cut because it took nothing for too long. Nothing more can be told to it. */
+    /**
+     * Thrown if the client has disconnected, or was disconnected because it read nothing for too long. The response
+     * cannot be continued.
+     */
     public static final class ClientGone extends RuntimeException {
         public ClientGone(String message) {
             super(message);
         }
     }
 
-    /** Pieces of a long response, so that what waits to be sent is bounded. */
-    private static final int PIECE_BYTES = 32 << 10;
+    /** Maximum bytes written at once, so that unsent bytes are bounded. */
+    private static final int CHUNK_BYTES = 32 << 10;
 
     private static final byte[] NOTHING = {};
 
@@ -48,21 +52,22 @@ public final class Response {
     private final boolean bodiless;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private @Nullable Runnable leave;
+    private @Nullable Runnable onGone;
     private boolean gone;
-    private boolean whole;
+    private boolean complete;
     private volatile boolean begun;
     private volatile @Nullable HttpResponse unwrittenHead;
     private volatile @Nullable Pump pump;
 
     /**
-     * An answer that has not begun.
+     * Creates a response that has not begun.
      *
      * @param encoder of the channel's pipeline
      * @param queue of the channel's event loop
-     * @param keepAlive whether the connection stays open behind it
-     * @param chunked whether a client reads chunks, as from HTTP/1.1 on; without them the connection's end is the answer's
-     * @param bodiless whether the headers are all that is sent, as the answer to HEAD
+     * @param keepAlive whether the connection stays open after it
+     * @param chunked whether the client supports chunks (HTTP/1.1); otherwise the connection's end is the response's
+     *     end
+     * @param bodiless whether only headers are sent, as for HEAD
      * @param stall of the channel
      */
     Response(
@@ -81,15 +86,15 @@ public final class Response {
         this.stall = stall;
     }
 
-    /** On the channel's thread: it is closed. */
+    /** Notifies the response, on the channel's thread, that the channel is closed. */
     void connectionClosed() {
         Runnable action;
         lock.lock();
         try {
             gone = true;
             changed.signalAll();
-            action = whole ? null : leave;
-            leave = null;
+            action = complete ? null : onGone;
+            onGone = null;
         } finally {
             lock.unlock();
         }
@@ -101,7 +106,7 @@ public final class Response {
         }
     }
 
-    /** On the channel's thread: there is room again, or none any more. */
+    /** Notifies the response, on the channel's thread, that the channel's writability has changed. */
     void roomChanged() {
         if (pump != null) {
             pump.roomChanged();
@@ -109,7 +114,7 @@ public final class Response {
         wake();
     }
 
-    /** Wakes who waits for room or for the end. */
+    /** Wakes the thread that waits for room or for the end. */
     private void wake() {
         lock.lock();
         try {
@@ -120,14 +125,14 @@ public final class Response {
     }
 
     /**
-     * Runs an action once if the client leaves before the answer is whole, at once if it has left already. It runs on a thread that
-     * serves many connections: it must be quick. A later action replaces an earlier one.
+     * Runs an action once if the client disconnects before the response is complete, or at once if it already has. It
+     * runs on a thread that serves many connections, so it must be quick. A later action replaces an earlier one.
      */
     public void whenGone(Runnable action) {
         lock.lock();
         try {
             if (!gone) {
-                leave = action;
+                onGone = action;
                 return;
             }
         } finally {
@@ -136,20 +141,20 @@ public final class Response {
         action.run();
     }
 
-    /** Whether {@link #send} or {@link #begin} has been called. */
+    /** Returns whether {@link #send} or {@link #begin} was called. */
     public boolean hasBegun() {
         return begun;
     }
 
-    /** Closes the connection, so that the client sees that the answer is not whole. */
+    /** Closes the connection, so that the client detects that the response is incomplete. */
     public void abort() {
         channel.close();
     }
 
     /**
-     * Sends a whole answer, and waits until the system has it.
+     * Sends a complete response, and waits until the system has it.
      *
-     * @throws ClientGone if the client has left or takes nothing
+     * @throws ClientGone if the client has disconnected or stalled
      */
     public void send(Reply reply) {
         HttpResponse head = head(reply.status(), reply.headers());
@@ -157,11 +162,11 @@ public final class Response {
         channel.write(head, channel.voidPromise());
         byte[] body = bodiless ? NOTHING : reply.body();
         int at = 0;
-        while (body.length - at > PIECE_BYTES) {
-            ByteBuf piece = Unpooled.wrappedBuffer(body, at, PIECE_BYTES);
+        while (body.length - at > CHUNK_BYTES) {
+            ByteBuf piece = Unpooled.wrappedBuffer(body, at, CHUNK_BYTES);
             channel.writeAndFlush(new DefaultHttpContent(piece), channel.voidPromise());
             awaitRoom();
-            at += PIECE_BYTES;
+            at += CHUNK_BYTES;
         }
         end(new DefaultLastHttpContent(Unpooled.wrappedBuffer(body, at, body.length - at)));
     }
@@ -179,7 +184,7 @@ public final class Response {
         return written;
     }
 
-    /** Begins an answer whose length is not known; its head goes out with the first write. */
+    /** Begins a response of unknown length; its head is sent with the first write. */
     public void begin(int status, Map<String, String> headers) {
         HttpResponse head = head(status, headers);
         if (chunked) {
@@ -188,7 +193,7 @@ public final class Response {
         unwrittenHead = head;
     }
 
-    /** Writes the head with the first bytes: a pump may run before what another thread has written. */
+    /** Writes the head with the first bytes, because a pump may run before another thread's writes. */
     private void writeHead() {
         HttpResponse head = unwrittenHead;
         if (head != null) {
@@ -208,9 +213,9 @@ public final class Response {
     }
 
     /**
-     * Writes the next bytes of the answer and flushes them. The array belongs to the writer from then on.
+     * Writes the next bytes of the response and flushes them. The array must not be modified afterwards.
      *
-     * @throws ClientGone if the client has left or takes nothing
+     * @throws ClientGone if the client has disconnected or stalled
      */
     public void write(byte[] bytes) {
         writeHead();
@@ -218,7 +223,7 @@ public final class Response {
         awaitRoom();
     }
 
-    /** Moves what a source makes, once it is ready; the source begins the answer itself unless it has begun. */
+    /** Returns a pump for a source, which begins the response itself unless it has begun. */
     public Pump pump(BodySource source) {
         Pump made = new Pump(encoder, source, this::writeHead, queue, chunked, gone());
         lock.lock();
@@ -234,9 +239,9 @@ public final class Response {
     }
 
     /**
-     * Ends the answer, and waits until the system has it.
+     * Ends the response, and waits until the system has it.
      *
-     * @throws ClientGone if the client has left or takes nothing
+     * @throws ClientGone if the client has disconnected or stalled
      */
     public void end() {
         writeHead();
@@ -255,8 +260,8 @@ public final class Response {
         }
         lock.lock();
         try {
-            whole = true;
-            leave = null;
+            complete = true;
+            onGone = null;
         } finally {
             lock.unlock();
         }
@@ -269,7 +274,7 @@ public final class Response {
     }
 
     private ClientGone gone() {
-        return new ClientGone("the client has left, or has read nothing for " + stall.limit());
+        return new ClientGone("the client has disconnected, or has read nothing for " + stall.limit());
     }
 
     private interface Test {

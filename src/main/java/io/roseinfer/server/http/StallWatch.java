@@ -7,12 +7,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a channel whose client takes nothing of what is written to it for a time; taking any byte begins that time again. Used on the
- * channel's thread.
+ * Closes a channel whose client reads nothing for a time; reading any byte restarts that time. Used on the channel's
+ * thread.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a timer of a channel that has closed finds nothing to do
+@SuppressWarnings("FutureReturnValueIgnored") // a timer of a closed channel has no effect
 final class StallWatch {
-    /** Checks within the time: the more, the less later than it a stall is noticed. */
+    /** Checks per limit: the more, the sooner after the limit a stall is detected. */
     private static final int CHECKS = 8;
 
     private final Channel channel;
@@ -31,7 +31,7 @@ final class StallWatch {
         return limit;
     }
 
-    /** Watches until the socket has been given all that is written. */
+    /** Watches until the socket was given all that is written. */
     void start() {
         if (!running) {
             running = true;
@@ -45,7 +45,7 @@ final class StallWatch {
         channel.eventLoop().schedule(this::check, Math.max(1, limit.toNanos() / CHECKS), TimeUnit.NANOSECONDS);
     }
 
-    @SuppressWarnings("ReferenceEquality") // the same message has no progress to compare but its own
+    @SuppressWarnings("ReferenceEquality") // progress is comparable only within the same message
     private void check() {
         ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
         if (out == null || out.isEmpty()) {

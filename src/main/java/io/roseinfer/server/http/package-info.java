@@ -1,24 +1,24 @@
 /**
- * HTTP/1.1 on sockets: requests in, whole or refused, answers out through a {@link io.roseinfer.server.http.Response}.
+ * HTTP/1.1 on sockets: reads requests, and sends responses through a {@link io.roseinfer.server.http.Response}.
  *
- * <p>Invariants: a request that its headers decide is answered without its body and without a thread of its own; each other call has
- * a virtual thread; the answers of a connection come in the order of its requests; a client that leaves is noticed without a write,
- * unless it has sent more requests ahead than are read; whatever a client sends, or does not read, takes bounded memory and bounded time.
+ * <p>Invariants: a request that its headers decide is answered without its body and without a thread; every other call has a virtual
+ * thread. The responses of a connection are in the order of its requests. A disconnect is detected without a write, unless the client
+ * has pipelined more requests than are read. Every client uses bounded memory and bounded time.
  *
- * <p>What comes bit by bit for hundreds of clients at once goes through a {@link io.roseinfer.server.http.Pump}: a virtual thread for
- * each, woken for each bit and then handing its bytes to the channel's thread, cost the maker of the bits 2.4 to 5 times as much and the
- * server as a whole 1.2 to 1.7 times.
+ * <p>Incremental output for hundreds of clients uses a {@link io.roseinfer.server.http.Pump}. A virtual thread per client, woken for
+ * each token and then passing its bytes to the channel's thread, cost the engine 2.4 to 5 times as much, and the whole server 1.2 to
+ * 1.7 times.
  *
- * <p>Netty reads the sockets, and nothing outside this package knows it. Helidon SE, whose handlers are blocking as ours are, was tried
- * beside it. It reads a socket between requests only, so it learns that a client has left at its second write after that, and while
- * a completion is made that is not streamed there is none. A thread per connection that reads ahead repairs that, but stands on
- * Helidon's internals; and a write to a client that does not read has no deadline there. Netty reads always, bounds what waits to be
- * written, has timers, and is 9 jars where Helidon is 33. What it lacks is added here: a body with two lengths is refused, and so is a
- * request without exactly one host, with an encoding other than chunked, or with many headers; and headers, bodies and writes have deadlines.
- * The server of the JDK notices a client that has left only when it writes, and can neither bound a stalled write nor close it.
+ * <p>Netty is used only in this package. The alternative was Helidon SE, whose handlers block like these. It reads a socket between
+ * requests only, so it detects a disconnect at the second write after it, and a completion that is not streamed has no writes. A
+ * thread per connection that reads ahead would fix that, but depends on Helidon's internals. Its writes to a client that does not read
+ * have no deadline. Netty reads always, bounds unsent bytes, has timers, and is 9 jars instead of 33. What it lacks is added here: a
+ * body with two lengths is rejected, and so is a request without exactly one host, with an encoding other than chunked, or with too
+ * many headers; headers, bodies and writes have deadlines. The JDK's server detects a disconnect only when it writes, and can neither
+ * bound a stalled write nor close it.
  *
- * <p>A client that shuts down its sending half counts as one that has left: the two look the same until the next write, and waiting
- * for that would compute for nobody.
+ * <p>A client that shuts down its sending half is treated as disconnected: the two look the same until the next write, and until then
+ * the completion would be computed in vain.
  */
 @NullMarked
 package io.roseinfer.server.http;

@@ -13,13 +13,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Follows {@code adding-a-request-field.md} with a copy of {@code server.api}: the line on the page is all that a field needs there. */
+/**
+ * Follows {@code adding-a-request-field.md} with a copy of {@code server.api}: the line on the page is all that a field
+ * needs there.
+ */
 class NewRequestFieldTest {
     private static final Path API = Path.of("src/main/java/io/roseinfer/server/api");
     private static final String REQUEST =
             ".withPriority(fields.integer(\"priority\", 0, Integer.MIN_VALUE, Integer.MAX_VALUE));\n";
 
-    /** Reads a body by both endpoints: the limit of time and the ignored fields, or the refusal. */
+    /** Reads a body by both endpoints, and returns the timeout and the ignored fields, or the error. */
     private static final String TRIAL = """
             package io.roseinfer.server.api;
 
@@ -99,8 +102,8 @@ class NewRequestFieldTest {
             value = {
                 "0 | timeout_ms is 0; it must be 1 to 3600000",
                 "3600001 | timeout_ms is 3600001; it must be 1 to 3600000",
-                "\"1\" | timeout_ms is the string \"1\"; it must be a whole number",
-                "[1] | timeout_ms is a list; it must be a whole number"
+                "\"1\" | timeout_ms is the string \"1\"; it must be an integer",
+                "[1] | timeout_ms is a list; it must be an integer"
             })
     void both_endpoints_refuse_another_value_by_name(String value, String message) throws Exception {
         assertThat(read("\"timeout_ms\":" + value)).isEqualTo(message + ", " + message);

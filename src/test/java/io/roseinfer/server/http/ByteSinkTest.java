@@ -17,7 +17,7 @@ class ByteSinkTest {
     }
 
     @Test
-    void text_is_escaped_as_the_library_for_json_does() {
+    void text_is_escaped_like_the_json_library() {
         long seed = 20_261_123;
         Random random = new Random(seed);
         ByteSink sink = new ByteSink();
@@ -41,7 +41,7 @@ class ByteSinkTest {
     }
 
     @Test
-    void a_sink_grows_to_what_it_is_given() {
+    void sink_grows_as_needed() {
         ByteSink sink = new ByteSink();
         StringBuilder all = new StringBuilder();
         for (int i = 0; i < 100; i++) {

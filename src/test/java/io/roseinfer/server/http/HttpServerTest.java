@@ -28,14 +28,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What comes over a socket, whoever answers. Nothing sleeps: what must happen is waited for. */
+/** HTTP over sockets, with a test handler. Tests wait for events instead of sleeping. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HttpServerTest {
     private static final HttpLimits SHORT = HttpLimits.defaults()
             .withTimeouts(Duration.ofMillis(100), Duration.ofMillis(100), Duration.ofMillis(100))
             .withWriteStall(Duration.ofMillis(100));
 
-    /** Answers with the path and the size of the body; some paths do something else first. */
+    /** Responds with the path and the size of the body; some paths do something else first. */
     private static final class Echo implements HttpHandler {
         final BlockingQueue<HttpCall> calls = new LinkedBlockingQueue<>();
         final CountDownLatch open = new CountDownLatch(1);
@@ -177,7 +177,7 @@ class HttpServerTest {
                 "X: a\rb",
                 "X\nY: a"
             })
-    void a_body_of_doubtful_length_and_a_malformed_header_are_refused_and_nothing_behind_them_is_read(String header)
+    void ambiguous_body_length_and_malformed_header_are_refused_and_nothing_after_them_is_read(String header)
             throws IOException {
         RawClient client = client();
         Answer answer = client.call(withHeader(header) + "ab" + RawClient.get("/smuggled"));
@@ -207,7 +207,7 @@ class HttpServerTest {
                 "GET / HTTP/1.1\nHost: a\n\n",
                 "hello\r\n\r\n"
             })
-    void what_is_no_request_is_refused(String bytes) throws IOException {
+    void invalid_request_is_refused(String bytes) throws IOException {
         RawClient client = client();
         assertThat(client.call(bytes).status()).isEqualTo(400);
         assertThat(client.rest()).isEmpty();
@@ -215,7 +215,7 @@ class HttpServerTest {
     }
 
     @Test
-    void too_much_of_headers_is_refused() throws IOException {
+    void too_large_headers_are_refused() throws IOException {
         assertThat(client().call(withHeader("X: " + "a".repeat(20_000))).status())
                 .isEqualTo(431);
         String many = "X: a\r\n".repeat(100) + "Y: a";
@@ -247,7 +247,7 @@ class HttpServerTest {
     }
 
     @Test
-    void bodies_come_whole_with_a_length_or_in_chunks() throws IOException {
+    void bodies_are_read_with_a_length_or_in_chunks() throws IOException {
         RawClient client = client();
         assertThat(client.call(RawClient.post("/a", "x".repeat(100_000))).body())
                 .isEqualTo("/a 100000");
@@ -257,7 +257,7 @@ class HttpServerTest {
     }
 
     @Test
-    void who_waits_for_a_word_before_the_body_gets_it() throws IOException {
+    void expect_continue_is_answered() throws IOException {
         RawClient client = client();
         client.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
         assertThat(client.line()).isEqualTo("HTTP/1.1 100 Continue");
@@ -268,7 +268,7 @@ class HttpServerTest {
     }
 
     @Test
-    void requests_sent_ahead_are_answered_in_their_order() throws IOException {
+    void pipelined_requests_are_answered_in_order() throws IOException {
         RawClient client = client();
         client.send(RawClient.get("/a") + RawClient.post("/b", "xy") + RawClient.get("/chunks") + RawClient.get("/d"));
         assertThat(List.of(
@@ -279,7 +279,7 @@ class HttpServerTest {
                 .containsExactly("/a 0", "/b 2", "a\nb\n", "/d 0");
     }
 
-    /** More than are held at a time, whose bytes come in one piece or in pieces that end anywhere. */
+    /** More than the maximum of pipelined requests, whose bytes arrive at once or split anywhere. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void any_number_of_pipelined_requests_is_answered_in_order(long seed) throws Exception {
@@ -341,7 +341,7 @@ class HttpServerTest {
     }
 
     @Test
-    void a_client_that_sends_far_ahead_is_read_no_further_than_a_bound() throws Exception {
+    void reading_of_pipelined_requests_is_bounded() throws Exception {
         restart(HttpLimits.defaults().withHeldBytes(64 << 20));
         RawClient client = client();
         client.send(RawClient.get("/wait"));
@@ -371,7 +371,7 @@ class HttpServerTest {
     }
 
     @Test
-    void a_body_that_the_headers_decide_is_not_kept_and_the_connection_goes_on() throws IOException {
+    void unneeded_body_is_discarded_and_the_connection_stays_open() throws IOException {
         RawClient client = client();
         client.send("POST /brief HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n" + "x".repeat(2_000_000));
         assertThat(client.answer().body()).isEqualTo("brief");
@@ -388,7 +388,7 @@ class HttpServerTest {
                 "Transfer-Encoding: chunked",
                 "Connection: close"
             })
-    void a_decided_request_with_a_body_of_doubtful_end_is_the_last(String header) throws IOException {
+    void decided_request_with_an_unbounded_body_is_the_last(String header) throws IOException {
         RawClient client = client();
         Answer answer = client.call("POST /brief HTTP/1.1\r\nHost: a\r\n" + header + "\r\n\r\n");
         assertThat(answer.body()).isEqualTo("brief");
@@ -398,7 +398,7 @@ class HttpServerTest {
         assertThat(echo.calls).isEmpty();
     }
 
-    /** Uploads that stand still reserve half of the memory for bodies at most: short requests are served all the while. */
+    /** Stalled uploads reserve at most half of the memory for bodies: short requests are still served. */
     @Test
     void large_bodies_beyond_the_budget_are_refused_and_small_ones_served() throws IOException {
         restart(HttpLimits.defaults().withHeldBytes(8 << 20));
@@ -424,7 +424,7 @@ class HttpServerTest {
     }
 
     @Test
-    void nothing_is_read_behind_a_last_request() throws IOException {
+    void nothing_is_read_after_a_last_request() throws IOException {
         RawClient client = client();
         client.send("GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + RawClient.get("/b"));
         assertThat(client.answer().body()).isEqualTo("/a 0");
@@ -470,7 +470,7 @@ class HttpServerTest {
                 "GET /a HTTP/1.1\r\nHost: a\r\n\r\n",
                 "GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET"
             })
-    void a_connection_that_dawdles_is_closed(String bytes) throws IOException {
+    void slow_connection_is_closed(String bytes) throws IOException {
         restart(SHORT);
         RawClient client = client();
         client.send(bytes);
@@ -496,7 +496,7 @@ class HttpServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"FIN", "RST", "half"})
-    void a_client_that_leaves_is_noticed_without_a_write(String how) throws Exception {
+    void disconnect_is_detected_without_a_write(String how) throws Exception {
         RawClient client = client();
         client.send(RawClient.get("/wait"));
         HttpCall unused = echo.calls.take();
@@ -510,7 +510,7 @@ class HttpServerTest {
     }
 
     @Test
-    void a_client_that_reads_nothing_is_cut() throws Exception {
+    void stalled_client_is_disconnected() throws Exception {
         restart(SHORT);
         RawClient client = new RawClient(server.address(), 4096);
         clients.add(client);
@@ -520,7 +520,7 @@ class HttpServerTest {
     }
 
     @Test
-    void an_address_that_is_taken_is_refused_by_name() {
+    void address_in_use_is_reported() {
         int port = server.address().getPort();
         assertThat(org.assertj.core.api.Assertions.catchThrowable(
                         () -> HttpServer.start("127.0.0.1", port, HttpLimits.defaults(), Clock.system(), echo)))

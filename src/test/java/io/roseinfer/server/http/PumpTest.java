@@ -81,7 +81,7 @@ class PumpTest {
         server.close();
     }
 
-    /** A source of one piece after the other, which is ready for the next once it has been asked. */
+    /** A source of consecutive chunks, which is ready for the next one after each poll. */
     private final class Pieces implements BodySource {
         private final ArrayDeque<byte[]> left = new ArrayDeque<>();
         private final AtomicInteger written = new AtomicInteger();
@@ -118,7 +118,7 @@ class PumpTest {
     }
 
     @Test
-    void pieces_of_any_size_arrive_in_their_order() throws IOException {
+    void chunks_of_any_size_arrive_in_order() throws IOException {
         Pieces pieces = new Pieces();
         int count = 14;
         String all = fill(pieces);
@@ -134,7 +134,7 @@ class PumpTest {
     }
 
     @Test
-    void what_a_source_throws_reaches_who_waits_behind_what_it_had_appended() throws Exception {
+    void exception_of_a_source_is_thrown_to_the_waiting_thread_after_its_bytes() throws Exception {
         sources.add(new BodySource() {
             @Override
             public boolean fill(ByteSink bytes) {
@@ -152,14 +152,14 @@ class PumpTest {
         assertThat(thrown.get()).hasMessage("spoilt");
     }
 
-    /** A source without an end. */
+    /** An endless source. */
     private static final class Endless implements BodySource {
         private final AtomicLong appended = new AtomicLong();
 
         @Override
         public boolean fill(ByteSink bytes) {
-            bytes.put(new byte[ByteSink.PIECE_BYTES]);
-            appended.addAndGet(ByteSink.PIECE_BYTES);
+            bytes.put(new byte[ByteSink.CHUNK_BYTES]);
+            appended.addAndGet(ByteSink.CHUNK_BYTES);
             return false;
         }
 
@@ -168,7 +168,7 @@ class PumpTest {
     }
 
     @Test
-    void a_client_that_reads_nothing_is_cut_and_little_is_made_for_it() throws Exception {
+    void stalled_client_is_disconnected_and_little_is_produced_for_it() throws Exception {
         server.close();
         server = start(SHORT);
         Endless source = new Endless();
@@ -176,13 +176,13 @@ class PumpTest {
         try (RawClient client = new RawClient(server.address(), 4096)) {
             client.send(RawClient.get("/"));
             assertThat(thrown.get()).isInstanceOf(ClientGone.class).hasMessageContaining("PT0.1S");
-            // What waits here, what the two sockets hold, and a piece.
+            // The unsent bytes here, those in the two sockets, and a chunk.
             assertThat(source.appended.get()).isLessThan(1 << 20);
         }
     }
 
     @Test
-    void a_client_that_leaves_ends_the_wait() throws Exception {
+    void disconnect_ends_the_wait() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         sources.add(new BodySource() {
             @Override
@@ -201,7 +201,7 @@ class PumpTest {
         assertThat(thrown.get()).isInstanceOf(ClientGone.class);
     }
 
-    /** A source whose first piece keeps the connection's thread until it is let go. */
+    /** A source whose first chunk blocks the connection's thread until it is released. */
     private static final class Slow implements BodySource {
         private final CountDownLatch entered = new CountDownLatch(1);
         private final CountDownLatch free = new CountDownLatch(1);
@@ -226,9 +226,11 @@ class PumpTest {
         }
     }
 
-    /** The connection's thread is busy, and a pump of another connection queued, when a response is begun and its pump is ready. */
+    /**
+     * A response begins and its pump becomes ready while the connection's thread is busy and another pump is queued.
+     */
     @Test
-    void head_is_written_before_what_a_pump_moves() throws Exception {
+    void head_is_written_before_the_pump_s_bytes() throws Exception {
         Slow slow = new Slow();
         CompletableFuture<Pump> slowPump = new CompletableFuture<>();
         CountDownLatch arrived = new CountDownLatch(1);
@@ -287,7 +289,7 @@ class PumpTest {
     }
 
     @Test
-    void a_source_that_cannot_be_asked_for_now_is_asked_with_the_next_one() {
+    void pump_that_could_not_be_scheduled_runs_with_the_next_one() {
         ArrayDeque<Runnable> tasks = new ArrayDeque<>();
         AtomicInteger refusals = new AtomicInteger(1);
         PumpQueue queue = new PumpQueue(task -> {

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** A client on a bare socket, which can send anything and leave at any moment. */
+/** A client on a bare socket, which can send anything and disconnect at any moment. */
 public final class RawClient implements AutoCloseable {
-    /** An answer; of a stream the whole of it. */
+    /** A complete response. */
     public record Answer(int status, Map<String, String> headers, String body) {
         public Optional<String> header(String name) {
             return Optional.ofNullable(headers.get(name.toLowerCase(Locale.ROOT)));
@@ -30,7 +30,7 @@ public final class RawClient implements AutoCloseable {
         this(address, 0);
     }
 
-    /** With a receive buffer of so many bytes, so that little is read ahead; 0 leaves it to the system. */
+    /** Connects with a receive buffer of this size, so that little is read ahead; 0 is the system's default. */
     public RawClient(InetSocketAddress address, int receiveBytes) throws IOException {
         socket = new Socket();
         if (receiveBytes > 0) {
@@ -45,7 +45,7 @@ public final class RawClient implements AutoCloseable {
         return "GET " + path + " HTTP/1.1\r\nHost: test\r\n\r\n";
     }
 
-    /** A POST with more headers, each with its line end. */
+    /** A POST with additional headers, each with its line end. */
     public static String post(String path, String body, String... headers) {
         return "POST " + path + " HTTP/1.1\r\nHost: test\r\n" + String.join("", headers) + "Content-Length: "
                 + body.getBytes(StandardCharsets.UTF_8).length + "\r\n\r\n" + body;
@@ -61,12 +61,12 @@ public final class RawClient implements AutoCloseable {
         return this;
     }
 
-    /** Sends and reads one answer. */
+    /** Sends a request and reads the response. */
     public Answer call(String request) throws IOException {
         return send(request).answer();
     }
 
-    /** One line without its end. */
+    /** Reads one line without its end. */
     public String line() throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         for (int b = read(); b != '\n'; b = read()) {
@@ -91,7 +91,7 @@ public final class RawClient implements AutoCloseable {
         return bytes;
     }
 
-    /** The status line and the headers, by name in lower case. */
+    /** Reads the status line and the headers, by name in lower case. */
     public Answer head() throws IOException {
         int status = Integer.parseInt(line().split(" ")[1]);
         Map<String, String> headers = new HashMap<>();
@@ -102,7 +102,7 @@ public final class RawClient implements AutoCloseable {
         return new Answer(status, headers, "");
     }
 
-    /** The next whole answer. */
+    /** Reads the next complete response. */
     public Answer answer() throws IOException {
         Answer head = head();
         String body;
@@ -127,7 +127,7 @@ public final class RawClient implements AutoCloseable {
         return body.toString(StandardCharsets.UTF_8);
     }
 
-    /** Reads until the server closes; whether it did so without a reset is all the same. */
+    /** Reads until the server closes, with or without a reset. */
     public String rest() {
         ByteArrayOutputStream rest = new ByteArrayOutputStream();
         try {
@@ -135,23 +135,23 @@ public final class RawClient implements AutoCloseable {
                 rest.write(b);
             }
         } catch (IOException reset) {
-            // Closed, too.
+            // Closed by a reset.
         }
         return rest.toString(StandardCharsets.UTF_8);
     }
 
-    /** Sends no more, and goes on reading. */
+    /** Shuts down sending, and continues reading. */
     public void halfClose() throws IOException {
         socket.shutdownOutput();
     }
 
-    /** Leaves with a reset. */
+    /** Closes with a reset. */
     public void reset() throws IOException {
         socket.setSoLinger(true, 0);
         socket.close();
     }
 
-    /** Leaves with a FIN. */
+    /** Closes with a FIN. */
     @Override
     public void close() throws IOException {
         socket.close();

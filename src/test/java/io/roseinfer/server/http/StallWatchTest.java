@@ -11,15 +11,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How long a client may take nothing, on a channel whose clock and whose client's bytes are the test's. */
+/** The time until a stalled client is disconnected, on a channel whose clock and reads the test controls. */
 class StallWatchTest {
     private static final Duration LIMIT = Duration.ofSeconds(9);
-    /** So that every check of the watch falls on one. */
+    /** Divisible by the number of checks. */
     private static final int TICKS = 80;
 
     private static final int WRITTEN = 1 << 16;
 
-    /** A channel whose socket takes bytes only when the client does. */
+    /** A channel whose socket accepts bytes only when the client reads. */
     @SuppressWarnings("FutureReturnValueIgnored") // they complete at once
     private static final class Client extends EmbeddedChannel {
         private final StallWatch watch = new StallWatch(this, LIMIT);
@@ -33,14 +33,14 @@ class StallWatchTest {
 
         @Override
         protected void doWrite(ChannelOutboundBuffer in) {
-            // The client takes what it takes.
+            // The number of bytes that the client reads.
         }
 
         void take(int bytes) {
             unsafe().outboundBuffer().removeBytes(bytes);
         }
 
-        /** Lets tenths of the limit pass. */
+        /** Advances the time by tenths of the limit. */
         void pass(int tenths) {
             for (int tick = 0; tick < tenths * TICKS / 10; tick++) {
                 advanceTimeBy(LIMIT.toNanos() / TICKS, TimeUnit.NANOSECONDS);
@@ -50,7 +50,7 @@ class StallWatchTest {
     }
 
     @Test
-    void client_that_takes_nothing_is_cut_when_the_time_is_over_and_not_before() {
+    void stalled_client_is_disconnected_at_the_time_limit() {
         Client client = new Client();
         client.pass(10);
         assertThat(client.isOpen()).isTrue();
@@ -60,7 +60,7 @@ class StallWatchTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 8})
-    void client_that_takes_a_byte_at_a_time_is_not_cut(int tenths) {
+    void client_that_reads_byte_by_byte_is_not_disconnected(int tenths) {
         Client client = new Client();
         for (int taken = 1; taken < 200; taken++) {
             client.pass(tenths);
@@ -71,7 +71,7 @@ class StallWatchTest {
 
     @Test
     @SuppressWarnings("FutureReturnValueIgnored") // it completes at once
-    void time_begins_again_with_what_is_written_next() {
+    void time_restarts_with_the_next_write() {
         Client client = new Client();
         client.pass(8);
         client.take(WRITTEN);

@@ -9,22 +9,25 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 
-/** What a client takes that asks for an endless stream and reads nothing: how long until it is cut, and how many bytes are kept for it. */
+/**
+ * Measures a client that requests an endless stream and reads nothing: the time until it is disconnected, and the bytes
+ * buffered for it.
+ */
 final class StalledReader {
     private static final Clock CLOCK = Clock.system();
     private static final int CLIENTS = 5;
 
     private StalledReader() {}
 
-    /** A source without an end. */
+    /** An endless source. */
     private static final class Endless implements BodySource {
         private long appended;
         private long lastNanos;
 
         @Override
         public boolean fill(ByteSink bytes) {
-            bytes.put(new byte[ByteSink.PIECE_BYTES]);
-            appended += ByteSink.PIECE_BYTES;
+            bytes.put(new byte[ByteSink.CHUNK_BYTES]);
+            appended += ByteSink.CHUNK_BYTES;
             lastNanos = CLOCK.nanos();
             return false;
         }
@@ -65,7 +68,7 @@ final class StalledReader {
                 client.send(RawClient.get("/"));
                 cut.await();
                 long cutNanos = CLOCK.nanos();
-                // What the system had taken off the server's hands by then is there to be read.
+                // What the system had accepted from the server by then can be read.
                 long taken = client.rest().length();
                 System.out.printf(
                         Locale.ROOT,
