@@ -1,16 +1,15 @@
 package io.roseinfer.tokenizer;
 
 /**
- * A token that is looked for in the text as it stands, before the text is cut into words; a field of Hugging Face's {@code
- * added_tokens}.
+ * A token that is matched in the text before it is split into words; an element of Hugging Face's {@code added_tokens}.
  *
- * @param id the token's id; {@link #NO_ID} while it has none
- * @param content the text to look for, not empty
+ * @param id the token's id, or {@link #NO_ID} if it has none yet
+ * @param content the text to match, not empty
  * @param special whether it is a marker such as {@code <|endoftext|>} rather than text
- * @param singleWord whether it counts only where no word character touches it
- * @param lstrip whether it swallows the white space before it
- * @param rstrip whether it swallows the white space after it
- * @param normalized whether it is looked for after the tokens that are not, in what those left over
+ * @param singleWord whether it matches only without an adjacent word character
+ * @param lstrip whether it consumes the white space before it
+ * @param rstrip whether it consumes the white space after it
+ * @param normalized whether it is matched in normalized text, after the tokens that are not
  */
 public record AddedToken(
         int id,
@@ -21,18 +20,18 @@ public record AddedToken(
         boolean rstrip,
         boolean normalized) {
 
-    /** The id of a token that a file names without one. */
+    /** The id of a token that a file lists without one. */
     static final int NO_ID = -1;
 
-    /** A special token with every other property off, as {@code <|endoftext|>} is. */
+    /** Returns a special token with all other properties off, such as {@code <|endoftext|>}. */
     static AddedToken special(int id, String content) {
         return new AddedToken(id, content, true, false, false, false, false);
     }
 
     /**
-     * Reads the properties of a token whose id stands elsewhere or in the same object.
+     * Reads the properties of a token.
      *
-     * @param isSpecial whether it is special if it does not say
+     * @param isSpecial the default of {@code special}
      */
     static AddedToken read(JsonView token, int id, boolean isSpecial) {
         boolean special = token.field("special").flag(isSpecial);

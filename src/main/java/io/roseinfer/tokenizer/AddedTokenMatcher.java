@@ -8,13 +8,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds added tokens in a text: the leftmost, of several that begin there the longest. What follows a match is Hugging Face's
- * {@code AddedVocabulary::find_matches}, including what looks odd there: a match that is refused (special in ordinary text, not
- * a single word) still covers its characters, and no shorter token is looked for in them.
+ * Finds added tokens in a text: the leftmost, and the longest of those that begin there. What follows a match is the
+ * behavior of Hugging Face's {@code AddedVocabulary::find_matches}, including its quirks. A rejected match (special in
+ * ordinary text, not a single word) still covers its characters, so no shorter token is matched in them.
  */
 final class AddedTokenMatcher {
 
-    /** Takes the parts of a text in order. */
+    /** Receives the parts of a text in order. */
     interface Parts {
         /** Text between added tokens, {@code text[from .. to)}, not empty. */
         void plain(String text, int from, int to);
@@ -29,7 +29,7 @@ final class AddedTokenMatcher {
      */
     private record Wanted(AddedToken token, String text) {}
 
-    /** A prefix of some tokens' texts. */
+    /** A trie node: a prefix of some tokens' texts. */
     private static final class Node {
         private final Map<Character, Node> next = new HashMap<>();
 
@@ -40,14 +40,14 @@ final class AddedTokenMatcher {
     /** The trie of all tokens' texts. */
     private final Node root = new Node();
 
-    /** The characters that lead on from the root. */
+    /** The first characters of all tokens' texts. */
     private final BitSet firsts = new BitSet();
 
     /**
-     * A matcher of these tokens.
+     * Creates a matcher for these tokens.
      *
-     * @param normalizer what the text that is searched has gone through, and the tokens go through; one of which nothing is left is not
-     *     found
+     * @param normalizer the normalizer of the searched text, which is applied to the tokens; a token that becomes empty
+     *     is not found
      */
     AddedTokenMatcher(List<AddedToken> tokens, Normalizer normalizer) {
         for (AddedToken token : tokens) {
@@ -58,7 +58,7 @@ final class AddedTokenMatcher {
         }
     }
 
-    /** Adds a token; of several with one text the first counts. */
+    /** Adds a token; of several with the same text the first is used. */
     private void add(Wanted wanted) {
         Node node = root;
         for (int i = 0; i < wanted.text.length(); i++) {
@@ -71,7 +71,7 @@ final class AddedTokenMatcher {
     }
 
     /**
-     * Splits {@code text[from .. to)}; with {@code ordinary} special tokens are text.
+     * Splits {@code text[from .. to)}; with {@code ordinary}, special tokens are text.
      *
      * @param steps counts the characters read
      */
@@ -92,15 +92,14 @@ final class AddedTokenMatcher {
                 int start = token.lstrip() ? Math.max(spacesBefore(text, i, plainFrom, steps), plainFrom) : i;
                 int end = matchEnd;
                 if (token.rstrip()) {
-                    // A token of spaces may match again within a run already measured; measuring it again would be
-                    // O(n²).
+                    // A token of spaces may match again within a measured run; measuring it again would be O(n²).
                     spacesEnd = matchEnd < spacesEnd ? spacesEnd : spacesAfter(text, matchEnd, to, steps);
                     end = spacesEnd;
                 }
                 if (plainFrom < start) {
                     parts.plain(text, plainFrom, start);
                 }
-                // Nothing is left of a token of spaces when the token before it swallowed them.
+                // A token of spaces is empty if the token before it consumed them.
                 if (start < end) {
                     parts.added(token);
                     plainFrom = end;

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The added tokens of all files of a tokenizer, with the ids that Hugging Face gives them: a token of the vocabulary keeps its
- * id, any other gets the next one, whatever its file says. The model was trained on those ids.
+ * The added tokens of all files of a tokenizer, with their ids in Hugging Face tokenizers, which the model was trained
+ * on: a token in the vocabulary keeps its id, any other gets the next one, regardless of its file.
  */
 final class AddedTokens {
     private final String description;
@@ -29,11 +29,11 @@ final class AddedTokens {
     }
 
     /**
-     * Puts the tokens of all files together as transformers does.
+     * Combines the tokens of all files like transformers.
      *
      * @param vocabulary the model's tokens in the byte alphabet
      * @param ofTokenizerJson {@code added_tokens} of {@code tokenizer.json}, if there is one
-     * @param warnings gets a line for each token that has another id than its file says, or is left out
+     * @param warnings receives a line for each token that has another id than in its file, or is dropped
      * @throws BadModel if a file contradicts itself or the vocabulary
      */
     static List<AddedToken> of(
@@ -82,7 +82,7 @@ final class AddedTokens {
         byContent.put(token.content(), token.withId(id));
     }
 
-    /** A token that is there keeps its id and takes on the other properties. */
+    /** Adds a token; an existing one keeps its id and gets the other properties. */
     private void addOrChange(AddedToken token) {
         AddedToken there = byContent.get(token.content());
         if (there == null) {
@@ -101,8 +101,8 @@ final class AddedTokens {
     private void warnIfLeftOut(AddedToken token) {
         if (!byContent.containsKey(token.content())) {
             warnings.add(description + ": the added token \"" + token.content()
-                    + "\" is not in added_tokens_decoder of tokenizer_config.json, which counts for GPT2Tokenizer; it is"
-                    + " no token");
+                    + "\" is not in added_tokens_decoder of tokenizer_config.json, which GPT2Tokenizer uses; it is"
+                    + " ignored");
         }
     }
 
@@ -111,12 +111,12 @@ final class AddedTokens {
         Set<String> contents = new HashSet<>();
         for (AddedToken token : file) {
             if (!contents.add(token.content())) {
-                throw refused("the added token \"" + token.content() + "\" is there twice");
+                throw refused("the added token \"" + token.content() + "\" is listed twice");
             }
             int id = vocabulary.getOrDefault(token.content(), token.id());
             if (id != token.id()) {
                 throw refused("the added token \"" + token.content() + "\" has id " + token.id()
-                        + ", but the vocabulary gives it " + id);
+                        + ", but in the vocabulary it has " + id);
             }
         }
     }

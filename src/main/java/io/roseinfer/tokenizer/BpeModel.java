@@ -13,9 +13,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * All that the files of a tokenizer say, read but not yet held against each other.
+ * The content of a tokenizer's files, not yet checked for consistency.
  *
- * @param description what messages call it
+ * @param description its name in messages
  * @param ids the model's tokens, in the byte alphabet if its symbols are bytes
  * @param roles the special tokens by role, such as {@code eos_token}
  */
@@ -31,12 +31,12 @@ record BpeModel(
 
     static final String END_OF_TEXT = "<|endoftext|>";
 
-    /** Bytes that UTF-8 has in no character, so that it does not matter whether a vocabulary has them. */
+    /** Bytes that never occur in UTF-8, so a vocabulary need not have them. */
     private static final List<Integer> UNUSED_BYTES = Stream.concat(
                     Stream.of(0xc0, 0xc1), IntStream.range(0xf5, 0x100).boxed())
             .toList();
 
-    /** What happens to a text before and after its words are merged. */
+    /** The processing of a text before and after its words are merged. */
     record Pipeline(
             Normalizer normalizer, PreTokenizer preTokenizer, PostProcessor postProcessor, TokenDecoder decoder) {
         static Pipeline ofGpt2(boolean prefixSpace) {
@@ -46,12 +46,12 @@ record BpeModel(
     }
 
     /**
-     * What becomes of words and symbols beyond the merges.
+     * Options for words and symbols.
      *
-     * @param ignoresMerges whether a word that is a token is that token, whatever merges would make of it
-     * @param byteFallback whether a symbol that the vocabulary does not have becomes bytes such as {@code <0xE4>}
-     * @param unknown the token for a symbol that the vocabulary does not have either way
-     * @param fusesUnknown whether several of those in a row are one
+     * @param ignoresMerges whether a word that is a token becomes that token without merging
+     * @param byteFallback whether a symbol outside the vocabulary becomes bytes such as {@code <0xE4>}
+     * @param unknown the token for a symbol that has no other encoding
+     * @param fusesUnknown whether consecutive unknown symbols become one token
      */
     record Options(boolean ignoresMerges, boolean byteFallback, Optional<String> unknown, boolean fusesUnknown) {
         static final Options NONE = new Options(false, false, Optional.empty(), false);
@@ -62,9 +62,9 @@ record BpeModel(
     }
 
     /**
-     * What words consist of.
+     * Returns the symbols that words consist of.
      *
-     * @param found gets a line if some text cannot be encoded
+     * @param found receives a line if some text cannot be encoded
      */
     Symbols symbols(List<String> found) {
         return byteLevel() ? byteSymbols(found) : codePointSymbols();
@@ -84,11 +84,11 @@ record BpeModel(
         }
         if (missing.size() > ByteAlphabet.SIZE / 2) {
             throw refused("the vocabulary has no token for " + missing.size()
-                    + " of the 256 bytes; a byte-level vocabulary has most of them");
+                    + " of the 256 bytes; a byte-level vocabulary needs at least half of them");
         }
         if (options.byteFallback) {
-            throw refused("byte_fallback is true and the vocabulary has no token for some bytes; only one or the other"
-                    + " is supported with ByteLevel");
+            throw refused("byte_fallback is true and the vocabulary has no token for some bytes; the combination"
+                    + " is not supported with ByteLevel");
         }
         Symbols.Unknown unknown = unknown();
         missing.removeAll(UNUSED_BYTES);
@@ -124,12 +124,12 @@ record BpeModel(
         return options.unknown
                 .map(token -> Optional.ofNullable(ids.get(token))
                         .orElseThrow(() -> refused("model.unk_token is \"" + token
-                                + "\", which the vocabulary does not have, but some text needs it")))
+                                + "\", which is not in the vocabulary although some text needs it")))
                 .map(id -> new Symbols.Unknown(id, options.fusesUnknown))
                 .orElse(Symbols.Unknown.NONE);
     }
 
-    /** The words that are tokens whatever merges say; none unless the files ask for it. */
+    /** Returns the words that are tokens regardless of merges; none unless the files enable that. */
     WordTable words() {
         Map<String, Integer> words = new HashMap<>();
         if (options.ignoresMerges) {
@@ -138,12 +138,15 @@ record BpeModel(
         return new WordTable(words);
     }
 
-    /** The text that a token is the whole of, if there is one: the bytes of a token need not be whole characters. */
+    /** Returns the text of a token, if its bytes are complete characters. */
     private Optional<String> word(String token) {
         return (byteLevel() ? ByteAlphabet.text(token) : Optional.of(token)).filter(word -> !word.isEmpty());
     }
 
-    /** Every id's bytes; those of an added token outside the model's vocabulary are its text, so that it decodes to itself. */
+    /**
+     * Returns every id's bytes; those of an added token outside the model's vocabulary are its text, so that it decodes
+     * to itself.
+     */
     Vocabulary vocabulary() {
         TreeMap<Integer, byte[]> tokens = new TreeMap<>();
         Map<Integer, String> names = new HashMap<>();
@@ -155,20 +158,20 @@ record BpeModel(
         var kinds = new Vocabulary.Kinds();
         for (AddedToken token : addedTokens) {
             claim(names, token.id(), token.content());
-            // A token that is in the vocabulary too keeps the bytes that merges make it from.
+            // A token that is also in the vocabulary keeps its bytes there.
             tokens.computeIfAbsent(token.id(), id -> decoder.addedBytes(token.content()));
             kinds.special().set(token.id(), token.special());
         }
         if (!decoder.byteLevel()) {
             names.forEach((id, token) -> {
                 kinds.fallbackBytes().set(id, decoder.fallbackByte(token).isPresent());
-                kinds.ownSpaces().set(id, token.indexOf(' ') >= 0);
+                kinds.literalSpaces().set(id, token.indexOf(' ') >= 0);
             });
         }
         return Vocabulary.of(tokens, kinds, decoder.start());
     }
 
-    /** The id of the end of text: the named token's, else {@code <|endoftext|>}'s. */
+    /** Returns the end-of-text id: that of the named token, or else of {@code <|endoftext|>}. */
     OptionalInt endOfTextId() {
         String wanted = roles.getOrDefault(SpecialTokens.END_OF_TEXT_ROLE, END_OF_TEXT);
         IntStream added = addedTokens.stream()

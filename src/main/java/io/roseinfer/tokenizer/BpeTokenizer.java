@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 
-/** BPE over one vocabulary, of bytes or of code points. */
+/** BPE over a vocabulary of bytes or of code points. */
 final class BpeTokenizer implements Tokenizer {
     private final String description;
     private final Vocabulary vocabulary;
@@ -19,8 +19,10 @@ final class BpeTokenizer implements Tokenizer {
     private final MergeTable merges;
     private final List<AddedToken> addedTokens;
 
-    /** Tokens looked for in the text as given, and after them those looked for in what is left, normalized. */
-    private final AddedTokenMatcher asGiven;
+    /**
+     * Matches added tokens in the given text; {@link #normalized} matches the others in the remaining text, normalized.
+     */
+    private final AddedTokenMatcher unnormalized;
 
     private final AddedTokenMatcher normalized;
     private final Normalizer normalizer;
@@ -31,9 +33,9 @@ final class BpeTokenizer implements Tokenizer {
     private final List<String> warnings;
 
     /**
-     * Holds the parts against each other.
+     * Checks that the parts are consistent.
      *
-     * @throws io.roseinfer.base.RoseException.BadModel if they contradict each other
+     * @throws io.roseinfer.base.RoseException.BadModel if they are not
      */
     BpeTokenizer(BpeModel model) {
         List<String> found = new ArrayList<>(model.warnings());
@@ -48,7 +50,7 @@ final class BpeTokenizer implements Tokenizer {
         addedTokens = model.addedTokens().stream()
                 .sorted(Comparator.comparingInt(AddedToken::id))
                 .toList();
-        asGiven = new AddedTokenMatcher(
+        unnormalized = new AddedTokenMatcher(
                 addedTokens.stream().filter(token -> !token.normalized()).toList(), Normalizer.NONE);
         normalized = new AddedTokenMatcher(
                 addedTokens.stream().filter(AddedToken::normalized).toList(), normalizer);
@@ -81,7 +83,7 @@ final class BpeTokenizer implements Tokenizer {
         requireEncodable(text);
         Encoding encoding = new Encoding(ordinary, text.length() / 3, steps);
         around.before().forEach(encoding.ids::add);
-        asGiven.split(text, 0, text.length(), ordinary, encoding, steps);
+        unnormalized.split(text, 0, text.length(), ordinary, encoding, steps);
         around.after().forEach(encoding.ids::add);
         return encoding.ids.toArray();
     }
@@ -94,7 +96,7 @@ final class BpeTokenizer implements Tokenizer {
         int unpaired = Utf16.unpairedSurrogate(text);
         if (unpaired >= 0) {
             throw new BadInput(String.format(
-                    "the text has the unpaired surrogate U+%04X at character %d, which no UTF-8 text can hold; remove it",
+                    "the text has the unpaired surrogate U+%04X at character %d, which UTF-8 cannot encode; remove it",
                     (int) text.charAt(unpaired), unpaired));
         }
     }
@@ -130,8 +132,8 @@ final class BpeTokenizer implements Tokenizer {
     }
 
     /**
-     * One call of {@code encode}: what the first matcher leaves over is normalized and goes to the second, what that leaves over is
-     * words.
+     * The state of one {@code encode} call. The first matcher's remaining text is normalized and passed to the second;
+     * the rest is split into words.
      */
     private final class Encoding implements AddedTokenMatcher.Parts {
         private final boolean ordinary;
@@ -139,7 +141,7 @@ final class BpeTokenizer implements Tokenizer {
         private final Steps steps;
         private final BytePairMerger merger;
 
-        /** Whether the part under way is the beginning of the whole text. */
+        /** Whether the current part is the beginning of the whole text. */
         private boolean first;
 
         private final AddedTokenMatcher.Parts plainWords = new AddedTokenMatcher.Parts() {

@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * The reversible map between bytes and printable characters in which byte-level vocabularies are written, {@code
- * bytes_to_unicode} of GPT-2's {@code encoder.py}: printable Latin-1 bytes stand for themselves, the other 68 for U+0100
- * onwards in byte order. A space is {@code Ġ}, a newline {@code Ċ}.
+ * The reversible map between bytes and printable characters used by byte-level vocabularies, {@code bytes_to_unicode}
+ * of GPT-2's {@code encoder.py}. Printable Latin-1 bytes map to themselves, the other 68 to U+0100 onwards in byte
+ * order. A space is {@code Ġ}, a newline {@code Ċ}.
  */
 final class ByteAlphabet {
     public static final int SIZE = 256;
@@ -30,12 +30,12 @@ final class ByteAlphabet {
 
     private ByteAlphabet() {}
 
-    /** The character that stands for a byte (0..255). */
+    /** Returns the character for a byte (0..255). */
     public static char symbol(int unsignedByte) {
         return SYMBOLS[unsignedByte];
     }
 
-    /** The characters that stand for {@code bytes}. */
+    /** Returns the characters for {@code bytes}. */
     public static String symbols(byte[] bytes) {
         char[] symbols = new char[bytes.length];
         for (int i = 0; i < bytes.length; i++) {
@@ -45,8 +45,8 @@ final class ByteAlphabet {
     }
 
     /**
-     * The bytes a vocabulary entry stands for. An entry with any character outside the alphabet is taken as text, as
-     * Hugging Face's decoder does.
+     * Returns the bytes of a vocabulary entry. An entry with any character outside the alphabet is text, as in Hugging
+     * Face's decoder.
      */
     public static byte[] bytes(String token) {
         byte[] bytes = new byte[token.length()];
@@ -60,7 +60,7 @@ final class ByteAlphabet {
         return bytes;
     }
 
-    /** The text that a vocabulary entry stands for, if it is in the alphabet and its bytes are whole characters. */
+    /** Returns the text of a vocabulary entry, if it is in the alphabet and its bytes are complete characters. */
     public static Optional<String> text(String token) {
         if (!token.chars().allMatch(symbol -> symbol < BYTES.length && BYTES[symbol] >= 0)) {
             return Optional.empty();

@@ -4,9 +4,9 @@ import io.roseinfer.base.Steps;
 import java.util.Arrays;
 
 /**
- * Merges the symbols of one word after another: again and again the adjacent pair of the smallest rank, the leftmost on a tie,
- * until no pair merges. Symbols form a linked list and candidate pairs a heap, so a word of n bytes takes O(n log n), where the
- * textbook loop takes O(n²). Scratch of one {@code encode} call; not for sharing.
+ * Merges the symbols of one word after another: repeatedly the adjacent pair of the lowest rank, the leftmost on a tie,
+ * until no pair merges. Symbols are a linked list and candidate pairs a heap, so a word of n bytes takes O(n log n)
+ * instead of the textbook loop's O(n²). Used by one {@code encode} call; not thread-safe.
  */
 final class BytePairMerger {
     private static final int GONE = -1;
@@ -18,16 +18,16 @@ final class BytePairMerger {
     private int[] next = new int[32];
     private int length;
 
-    /** The unknown symbol that waits for its place in the word, or {@link Symbols#MISSING}. */
-    private int waiting = Symbols.MISSING;
+    /** The unknown symbol to be inserted later, or {@link Symbols#MISSING}. */
+    private int pending = Symbols.MISSING;
 
-    /** Candidates as {@code rank << 32 | position}: the order of the longs is the order of the merges. */
+    /** Candidates as {@code rank << 32 | position}, so the order of the longs is the order of the merges. */
     private final LongHeap candidates = new LongHeap();
 
     /**
-     * A merger with no word begun.
+     * Creates a merger with an empty word.
      *
-     * @param steps counts symbols, looked up pairs and candidates taken: the measure of work
+     * @param steps counts symbols, pair lookups and candidates, as the measure of work
      */
     public BytePairMerger(MergeTable merges, Steps steps) {
         this.merges = merges;
@@ -36,34 +36,33 @@ final class BytePairMerger {
 
     /** Appends a symbol to the word. */
     public void add(int symbol) {
-        if (waiting != Symbols.MISSING) {
-            placeWaiting();
+        if (pending != Symbols.MISSING) {
+            insertPending();
         }
         append(symbol);
     }
 
     /**
-     * Appends the unknown symbol for one that the vocabulary does not have. It takes its place when the next known symbol comes, or at the
-     * word's end; bytes that come before that ({@link #addByte}) stand before it. That is where Hugging Face {@code tokenizers} puts
-     * it.
+     * Appends the unknown symbol for one outside the vocabulary. It is inserted before the next known symbol, or at the
+     * word's end; bytes added before that ({@link #addByte}) precede it. Hugging Face {@code tokenizers} does the same.
      *
-     * @param fused whether it is one with an unknown symbol that waits already
+     * @param fused whether it is merged with a pending unknown symbol
      */
     void addUnknown(int symbol, boolean fused) {
-        if (waiting != Symbols.MISSING && !fused) {
-            append(waiting);
+        if (pending != Symbols.MISSING && !fused) {
+            append(pending);
         }
-        waiting = symbol;
+        pending = symbol;
     }
 
-    /** Appends one of the bytes of a symbol that the vocabulary does not have. */
+    /** Appends one of the bytes of a symbol outside the vocabulary. */
     void addByte(int symbol) {
         append(symbol);
     }
 
-    private void placeWaiting() {
-        append(waiting);
-        waiting = Symbols.MISSING;
+    private void insertPending() {
+        append(pending);
+        pending = Symbols.MISSING;
     }
 
     private void append(int symbol) {
@@ -78,8 +77,8 @@ final class BytePairMerger {
 
     /** Merges the word, appends its ids to {@code out} and begins the next word. */
     public void merge(IdList out) {
-        if (waiting != Symbols.MISSING) {
-            placeWaiting();
+        if (pending != Symbols.MISSING) {
+            insertPending();
         }
         link();
         while (!candidates.isEmpty()) {
@@ -107,7 +106,7 @@ final class BytePairMerger {
         }
     }
 
-    /** Whether the pair at {@code position} is still the one that was offered: its neighbours may have merged since. */
+    /** Returns whether the pair at {@code position} is still the offered one: its neighbors may have merged since. */
     private boolean isCurrent(int position, int rank) {
         return symbols[position] != GONE && next[position] < length && rankAt(position) == rank;
     }

@@ -1,9 +1,9 @@
 package io.roseinfer.tokenizer;
 
 /**
- * Neighbouring tokens of byte fallback, which are text together: characters if all their bytes are UTF-8, else one U+FFFD for each
- * byte, as in Hugging Face {@code tokenizers}. Which of the two is only known at the end of the run, so a run is held back as a
- * whole.
+ * Consecutive byte-fallback tokens, which are decoded together: to characters if all their bytes are UTF-8, else to one
+ * U+FFFD per byte, as in Hugging Face {@code tokenizers}. That is only known at the end of the run, so the run is held
+ * back.
  */
 final class ByteRun {
     private final Utf8Decoder decoder = new Utf8Decoder();
@@ -26,7 +26,7 @@ final class ByteRun {
         }
     }
 
-    /** The text that {@link #finish} would append. */
+    /** Returns the text that {@link #finish} would append. */
     String unfinished() {
         if (bytes == 0) {
             return "";

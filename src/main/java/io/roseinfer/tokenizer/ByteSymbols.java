@@ -1,14 +1,14 @@
 package io.roseinfer.tokenizer;
 
-/** One symbol for each byte of the text's UTF-8, as in byte-level BPE. */
+/** One symbol per byte of the text's UTF-8, as in byte-level BPE. */
 final class ByteSymbols implements Symbols {
     private final int[] ids;
     private final Unknown unknown;
 
     /**
-     * The symbols of a vocabulary.
+     * Creates the symbols of a vocabulary.
      *
-     * @param ids by byte, {@link ByteAlphabet#SIZE} of them, {@link Symbols#MISSING} where there is none
+     * @param ids by byte, {@link ByteAlphabet#SIZE} of them, {@link Symbols#MISSING} for bytes without a token
      */
     public ByteSymbols(int[] ids, Unknown unknown) {
         this.ids = ids.clone();

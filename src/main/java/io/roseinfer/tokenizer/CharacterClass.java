@@ -1,8 +1,8 @@
 package io.roseinfer.tokenizer;
 
 /**
- * The four classes of the regular expressions: {@code \p{L}}, {@code \p{N}}, {@code \s} (Unicode's White_Space) and the
- * rest.
+ * The four character classes of the regular expressions: {@code \p{L}}, {@code \p{N}}, {@code \s} (Unicode's
+ * White_Space) and the rest.
  */
 final class CharacterClass {
     public static final byte LETTER = 0;
@@ -20,17 +20,20 @@ final class CharacterClass {
 
     private CharacterClass() {}
 
-    /** The class of a code point. */
+    /** Returns the class of a code point. */
     public static byte of(int codePoint) {
         return codePoint < ASCII.length ? ASCII[codePoint] : classify(codePoint);
     }
 
-    /** Whether the code point has the property White_Space; all that do lie in the Basic Multilingual Plane. */
+    /** Returns whether the code point has the property White_Space; all such are in the Basic Multilingual Plane. */
     public static boolean isSpace(int codePoint) {
         return of(codePoint) == SPACE;
     }
 
-    /** {@code \w} of Unicode Technical Standard 18, annex C, which decides where a {@code single_word} token may stand. */
+    /**
+     * Returns whether a code point is {@code \w} by Unicode Technical Standard 18, annex C; {@code single_word} tokens
+     * must not touch those.
+     */
     public static boolean isWord(int codePoint) {
         return switch (Character.getType(codePoint)) {
             case Character.NON_SPACING_MARK,

@@ -5,23 +5,23 @@ import java.util.BitSet;
 import java.util.Map;
 
 /**
- * One symbol for each code point, as in SentencePiece's BPE; one that the vocabulary does not have becomes a symbol for each byte of
- * its UTF-8 if there are such, else the unknown symbol.
+ * One symbol per code point, as in SentencePiece's BPE. A code point outside the vocabulary becomes a symbol per byte
+ * of its UTF-8 if there are tokens for them, else the unknown symbol.
  */
 final class CodePointSymbols implements Symbols {
     private static final int PAGE = 256;
 
-    /** Ids by code point, {@value #PAGE} in a page; most pages are one that is empty. */
+    /** Ids by code point, {@value #PAGE} per page; most pages share one empty array. */
     private final int[][] pages = new int[(Character.MAX_CODE_POINT + 1) / PAGE][];
 
     private final int[] byteIds;
     private final Unknown unknown;
 
     /**
-     * The symbols of a vocabulary.
+     * Creates the symbols of a vocabulary.
      *
      * @param ids by code point
-     * @param byteIds the ids of the bytes, {@link Symbols#MISSING} where there is none
+     * @param byteIds the ids of the bytes, {@link Symbols#MISSING} for bytes without a token
      */
     public CodePointSymbols(Map<Integer, Integer> ids, int[] byteIds, Unknown unknown) {
         this.byteIds = byteIds.clone();
@@ -73,7 +73,7 @@ final class CodePointSymbols implements Symbols {
         return true;
     }
 
-    /** Byte {@code i} of a code point's UTF-8, which has {@code length} bytes. */
+    /** Returns byte {@code i} of a code point's UTF-8, which has {@code length} bytes. */
     private static int utf8(int codePoint, int length, int i) {
         if (length == 1) {
             return codePoint;

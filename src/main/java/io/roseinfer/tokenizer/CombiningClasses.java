@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The order of Unicode's canonical combining classes, which the JDK keeps to itself: read off the order into which its normalizer
- * puts two marks.
+ * The order of Unicode's canonical combining classes, which the JDK does not expose; it is derived from the order into
+ * which the JDK's normalizer puts two marks.
  */
 final class CombiningClasses {
     /** Code points from here on have no class. */
@@ -15,7 +15,7 @@ final class CombiningClasses {
 
     private static final byte[] RANKS = new byte[END];
 
-    /** One more than the largest rank. */
+    /** One more than the highest rank. */
     static final int COUNT;
 
     static {
@@ -51,7 +51,7 @@ final class CombiningClasses {
         };
     }
 
-    /** Returns whether a decomposed mark trades places with one of the smallest or of the largest class. */
+    /** Returns whether a decomposed mark swaps places with one of the lowest or of the highest class. */
     private static boolean hasClass(int mark) {
         return Normalizer.isNormalized(Character.toString(mark), Form.NFD) && (swap(mark, 0x334) || swap(0x345, mark));
     }

@@ -1,13 +1,12 @@
 package io.roseinfer.tokenizer;
 
 /**
- * Turns one stream of ids into text as they come. A token may end within a character; its bytes are held back until the
- * character is complete, and those of byte fallback until another token shows that their run has ended, so what has been handed out is
- * never taken back and never holds half a character. The pieces of
- * {@link #push} and the tail of {@link #flush}, put together, are exactly {@link Tokenizer#decode} of all the ids.
+ * Decodes one stream of ids to text. A token may end within a character: its bytes are held back until the character is
+ * complete. Byte-fallback tokens are held back until another token ends their run. So returned text is never revoked
+ * and never has part of a character. The concatenated results of {@link #push} and {@link #flush} are exactly
+ * {@link Tokenizer#decode} of all ids.
  *
- * <p>O(bytes of the token) per push, independent of what went before. One instance per stream; not for sharing between
- * threads.
+ * <p>A push takes O(bytes of the token). One instance per stream; not thread-safe.
  */
 public final class Detokenizer {
     private final Vocabulary vocabulary;
@@ -16,34 +15,33 @@ public final class Detokenizer {
     private final ByteRun run = new ByteRun();
     private final StringBuilder scratch = new StringBuilder();
 
-    /** Whether text goes out as its tokens have it: the text's beginning loses nothing, or is behind. */
-    private boolean startIsBehind;
+    /** Whether the text's beginning is complete, or loses no characters. */
+    private boolean startIsComplete;
 
-    /** How many characters the text's beginning has lost. */
+    /** Number of characters removed from the text's beginning. */
     private int dropped;
 
     private long unknownIds;
 
-    /** A detokenizer for one stream that begins now; special tokens appear as their text unless they are to be skipped. */
+    /** Creates a detokenizer for a new text; special tokens are decoded to their text unless they are skipped. */
     public Detokenizer(Vocabulary vocabulary, boolean skipSpecialTokens) {
         this(vocabulary, skipSpecialTokens, false);
     }
 
     /**
-     * A detokenizer for one stream.
+     * Creates a detokenizer for one stream.
      *
-     * @param continuing whether the stream goes on where other text ended, so that it loses nothing that only a text's beginning
-     *     loses
+     * @param continuing whether the stream continues other text, so that no leading characters are removed
      */
     Detokenizer(Vocabulary vocabulary, boolean skipSpecialTokens, boolean continuing) {
         this.vocabulary = vocabulary;
         this.skipSpecialTokens = skipSpecialTokens;
-        this.startIsBehind = continuing || vocabulary.start().isKept();
+        this.startIsComplete = continuing || vocabulary.start().isKept();
     }
 
     /**
-     * Takes the next id and appends the text that is complete with it, often nothing. An id without a token (a padding column
-     * of the logits, say) decodes to nothing and is counted.
+     * Takes the next id and appends the text that it completes, which may be empty. An id without a token (such as a
+     * padding column of the logits) decodes to nothing and is counted.
      */
     public void push(int id, StringBuilder out) {
         if (!vocabulary.contains(id)) {
@@ -61,7 +59,7 @@ public final class Detokenizer {
         int from = out.length();
         run.finish(out);
         vocabulary.decode(id, decoder, out);
-        if (!startIsBehind) {
+        if (!startIsComplete) {
             if (vocabulary.start().firstToken()) {
                 dropSpacesOfFirstToken(id, out, from);
             } else {
@@ -71,8 +69,8 @@ public final class Detokenizer {
     }
 
     private void dropSpacesOfFirstToken(int id, StringBuilder out, int from) {
-        startIsBehind = true;
-        if (!vocabulary.hasOwnSpaces(id)) {
+        startIsComplete = true;
+        if (!vocabulary.hasLiteralSpaces(id)) {
             String text = out.substring(from).replace(" ", "");
             out.setLength(from);
             out.append(text);
@@ -82,9 +80,9 @@ public final class Detokenizer {
     private void dropBeginning(StringBuilder out, int from) {
         TokenDecoder.TextStart start = vocabulary.start();
         int keptFrom = from;
-        while (!startIsBehind && keptFrom < out.length()) {
-            startIsBehind = dropped == start.atMost() || out.charAt(keptFrom) != start.dropped();
-            if (!startIsBehind) {
+        while (!startIsComplete && keptFrom < out.length()) {
+            startIsComplete = dropped == start.atMost() || out.charAt(keptFrom) != start.dropped();
+            if (!startIsComplete) {
                 keptFrom++;
                 dropped++;
             }
@@ -92,48 +90,48 @@ public final class Detokenizer {
         out.delete(from, keptFrom);
     }
 
-    /** As {@link #push(int, StringBuilder)}, returning the text. */
+    /** Takes the next id and returns the text that it completes. */
     public String push(int id) {
         push(id, scratch);
         return take();
     }
 
     /**
-     * Ends the stream and appends what was held back: a run of bytes, or U+FFFD for a last character that is incomplete. The next push begins
-     * a new text.
+     * Ends the stream and appends what was held back: a run of bytes, or U+FFFD for an incomplete last character. The
+     * next push begins a new text.
      */
     public void flush(StringBuilder out) {
         int from = out.length();
         run.finish(out);
         decoder.finish(out);
-        if (!startIsBehind && !vocabulary.start().firstToken()) {
+        if (!startIsComplete && !vocabulary.start().firstToken()) {
             dropBeginning(out, from);
         }
-        startIsBehind = vocabulary.start().isKept();
+        startIsComplete = vocabulary.start().isKept();
         dropped = 0;
     }
 
-    /** As {@link #flush(StringBuilder)}, returning the text. */
+    /** Ends the stream and returns what was held back. */
     public String flush() {
         flush(scratch);
         return take();
     }
 
-    /** Returns the text that {@link #flush} would return now, in the time of a copy; the stream goes on. */
+    /** Returns the text that {@link #flush} would return now, without ending the stream. */
     public String unfinished() {
         String held = run.unfinished() + decoder.unfinished();
-        if (startIsBehind || held.isEmpty() || vocabulary.start().firstToken()) {
+        if (startIsComplete || held.isEmpty() || vocabulary.start().firstToken()) {
             return held;
         }
         int droppedBefore = dropped;
         StringBuilder text = new StringBuilder(held);
         dropBeginning(text, 0);
         dropped = droppedBefore;
-        startIsBehind = false;
+        startIsComplete = false;
         return text.toString();
     }
 
-    /** How many ids without a token have been pushed. */
+    /** Returns the number of pushed ids without a token. */
     public long unknownIds() {
         return unknownIds;
     }

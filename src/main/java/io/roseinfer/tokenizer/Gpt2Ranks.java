@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * GPT-2's vocabulary out of jtokkit's {@code r50k_base}, a list of tokens in the order in which training made them; its ids
- * are those of GPT-2's {@code vocab.json}.
+ * Reads GPT-2's vocabulary from jtokkit's {@code r50k_base}, a list of tokens in order of training; its ids are those
+ * of GPT-2's {@code vocab.json}.
  *
- * <p>The list has no merges, but they follow from it: the pair that became token t is what the merges before t leave of t's
- * bytes. They give the ids that tiktoken gets from ranks alone. For if two neighbours together are a token t, and t is the
- * first in rank among all neighbours, then within t's bytes nothing has happened but what happens to t's bytes alone, since no
- * merge crossed their ends; so these two neighbours are t's pair.
+ * <p>The list has no merges, but they can be derived: the merges before token t reduce t's bytes to the pair that
+ * became t. They give the same ids as tiktoken's ranks alone. Suppose two adjacent symbols form a token t, which has
+ * the lowest rank of all adjacent pairs. Then no merge has crossed the ends of t's bytes, so within them only the
+ * merges of t's bytes alone have happened, and these two symbols are t's pair.
  */
 final class Gpt2Ranks {
     private static final String DESCRIPTION = "the built-in GPT-2 vocabulary";
@@ -53,7 +53,7 @@ final class Gpt2Ranks {
         List<byte[]> tokens = new ArrayList<>(TOKENS);
         try (InputStream resource = Encodings.class.getResourceAsStream(RESOURCE)) {
             if (resource == null) {
-                throw new IOException("jtokkit carries no " + RESOURCE);
+                throw new IOException("jtokkit has no " + RESOURCE);
             }
             var lines = new BufferedReader(new InputStreamReader(resource, StandardCharsets.ISO_8859_1));
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -62,8 +62,7 @@ final class Gpt2Ranks {
                 tokens.add(Base64.getDecoder().decode(line.substring(0, space)));
             }
         } catch (IOException e) {
-            throw new BadModel(
-                    DESCRIPTION + " cannot be read from the class path: " + e + "; install roseinfer again", e);
+            throw new BadModel(DESCRIPTION + " cannot be read from the class path: " + e + "; reinstall roseinfer", e);
         }
         Check.that(tokens.size() == TOKENS, "r50k_base has %d tokens, not %d", tokens.size(), TOKENS);
         return tokens;
@@ -84,7 +83,7 @@ final class Gpt2Ranks {
             }
             pair.clear();
             merger.merge(pair);
-            Check.that(pair.size() == 2, "token %d is left in %d parts by the merges before it", id, pair.size());
+            Check.that(pair.size() == 2, "the merges before token %d leave it in %d parts", id, pair.size());
             merges.add(pair.get(0), pair.get(1), id);
         }
         return merges;

@@ -2,17 +2,17 @@ package io.roseinfer.tokenizer;
 
 import java.util.Arrays;
 
-/** A growing list of ids without boxes. */
+/** A growable list of primitive ids. */
 final class IdList {
     private int[] ids;
     private int size;
 
-    /** An empty list with room for some ids. */
+    /** Creates an empty list. */
     public IdList(int capacity) {
         ids = new int[Math.max(8, capacity)];
     }
 
-    /** Adds an id at the end. */
+    /** Appends an id. */
     public void add(int id) {
         if (size == ids.length) {
             ids = Arrays.copyOf(ids, size * 2);
@@ -20,22 +20,22 @@ final class IdList {
         ids[size++] = id;
     }
 
-    /** How many ids there are. */
+    /** Returns the number of ids. */
     public int size() {
         return size;
     }
 
-    /** The id at an index below {@link #size}. */
+    /** Returns the id at an index below {@link #size}. */
     public int get(int index) {
         return ids[index];
     }
 
-    /** Removes all ids and keeps the room. */
+    /** Removes all ids and keeps the capacity. */
     public void clear() {
         size = 0;
     }
 
-    /** A copy of the ids. */
+    /** Returns a copy of the ids. */
     public int[] toArray() {
         return Arrays.copyOf(ids, size);
     }

@@ -13,33 +13,33 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A JSON value that knows where it stands, so that every complaint names the file and the field.
+ * A JSON value with its location, so that every error names the file and the field.
  *
  * @param where such as {@code tokenizer.json: model.vocab}
  */
 record JsonView(String where, JsonNode node) {
 
-    /** Parses a document that is one object. */
+    /** Parses a document that must be an object. */
     static JsonView parse(byte[] utf8, String file) {
         try {
             return new JsonView(file + ": ", StrictJson.parse(utf8)).object();
         } catch (JacksonException e) {
-            throw new BadModel(file + ": not valid JSON: " + StrictJson.reason(e) + "; get the file again", e);
+            throw new BadModel(file + ": not valid JSON: " + StrictJson.reason(e) + "; download the file again", e);
         }
     }
 
-    /** An object without fields, for a file that is not there. */
+    /** Returns an object without fields, for a missing file. */
     static JsonView empty(String file) {
         return parse(new byte[] {'{', '}'}, file);
     }
 
-    /** A field of an object; a missing one is {@link #isAbsent}. */
+    /** Returns a field of an object; a missing one is {@link #isAbsent}. */
     JsonView field(String name) {
         String separator = where.endsWith(": ") ? "" : ".";
         return new JsonView(where + separator + name, node.path(name));
     }
 
-    /** Whether the field is missing or null. */
+    /** Returns whether the field is missing or null. */
     boolean isAbsent() {
         return node.isMissingNode() || node.isNull();
     }
@@ -49,12 +49,12 @@ record JsonView(String where, JsonNode node) {
         return this;
     }
 
-    /** The fields of an object, in the order of the file. */
+    /** Returns the fields of an object, in file order. */
     Stream<Map.Entry<String, JsonView>> fields() {
         return object().node.properties().stream().map(entry -> Map.entry(entry.getKey(), field(entry.getKey())));
     }
 
-    /** The elements of an array. */
+    /** Returns the elements of an array. */
     Stream<JsonView> elements() {
         require(node.isArray(), "an array");
         return IntStream.range(0, node.size()).mapToObj(i -> new JsonView(where + "[" + i + "]", node.path(i)));
@@ -69,7 +69,7 @@ record JsonView(String where, JsonNode node) {
         String text = node.stringValue();
         int unpaired = Utf16.unpairedSurrogate(text);
         if (unpaired >= 0) {
-            throw refused("holds an unpaired surrogate at character " + unpaired + "; a token must be valid Unicode");
+            throw refused("has an unpaired surrogate at character " + unpaired + "; a token must be valid Unicode");
         }
         return text;
     }
@@ -79,19 +79,19 @@ record JsonView(String where, JsonNode node) {
     }
 
     int integer() {
-        require(node.isIntegralNumber() && node.canConvertToInt(), "an integer below 2^31");
+        require(node.isIntegralNumber() && node.canConvertToInt(), "an integer of 32 bits");
         return node.intValue();
     }
 
-    /** Returns a token id, or refuses one that no model has. */
+    /** Returns a token id, or throws if it is out of range. */
     int tokenId() {
         return tokenId(integer());
     }
 
-    /** Returns an id that stands for this value, or refuses one that no model has. */
+    /** Returns an id, or throws, naming this value, if it is out of range. */
     int tokenId(int id) {
         if (id < 0 || id >= Limits.MODEL_DIMENSION) {
-            throw refused("is " + id + ", token ids are 0.." + (Limits.MODEL_DIMENSION - 1));
+            throw refused("is " + id + "; token ids are 0 to " + (Limits.MODEL_DIMENSION - 1));
         }
         return id;
     }
@@ -116,12 +116,12 @@ record JsonView(String where, JsonNode node) {
         return node.booleanValue();
     }
 
-    /** The {@code type} of a component of {@code tokenizer.json}. */
+    /** Returns the {@code type} of a component of {@code tokenizer.json}. */
     String type() {
         return object().field("type").text();
     }
 
-    /** The steps of a component, with {@code Sequence}s of any depth laid flat; none if it is missing. */
+    /** Returns the steps of a component, with nested {@code Sequence}s flattened; none if it is missing. */
     Stream<JsonView> steps(String children) {
         if (isAbsent()) {
             return Stream.empty();
@@ -131,7 +131,7 @@ record JsonView(String where, JsonNode node) {
                 : Stream.of(this);
     }
 
-    /** The refusal of a step by its type. */
+    /** Returns the error for a step of an unsupported type. */
     BadModel unsupported(String component, String supported) {
         return refused("is the " + component + " " + type() + ", which is not supported; supported: " + supported);
     }

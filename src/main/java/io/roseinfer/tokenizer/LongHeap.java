@@ -27,7 +27,7 @@ final class LongHeap {
         heap[hole] = value;
     }
 
-    /** Removes and returns the smallest value of a heap that is not empty. */
+    /** Removes and returns the smallest value; the heap must not be empty. */
     long removeSmallest() {
         long smallest = heap[0];
         long last = heap[--size];

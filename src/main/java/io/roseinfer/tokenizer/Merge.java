@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Two tokens, in the byte alphabet, that become the token of both together.
+ * Two tokens, in the byte alphabet, that merge into their concatenation.
  *
- * @param where the file and place, for complaints
+ * @param where its location, for messages
  */
 record Merge(String where, String left, String right) {
 
-    /** Reads {@code "left right"}. */
+    /** Parses {@code "left right"}. */
     static Merge parse(String where, String line) {
         int space = line.indexOf(' ');
         if (space < 0 || line.indexOf(' ', space + 1) >= 0) {
@@ -20,7 +20,7 @@ record Merge(String where, String left, String right) {
         return new Merge(where, line.substring(0, space), line.substring(space + 1));
     }
 
-    /** Reads {@code "left right"} or {@code ["left", "right"]}. */
+    /** Parses {@code "left right"} or {@code ["left", "right"]}. */
     static Merge parse(JsonView merge) {
         if (!merge.node().isArray()) {
             return parse(merge.where(), merge.text());
@@ -32,14 +32,14 @@ record Merge(String where, String left, String right) {
         return new Merge(merge.where(), pair.get(0), pair.get(1));
     }
 
-    /** The merges as a table; a pair that is there twice is a warning. */
+    /** Returns the merges as a table; a repeated pair is a warning. */
     static MergeTable table(List<Merge> merges, Map<String, Integer> ids, List<String> warnings) {
         MergeTable table = new MergeTable(merges.size());
         for (Merge merge : merges) {
             int result = merge.idOf(merge.left + merge.right, ids);
             if (!table.add(merge.idOf(merge.left, ids), merge.idOf(merge.right, ids), result)) {
                 warnings.add(merge.where + " repeats the merge \"" + merge.left + " " + merge.right
-                        + "\"; the last one counts, as in Hugging Face tokenizers");
+                        + "\"; the last one is used, as in Hugging Face tokenizers");
             }
         }
         return table;
@@ -48,9 +48,8 @@ record Merge(String where, String left, String right) {
     private int idOf(String token, Map<String, Integer> ids) {
         Integer id = ids.get(token);
         if (id == null) {
-            throw new BadModel(
-                    where + " \"" + left + " " + right + "\" needs the token \"" + token
-                            + "\", which the vocabulary does not have; vocabulary and merges must come from the same tokenizer");
+            throw new BadModel(where + " \"" + left + " " + right + "\" needs the token \"" + token
+                    + "\", which is not in the vocabulary; vocabulary and merges must be from the same tokenizer");
         }
         return id;
     }

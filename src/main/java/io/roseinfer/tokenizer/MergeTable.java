@@ -4,8 +4,8 @@ import io.roseinfer.base.Check;
 import java.util.Arrays;
 
 /**
- * The merges of a BPE model: which pairs of ids become one, and in which order of preference. An open-addressed table of
- * primitives; filled while loading, read-only from then on.
+ * The merges of a BPE model by pair of ids, with their rank. An open-addressing table of primitives; read-only after
+ * loading.
  */
 final class MergeTable {
     /** The rank of a pair that does not merge; above every real rank. */
@@ -18,9 +18,9 @@ final class MergeTable {
     private final int[] merged;
     private int size;
 
-    /** An empty table for at most {@code capacity} merges. */
+    /** Creates an empty table for at most {@code capacity} merges. */
     public MergeTable(int capacity) {
-        // At most half full, so that a probe is short.
+        // At most half full, so that probes are short.
         int slots = Integer.highestOneBit(Math.max(1, capacity)) << 2;
         pairs = new long[slots];
         Arrays.fill(pairs, EMPTY);
@@ -29,13 +29,13 @@ final class MergeTable {
     }
 
     /**
-     * Adds the next merge, of a rank after all before it. A pair that was there already takes the new rank and result: the
-     * last one wins, as in Hugging Face {@code tokenizers}.
+     * Adds the next merge, with a rank after all before it. A pair that exists gets the new rank and result, as in
+     * Hugging Face {@code tokenizers}.
      *
      * @return whether the pair is new
      */
     public boolean add(int left, int right, int result) {
-        Check.that(size < merged.length, "more merges than the table was made for");
+        Check.that(size < merged.length, "more merges than the table's capacity");
         int slot = slot(left, right);
         boolean isNew = pairs[slot] == EMPTY;
         pairs[slot] = pair(left, right);
@@ -44,13 +44,13 @@ final class MergeTable {
         return isNew;
     }
 
-    /** The preference of a pair, smallest first, or {@link #NO_MERGE}. */
+    /** Returns the rank of a pair, lowest first, or {@link #NO_MERGE}. */
     int rank(int left, int right) {
         int slot = slot(left, right);
         return pairs[slot] == EMPTY ? NO_MERGE : ranks[slot];
     }
 
-    /** The id that the merge of this rank makes. */
+    /** Returns the id that the merge of this rank produces. */
     int merged(int rank) {
         return merged[rank];
     }

@@ -8,14 +8,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Unicode's Normalization Form C in linear time. The JDK's normalizer moves marks into their order one by one, which is quadratic in a run
- * of marks. Here it gets text in chunks whose runs are short; a long run is sorted by class and composed apart.
+ * Unicode's Normalization Form C in linear time. The JDK's normalizer reorders marks one by one, which is quadratic in
+ * a run of marks. Here it gets chunks with short runs only; long runs are sorted by class and composed separately.
  */
 final class NormalizationFormC {
-    /** From here on a character may be changed by normalization or change the one before it. */
+    /** The first character that normalization may change, or that may change the one before it. */
     private static final int FIRST_MARK = 0x300;
 
-    /** The longest run left to the JDK, in characters. */
+    /** Maximum length of a run for the JDK, in characters. */
     private static final int SHORT_RUN = 64;
 
     private static final int CHUNK = 4096;
@@ -55,7 +55,7 @@ final class NormalizationFormC {
         return out.append(Normalizer.normalize(text.substring(done), Form.NFC)).toString();
     }
 
-    /** Returns the end of a run: a character and all that may combine with what comes before them. */
+    /** Returns the end of a run: a character and the following ones that may combine with it. */
     private static int runEnd(String text, int start) {
         int i = start + Character.charCount(text.codePointAt(start));
         while (i < text.length() && mayCombineBack(text.codePointAt(i))) {
@@ -64,7 +64,7 @@ final class NormalizationFormC {
         return i;
     }
 
-    /** Returns whether a character may change its place or compose with one before: marks, and some vowels and finals. */
+    /** Returns whether a character may be reordered or combine with one before: marks, and some vowels and finals. */
     static boolean mayCombineBack(int codePoint) {
         return codePoint >= FIRST_MARK
                 && (CombiningClasses.isMark(codePoint)
@@ -93,7 +93,7 @@ final class NormalizationFormC {
                 .toArray();
     }
 
-    /** Returns the points with every row of marks sorted by class, equal ones in the order they had. */
+    /** Returns the points with every sequence of marks sorted by class, in a stable order. */
     private int[] sorted(int[] points) {
         int[] sorted = points.clone();
         int from = 0;
@@ -125,7 +125,7 @@ final class NormalizationFormC {
         }
     }
 
-    /** Composes each starter with the marks that no other of their class, or of a higher one, keeps from it. */
+    /** Composes each starter with the marks that are not blocked by another mark of the same or a higher class. */
     private void appendComposed(int[] points, StringBuilder out) {
         int size = 0;
         int starter = NONE;

@@ -4,9 +4,9 @@ import io.roseinfer.base.Steps;
 import java.util.List;
 
 /**
- * The {@code normalizer} of {@code tokenizer.json}: what happens to plain text before it is cut into words.
+ * The {@code normalizer} of {@code tokenizer.json}, which changes text before it is split into words.
  *
- * @param steps in order; none leaves the text as it is
+ * @param steps in order; none leaves the text unchanged
  */
 record Normalizer(List<Step> steps) {
     static final Normalizer NONE = new Normalizer(List.of());
@@ -15,7 +15,7 @@ record Normalizer(List<Step> steps) {
         steps = List.copyOf(steps);
     }
 
-    /** One change to a text. */
+    /** A change to a text. */
     sealed interface Step {
         String apply(String text, Steps steps);
     }
@@ -28,7 +28,7 @@ record Normalizer(List<Step> steps) {
         }
     }
 
-    /** Puts something before a text that is not empty. */
+    /** Prepends a prefix to a text that is not empty. */
     record Prepend(String prefix) implements Step {
         @Override
         public String apply(String text, Steps steps) {
@@ -48,11 +48,11 @@ record Normalizer(List<Step> steps) {
             return text.replace(from, to);
         }
 
-        /** Reads a {@code Replace}, which normalizers and decoders spell alike. */
+        /** Reads a {@code Replace}, which has the same format in normalizers and decoders. */
         static Replace read(JsonView step) {
             JsonView pattern = step.field("pattern").object().field("String");
             if (pattern.isAbsent()) {
-                throw step.field("pattern").refused("is no String; only a String is supported, no Regex");
+                throw step.field("pattern").refused("is not a String; only a String is supported, not a Regex");
             }
             if (pattern.text().isEmpty()) {
                 throw pattern.refused("is empty; it must be the text to replace");
@@ -61,7 +61,7 @@ record Normalizer(List<Step> steps) {
         }
     }
 
-    /** Reads the component; a missing one is none. */
+    /** Reads the component; a missing one is {@link #NONE}. */
     static Normalizer read(JsonView normalizer) {
         List<Step> steps = normalizer.steps("normalizers").map(Normalizer::step).toList();
         return steps.isEmpty() ? NONE : new Normalizer(steps);
@@ -88,7 +88,10 @@ record Normalizer(List<Step> steps) {
         return normalized;
     }
 
-    /** Whether no text holds this string any more afterwards: the last step that could bring it in comes before one that replaces it. */
+    /**
+     * Returns whether normalized text never contains a string: the last step that could add it precedes one that
+     * replaces it.
+     */
     boolean removes(String string) {
         boolean removed = false;
         for (Step step : steps) {

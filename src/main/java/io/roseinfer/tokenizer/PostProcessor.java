@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The special tokens that stand around the ids of a whole text, such as a beginning of text: what the {@code post_processor} of
- * {@code tokenizer.json} adds.
+ * The {@code post_processor} of {@code tokenizer.json}: special tokens around the ids of a whole text, such as a
+ * beginning of text.
  */
 record PostProcessor(List<Integer> before, List<Integer> after) {
     static final PostProcessor NONE = new PostProcessor(List.of(), List.of());
@@ -19,13 +19,14 @@ record PostProcessor(List<Integer> before, List<Integer> after) {
     }
 
     /**
-     * Whether a text gets a token at its beginning and one at its end, where {@code tokenizer_config.json} decides that.
+     * The tokens around a text according to {@code tokenizer_config.json}.
      *
-     * @param begin the token's text; empty where there is none
-     * @param explicit whether the file says so itself, rather than leave it to a default
+     * @param begin the token's text, or empty if there is none
+     * @param end the token's text, or empty if there is none
+     * @param explicit whether the file sets them, rather than a default
      */
     record Ends(Optional<String> begin, Optional<String> end, boolean explicit) {
-        /** As a postProcessor, given the ids of tokens. */
+        /** Returns the post-processor, given the ids of tokens. */
         PostProcessor postProcessor(Function<String, Integer> ids) {
             return new PostProcessor(
                     begin.stream().map(ids).toList(), end.stream().map(ids).toList());
@@ -33,8 +34,8 @@ record PostProcessor(List<Integer> before, List<Integer> after) {
     }
 
     /**
-     * Reads the component. {@code ByteLevel} only moves offsets, which ids do not have; of a {@code TemplateProcessing} the part
-     * for a single text counts.
+     * Reads the component. {@code ByteLevel} only changes offsets, which ids do not have; of {@code TemplateProcessing}
+     * the template for a single text is used.
      */
     static PostProcessor read(JsonView postProcessor) {
         List<JsonView> templates = postProcessor
@@ -59,13 +60,13 @@ record PostProcessor(List<Integer> before, List<Integer> after) {
             if (!special.isAbsent()) {
                 addIds(special.field("id"), template, textSeen ? after : before);
             } else if (textSeen || !piece.field("Sequence").field("id").text().equals("A")) {
-                throw piece.refused("is not supported; a template holds special tokens and the sequence A once");
+                throw piece.refused("is not supported; a template must have special tokens and the sequence A once");
             } else {
                 textSeen = true;
             }
         }
         if (!textSeen) {
-            throw single.refused("does not hold the sequence A, so no text would be encoded");
+            throw single.refused("does not have the sequence A, so no text would be encoded");
         }
         return new PostProcessor(list(before), list(after));
     }
@@ -73,7 +74,7 @@ record PostProcessor(List<Integer> before, List<Integer> after) {
     private static void addIds(JsonView name, JsonView template, IdList ids) {
         JsonView token = template.field("special_tokens").field(name.text());
         if (token.isAbsent()) {
-            throw name.refused("is \"" + name.text() + "\", which special_tokens does not have");
+            throw name.refused("is \"" + name.text() + "\", which is not in special_tokens");
         }
         token.field("ids").elements().forEach(id -> ids.add(id.tokenId()));
     }
@@ -82,7 +83,7 @@ record PostProcessor(List<Integer> before, List<Integer> after) {
         return Arrays.stream(ids.toArray()).boxed().toList();
     }
 
-    /** Refuses ids that no token has. */
+    /** Throws for ids without a token. */
     PostProcessor in(Vocabulary vocabulary, String description) {
         for (List<Integer> ids : List.of(before, after)) {
             for (int id : ids) {

@@ -4,23 +4,23 @@ import io.roseinfer.base.Quoted;
 import java.util.List;
 
 /**
- * The {@code pre_tokenizer} of {@code tokenizer.json}: how normalized text becomes words.
+ * The {@code pre_tokenizer} of {@code tokenizer.json}, which splits normalized text into words.
  *
- * @param byteLevel whether the symbols of a word are its bytes, else its code points
- * @param space the character that spaces become; a space itself where they stay
- * @param prefix which text gets a {@code space} before it unless it begins with one
+ * @param byteLevel whether the symbols of a word are its bytes, rather than its code points
+ * @param space the character that replaces spaces, or a space if they are kept
+ * @param prefix which texts get a {@code space} before them unless they begin with one
  */
 record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter splitter) {
     private static final String SUPPORTED =
             "ByteLevel; Split by the expression of GPT-2, Qwen2 or Llama 3, then ByteLevel; Digits, then ByteLevel;"
                     + " Metaspace; none with code points as symbols";
 
-    /** Which text gets a space before it. */
+    /** Which texts get a space before them. */
     enum Prefix {
         NEVER,
-        /** That with which the whole text begins. */
+        /** The beginning of the whole text. */
         FIRST,
-        /** Also that which follows an added token. */
+        /** The beginning of the whole text, and text after an added token. */
         ALWAYS
     }
 
@@ -36,18 +36,18 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
         return new PreTokenizer(false, ' ', Prefix.NEVER, WordSplitter.WHOLE_TEXT);
     }
 
-    /** GPT-2's own, which takes nothing from {@code tokenizer.json}; a warning where that says otherwise. */
+    /** Returns GPT-2's pre-tokenizer, which ignores {@code tokenizer.json}; differences are warnings. */
     PreTokenizer asGpt2(boolean prefixSpace, String file, List<String> warnings) {
         boolean inFile = prefix == Prefix.ALWAYS;
         if (inFile != prefixSpace) {
             warnings.add(file + ": add_prefix_space is " + inFile + ", but " + prefixSpace
-                    + " by tokenizer_config.json, which counts for GPT2Tokenizer");
+                    + " by tokenizer_config.json, which GPT2Tokenizer uses");
         }
         if (splitter.equals(WordSplitter.WHOLE_TEXT)) {
-            warnings.add(file + ": use_regex is false, but GPT2Tokenizer always cuts text into words");
+            warnings.add(file + ": use_regex is false, but GPT2Tokenizer always splits text into words");
         } else if (!splitter.equals(WordRules.GPT2)) {
             warnings.add(
-                    file + ": pre_tokenizer cuts text otherwise than GPT-2, but GPT2Tokenizer cuts it as GPT-2 does");
+                    file + ": pre_tokenizer splits text differently than GPT-2, but GPT2Tokenizer splits like GPT-2");
         }
         return ofGpt2(prefixSpace);
     }
@@ -55,7 +55,7 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
     /**
      * Reads the component.
      *
-     * @param normalizer what text has gone through before
+     * @param normalizer the normalizer applied before
      */
     static PreTokenizer read(JsonView preTokenizer, Normalizer normalizer) {
         List<JsonView> steps = preTokenizer.steps("pretokenizers").toList();
@@ -91,7 +91,7 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
         if (addPrefixSpace || useRegex != digits) {
             throw last.refused("follows " + (digits ? "Digits" : "a Split") + " with add_prefix_space "
                     + addPrefixSpace + " and use_regex " + useRegex + "; only false and " + digits
-                    + " are supported there");
+                    + " are supported");
         }
         return byteLevel(false, splitter);
     }
@@ -100,7 +100,7 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
         return step.field("individual_digits").flag(false) ? WordRules.GPT2_SINGLE_DIGITS : WordRules.GPT2_DIGIT_RUNS;
     }
 
-    /** A Split whose matches cover the text: then to isolate them is to remove what is between them, which is nothing. */
+    /** Reads a Split whose matches cover the text, so that isolating them equals removing what is between them. */
     private static WordSplitter split(JsonView step) {
         if (!step.type().equals("Split")) {
             throw step.unsupported("pre_tokenizer", SUPPORTED);
@@ -117,14 +117,14 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
         }
         return WordRules.ofPattern(regex.text())
                 .orElseThrow(() -> step.refused("is a Split by " + Quoted.name(regex.text())
-                        + ", an expression other than those of GPT-2, Qwen2 and Llama 3"));
+                        + ", which is not the expression of GPT-2, Qwen2 or Llama 3"));
     }
 
-    /** A Split at a string that normalized text never holds. */
+    /** Reads a Split by a string that normalized text never contains. */
     private static PreTokenizer withoutEffect(JsonView step, Normalizer normalizer) {
         JsonView string = step.field("pattern").field("String");
         if (string.isAbsent() || !normalizer.removes(string.text())) {
-            throw step.refused("is a Split without ByteLevel after it, which is supported only by a String that the"
+            throw step.refused("is a Split without a following ByteLevel, which is supported only by a String that the"
                     + " normalizer replaces; supported: " + SUPPORTED);
         }
         return wholeText();
@@ -137,7 +137,7 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
         return new PreTokenizer(false, mark, prefix, split ? WordSplitter.before(mark) : WordSplitter.WHOLE_TEXT);
     }
 
-    /** The character that stands for a space in a {@code Metaspace}. */
+    /** Returns the replacement for spaces of a {@code Metaspace}. */
     static char mark(JsonView metaspace) {
         JsonView replacement = metaspace.field("replacement");
         if (replacement.text().length() != 1) {
@@ -146,7 +146,7 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
         return replacement.text().charAt(0);
     }
 
-    /** Which text a {@code Metaspace} puts a space before. */
+    /** Returns the texts that a {@code Metaspace} prepends a space to. */
     static Prefix prefix(JsonView metaspace) {
         JsonView scheme = metaspace.field("prepend_scheme");
         Prefix prefix =
@@ -163,12 +163,12 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
         return prefix;
     }
 
-    /** Whether a text stays as it is. */
+    /** Returns whether a text is unchanged. */
     boolean keeps(String text, int from, boolean first) {
         return space == ' ' && !isPrefixed(text.charAt(from), first);
     }
 
-    /** A text that is not empty with its spaces as words have them. */
+    /** Returns a text, which is not empty, with its spaces replaced. */
     String prepared(String text, boolean first) {
         String spaced = text.replace(' ', space);
         return isPrefixed(spaced.charAt(0), first) ? space + spaced : spaced;

@@ -9,10 +9,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The special tokens that files name, by their role or without one. They are added tokens, whether or not a list of added tokens has
- * them too.
+ * The special tokens in files, with or without a role. They are added tokens, whether or not they are listed as such.
  *
- * @param byRole such as {@code pad_token}, also roles of one model such as {@code image_token}; empty where a file says null
+ * @param byRole such as {@code pad_token}, including roles of single models such as {@code image_token}; empty if a
+ *     file has null
  * @param others {@code additional_special_tokens}
  */
 record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> others) {
@@ -23,17 +23,17 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
     private static final String UNKNOWN_ROLE = "unk_token";
     private static final String PADDING_ROLE = "pad_token";
 
-    /** In the order in which transformers gives out ids. */
+    /** Roles in the order in which transformers assigns ids. */
     private static final List<String> ROLES = List.of(
             BEGIN_OF_TEXT_ROLE, END_OF_TEXT_ROLE, UNKNOWN_ROLE, "sep_token", PADDING_ROLE, "cls_token", "mask_token");
 
-    /** The tokens that {@code <|endoftext|>} is for GPT-2 if no file names others. */
+    /** The roles of {@code <|endoftext|>} for GPT-2 by default. */
     private static final Map<String, String> GPT2 = Map.of(
             BEGIN_OF_TEXT_ROLE, BpeModel.END_OF_TEXT,
             END_OF_TEXT_ROLE, BpeModel.END_OF_TEXT,
             UNKNOWN_ROLE, BpeModel.END_OF_TEXT);
 
-    /** The tokens by role that the other classes of transformers have if no file names others. */
+    /** The default tokens by role of other classes of transformers. */
     private static final Map<String, Map<String, String>> DEFAULTS = Map.of(
             "LlamaTokenizer",
             Map.of(BEGIN_OF_TEXT_ROLE, "<s>", END_OF_TEXT_ROLE, "</s>", UNKNOWN_ROLE, "<unk>"),
@@ -52,9 +52,9 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
     private static final List<String> LISTS = List.of("additional_special_tokens", "extra_special_tokens");
 
     /**
-     * Reads the fields of an object that name special tokens; the others are left alone.
+     * Reads the fields of an object that are special tokens, and ignores others.
      *
-     * @param onlySpecial whether the object lists nothing else, so that a token need not be marked as special
+     * @param onlySpecial whether the object has nothing else, so that tokens need not be marked as special
      */
     static SpecialTokens read(JsonView object, boolean onlySpecial) {
         Map<String, Optional<AddedToken>> byRole = new LinkedHashMap<>();
@@ -79,7 +79,7 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
         return new SpecialTokens(byRole, others);
     }
 
-    /** A token spelt as a string or as an object with {@code content}. */
+    /** Reads a token given as a string or as an object with {@code content}. */
     private static Optional<AddedToken> token(JsonView token, boolean onlySpecial) {
         if (token.isAbsent()) {
             return Optional.empty();
@@ -90,21 +90,21 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
         return read.content().isEmpty() ? Optional.empty() : Optional.of(read.asSpecial());
     }
 
-    /** These, with the tokens of another file in the place of those it also names. */
+    /** Returns these tokens, overridden by those of another file. */
     SpecialTokens overriddenBy(SpecialTokens file) {
         Map<String, Optional<AddedToken>> both = new LinkedHashMap<>(byRole);
         both.putAll(file.byRole);
         return new SpecialTokens(both, file.others.isEmpty() ? others : file.others);
     }
 
-    /** These, with {@code <|endoftext|>} in the roles it has for GPT-2 if no file speaks of them. */
+    /** Returns these tokens, with {@code <|endoftext|>} in its GPT-2 roles unless a file sets them. */
     SpecialTokens withGpt2Defaults() {
         Map<String, Optional<AddedToken>> all = new LinkedHashMap<>(byRole);
         GPT2.forEach((role, token) -> all.putIfAbsent(role, Optional.of(AddedToken.special(AddedToken.NO_ID, token))));
         return new SpecialTokens(all, others);
     }
 
-    /** All of them, those with a role first. */
+    /** Returns all tokens, those with a role first. */
     Stream<AddedToken> all() {
         Stream<String> roles =
                 Stream.concat(ROLES.stream(), byRole.keySet().stream().filter(role -> !ROLES.contains(role)));
@@ -113,9 +113,9 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
     }
 
     /**
-     * Returns the text of each role's token: the one that a file names, none if it says null, else the class's default.
+     * Returns the text of each role's token: the file's, none if it is null, else the class's default.
      *
-     * @param className a class of transformers; one without known defaults has none
+     * @param className a class of transformers; an unknown class has no defaults
      */
     Map<String, String> contents(String className) {
         Map<String, String> contents = new LinkedHashMap<>(DEFAULTS.getOrDefault(className, Map.of()));
@@ -126,7 +126,7 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
         return contents;
     }
 
-    /** The text of the token with a role: the one that a file names, none if it says null, else the one given. */
+    /** Returns the text of the token with a role: the file's, none if it is null, else the default. */
     Optional<String> contentOf(String role, String ifNotNamed) {
         return byRole.containsKey(role) ? byRole.get(role).map(AddedToken::content) : Optional.of(ifNotNamed);
     }

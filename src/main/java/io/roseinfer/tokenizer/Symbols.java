@@ -1,21 +1,21 @@
 package io.roseinfer.tokenizer;
 
-/** What a word consists of before any merge. Immutable. */
+/** Splits words into their initial symbols. Immutable. */
 sealed interface Symbols permits ByteSymbols, CodePointSymbols {
-    /** The id of a symbol that the vocabulary does not have. */
+    /** The id of a symbol outside the vocabulary. */
     int MISSING = -1;
 
     /** Adds the symbols of {@code text[start .. end)}, whose surrogates are paired, to a merger's word. */
     void add(String text, int start, int end, BytePairMerger merger);
 
     /**
-     * The stand-in for a symbol that the vocabulary does not have.
+     * The replacement of symbols outside the vocabulary.
      *
-     * @param id {@link #MISSING} if there is none: then such a symbol is nothing
-     * @param fused whether neighbours become one
+     * @param id {@link #MISSING} if such symbols are dropped
+     * @param fused whether consecutive ones become one
      */
     record Unknown(int id, boolean fused) {
-        /** No stand-in. */
+        /** Drops such symbols. */
         public static final Unknown NONE = new Unknown(MISSING, false);
 
         void add(BytePairMerger merger) {

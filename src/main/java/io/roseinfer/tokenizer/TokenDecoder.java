@@ -9,10 +9,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The {@code decoder} of {@code tokenizer.json}: what bytes each token stands for, and what the beginning of a text loses.
+ * The {@code decoder} of {@code tokenizer.json}: the bytes of each token, and the characters removed from a text's
+ * beginning.
  *
- * @param byteLevel whether tokens are spelt in the byte alphabet
- * @param replacements what is replaced in every token
+ * @param byteLevel whether tokens are in the byte alphabet
+ * @param replacements the replacements in every token
  * @param byteFallback whether {@code <0xE4>} is the byte E4
  */
 record TokenDecoder(boolean byteLevel, List<Replace> replacements, boolean byteFallback, TextStart start) {
@@ -23,11 +24,11 @@ record TokenDecoder(boolean byteLevel, List<Replace> replacements, boolean byteF
     static final TokenDecoder BYTE_LEVEL = new TokenDecoder(true, List.of(), false, TextStart.KEPT);
 
     /**
-     * What the beginning of a text loses.
+     * The characters removed from a text's beginning.
      *
      * @param dropped the character
-     * @param atMost how many of them, as long as nothing else has come
-     * @param firstToken whether instead all spaces of the first token go, as with {@code Metaspace}
+     * @param atMost maximum number of leading occurrences to remove
+     * @param firstToken whether all spaces of the first token are removed instead, as with {@code Metaspace}
      */
     record TextStart(char dropped, int atMost, boolean firstToken) {
         static final TextStart KEPT = new TextStart(' ', 0, false);
@@ -40,7 +41,7 @@ record TokenDecoder(boolean byteLevel, List<Replace> replacements, boolean byteF
     /**
      * Reads the component.
      *
-     * @param byteLevel whether text becomes bytes, which a decoder has to take back
+     * @param byteLevel whether text is encoded as bytes, which a decoder has to reverse
      */
     static TokenDecoder read(JsonView decoder, boolean byteLevel, List<String> warnings) {
         List<JsonView> steps = new ArrayList<>(decoder.steps("decoders").toList());
@@ -52,7 +53,7 @@ record TokenDecoder(boolean byteLevel, List<Replace> replacements, boolean byteF
         if (takesBytes != byteLevel) {
             throw steps.isEmpty()
                     ? decoder.refused(
-                            "is missing; without ByteLevel in pre_tokenizer there must be one; supported: " + SUPPORTED)
+                            "is missing; it is required without ByteLevel in pre_tokenizer; supported: " + SUPPORTED)
                     : mismatch(decoder, steps, byteLevel);
         }
         if (byteLevel) {
@@ -81,7 +82,7 @@ record TokenDecoder(boolean byteLevel, List<Replace> replacements, boolean byteF
                 false, List.of(new Replace(mark, " ")), false, drops ? new TextStart(' ', 0, true) : TextStart.KEPT);
     }
 
-    /** Takes the steps off the list one by one, in the only order that is supported. */
+    /** Consumes the steps in the only supported order. */
     private static TokenDecoder sequence(List<JsonView> steps) {
         List<Replace> replacements = new ArrayList<>();
         while (begins(steps, "Replace")) {
@@ -112,29 +113,29 @@ record TokenDecoder(boolean byteLevel, List<Replace> replacements, boolean byteF
             throw content.refused("is \"" + content.text() + "\"; it must be one character below U+10000");
         }
         if (step.field("stop").integer() != 0) {
-            throw step.field("stop").refused("is not 0; only the beginning of a text can be stripped");
+            throw step.field("stop").refused("is not 0; only stripping the beginning of a text is supported");
         }
         int atMost = step.field("start").integer();
         if (atMost < 0) {
-            throw step.field("start").refused("is " + atMost + "; it must be 0 or more");
+            throw step.field("start").refused("is " + atMost + "; it must not be negative");
         }
         return new TextStart(content.text().charAt(0), atMost, false);
     }
 
-    /** The byte that a token stands for, if it is one of byte fallback. */
+    /** Returns the byte of a byte-fallback token. */
     OptionalInt fallbackByte(String token) {
         Matcher matcher = BYTE.matcher(byteFallback ? replaced(token) : "");
         return matcher.matches() ? OptionalInt.of(Integer.parseInt(matcher.group(1), 16)) : OptionalInt.empty();
     }
 
-    /** The bytes of a token of the model. */
+    /** Returns the bytes of a token of the model. */
     byte[] bytes(String token) {
         return byteLevel ? ByteAlphabet.bytes(token) : addedBytes(token);
     }
 
     /**
-     * The bytes of an added token, which is text. (Hugging Face reads such a token in the byte alphabet too when all its characters
-     * happen to be in there: {@code é} becomes the lone byte E9.)
+     * Returns the bytes of an added token, which is text. (Hugging Face decodes such a token with the byte alphabet if
+     * all its characters happen to be in it: {@code é} becomes the single byte E9.)
      */
     byte[] addedBytes(String token) {
         OptionalInt single = fallbackByte(token);

@@ -6,73 +6,77 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Text to token ids and back. Immutable and safe for any number of threads at once; {@link Tokenizers} makes them.
+ * Converts text to token ids and back. Immutable and thread-safe; {@link Tokenizers} creates tokenizers.
  *
- * <p>Encoding checks its thread's interrupt status every few thousand steps. An interrupt ends it with a {@link
- * java.util.concurrent.CancellationException} and remains set; a short text may be encoded first. Time is O(n log n) in the text.
+ * <p>Encoding takes O(n log n). It checks the thread's interrupt status every few thousand steps: an interrupt ends it
+ * with a {@link java.util.concurrent.CancellationException} and remains set. A short text may be encoded before the
+ * check.
  */
 public interface Tokenizer {
 
     /**
-     * The ids of a text, as Hugging Face {@code tokenizers} gives them without a post-processor: added tokens that stand in
-     * the text, special ones too, become their ids, as in {@code tokenizer(text, add_special_tokens=False)}. For text that is
-     * not trusted to hold special tokens use {@link #encodeOrdinary}.
+     * Returns the ids of a text, like Hugging Face {@code tokenizers} without a post-processor. Added tokens in the
+     * text, including special ones, become their ids, as in {@code tokenizer(text, add_special_tokens=False)}. For
+     * untrusted text use {@link #encodeOrdinary}.
      *
-     * @throws io.roseinfer.base.RoseException.BadInput if the text holds an unpaired surrogate or is longer than {@link
-     *     io.roseinfer.base.Limits#PROMPT_CHARS}
+     * @throws io.roseinfer.base.RoseException.BadInput if the text has an unpaired surrogate or is longer than
+     *     {@link io.roseinfer.base.Limits#PROMPT_CHARS}
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     int[] encode(String text);
 
     /**
-     * As {@link #encode}, with the special tokens that the files put around a text, such as one for its beginning, as {@code
-     * tokenizer(text)}: what a model expects of a prompt that is all of its text. A chat template writes those tokens itself.
+     * Encodes like {@link #encode}, and adds the special tokens of the post-processor, such as a beginning of text, as
+     * in {@code tokenizer(text)}. Models expect them in a text prompt; a chat template writes them itself.
      */
     default int[] encodePrompt(String text) {
         return encode(text);
     }
 
     /**
-     * As {@link #encode}, but a special token in the text is text like any other, as with {@code split_special_tokens=True} in
-     * transformers. Added tokens that are not special remain vocabulary and become their ids.
+     * Encodes like {@link #encode}, but special tokens in the text are ordinary text, as with
+     * {@code split_special_tokens=True} in transformers. Added tokens that are not special still become their ids.
      */
     int[] encodeOrdinary(String text);
 
-    /** The bytes that each id stands for. */
+    /** Returns the vocabulary. */
     Vocabulary vocabulary();
 
-    /** The tokens that are looked for in the text before it is cut into words, in the order of their ids. */
+    /** Returns the tokens matched before the text is split into words, ordered by id. */
     List<AddedToken> addedTokens();
 
     /**
-     * Returns the text of special tokens by role, such as {@code bos_token}, which a chat template can name. A role without a token in the
-     * files has the default of the tokenizer's class in transformers, if there is one.
+     * Returns the text of special tokens by role, such as {@code bos_token}, for chat templates. A role that the files
+     * do not set has the default of the tokenizer's class in transformers, if there is one.
      */
     Map<String, String> specialTokens();
 
-    /** The id that ends a text, {@code <|endoftext|>} unless the files name another, if the vocabulary has one. */
+    /**
+     * Returns the id of the end-of-text token, if the vocabulary has one; it is {@code <|endoftext|>} unless the files
+     * name another.
+     */
     OptionalInt endOfText();
 
-    /** Warnings about the files this tokenizer came from, which were odd but not wrong; one line each, usually none. */
+    /** Returns warnings about the tokenizer's files, which were suspicious but valid; one line each, usually none. */
     List<String> warnings();
 
-    /** Name of this tokenizer in messages: a path, or {@code the built-in GPT-2 vocabulary}. */
+    /** Returns the tokenizer's name for messages: a path, or {@code the built-in GPT-2 vocabulary}. */
     String description();
 
-    /** One more than the largest id, holes included. */
+    /** Returns one more than the largest id, including unused ids. */
     default int vocabularySize() {
         return vocabulary().size();
     }
 
-    /** A copy of the id's bytes, which need not be whole characters; empty for an id without a token. */
+    /** Returns a copy of the id's bytes, which may be part of a character; empty for an id without a token. */
     default byte[] bytes(int id) {
         return vocabulary().bytes(id);
     }
 
     /**
-     * The text of the ids, special tokens included. Bytes that are not UTF-8 become U+FFFD; an id without a token is nothing.
-     * {@code decode(encode(text))} is {@code text}, unless an added token swallowed spaces beside it, the text was normalized, or the
-     * vocabulary lacks one of its characters.
+     * Returns the text of the ids, including special tokens. Bytes that are not UTF-8 become U+FFFD; an id without a
+     * token is ignored. {@code decode(encode(text))} is {@code text}, unless an added token consumed adjacent spaces,
+     * the text was normalized, or the vocabulary lacks one of its characters.
      */
     default String decode(int[] ids) {
         Detokenizer detokenizer = detokenizer(false);
@@ -84,32 +88,32 @@ public interface Tokenizer {
         return text.toString();
     }
 
-    /** A detokenizer for one new stream of ids. */
+    /** Returns a detokenizer for a new stream of ids. */
     default Detokenizer detokenizer(boolean skipSpecialTokens) {
         return new Detokenizer(vocabulary(), skipSpecialTokens);
     }
 
     /**
-     * A detokenizer for ids that follow others, as a completion follows its prompt: it keeps a space that only the beginning of a whole
-     * text loses.
+     * Returns a detokenizer for ids that follow others, such as a completion after its prompt: it keeps a leading
+     * space.
      */
     default Detokenizer continuation(boolean skipSpecialTokens) {
         return new Detokenizer(vocabulary(), skipSpecialTokens, true);
     }
 
     /**
-     * How a model's vocabulary differs from this tokenizer's, in one line; empty if it does not. Neither difference is an error:
-     * vocabularies are padded, and a token may have been added without making the model wider.
+     * Returns a warning if the model's vocabulary size differs from this tokenizer's. That is not an error:
+     * vocabularies are padded, and a token may have been added without resizing the model.
      */
     default Optional<String> misfit(int modelVocabularySize) {
         String sizes = description() + ": the largest token id is " + (vocabularySize() - 1)
                 + ", but the model's vocab_size is " + modelVocabularySize + " (ids 0.." + (modelVocabularySize - 1)
                 + "); ";
         if (vocabularySize() > modelVocabularySize) {
-            return Optional.of(sizes + "a prompt with one of the ids beyond it is refused");
+            return Optional.of(sizes + "a prompt with a larger id is rejected");
         }
         return vocabularySize() < modelVocabularySize
-                ? Optional.of(sizes + "an id without a token can be generated and is no text")
+                ? Optional.of(sizes + "the model may generate ids without a token, which have no text")
                 : Optional.empty();
     }
 }

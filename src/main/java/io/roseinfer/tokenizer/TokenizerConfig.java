@@ -9,13 +9,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What {@code tokenizer_config.json} adds to a tokenizer's other files, and in its absence the older files.
+ * The settings of {@code tokenizer_config.json}, or in its absence of the legacy files.
  *
- * @param isGpt2 whether the class is GPT-2's own, which takes only vocabulary and merges from {@code tokenizer.json} and has its
- *     own settings for the rest; that is what transformers loads for a GPT-2 if the file names no class
- * @param addPrefixSpace whether text that does not begin with a space gets one; where the class is another,
- *     {@code tokenizer.json} says
- * @param ends the tokens around a whole text, where the class decides that by {@code add_bos_token} and {@code add_eos_token}
+ * @param isGpt2 whether the class is GPT-2's, which uses only vocabulary and merges of {@code tokenizer.json};
+ *     transformers uses it for a GPT-2 if the file names no class
+ * @param addPrefixSpace whether text that does not begin with a space gets one; other classes use
+ *     {@code tokenizer.json} for that
+ * @param ends the tokens around a text, if the class uses {@code add_bos_token} and {@code add_eos_token}
  * @param listsAddedTokens whether there is an {@code added_tokens_decoder}, even an empty one
  * @param addedTokens {@code added_tokens_decoder}, or {@code added_tokens.json}
  * @param roles the special tokens by role, with the defaults of the class
@@ -30,18 +30,18 @@ record TokenizerConfig(
         SpecialTokens specialTokens,
         Map<String, String> roles) {
 
-    /** The settings of a directory without the file. */
+    /** The settings of a GPT-2 directory without the file. */
     static final TokenizerConfig GPT2 = of(true, List.of(), SpecialTokens.NONE.withGpt2Defaults());
 
-    /** The settings of a {@code tokenizer.json} by itself, which adds nothing to what it says. */
+    /** The settings for a {@code tokenizer.json} alone, which add nothing. */
     static final TokenizerConfig NONE = of(false, List.of(), SpecialTokens.NONE);
 
     private static final Set<String> GPT2_CLASSES = Set.of("GPT2Tokenizer", "GPT2TokenizerFast");
 
-    /** The classes that put tokens around a text by their own settings, whatever {@code post_processor} says. */
+    /** Classes that add tokens around a text by their own settings, regardless of {@code post_processor}. */
     private static final Set<String> LLAMA_CLASSES = Set.of("LlamaTokenizer", "LlamaTokenizerFast");
 
-    /** Settings that add tokens and nothing else. */
+    /** Returns settings that only add tokens. */
     static TokenizerConfig of(boolean isGpt2, List<AddedToken> addedTokens, SpecialTokens special) {
         return new TokenizerConfig(
                 isGpt2, false, false, Optional.empty(), false, addedTokens, special, special.contents(""));
@@ -50,13 +50,14 @@ record TokenizerConfig(
     /**
      * Reads the file.
      *
-     * @param gpt2Model whether the model is a GPT-2: for any other, transformers takes {@code tokenizer.json} as it is, though the
-     *     file may name GPT-2's class
-     * @param olderIds {@code added_tokens.json}, which counts if the file lists no added tokens itself
-     * @param olderSpecial {@code special_tokens_map.json}, likewise
+     * @param gpt2Model whether the model is a GPT-2; for others, transformers uses {@code tokenizer.json} even if the
+     *     file names GPT-2's class
+     * @param legacyIds {@code added_tokens.json}, used if the file has no {@code added_tokens_decoder}
+     * @param legacySpecial {@code special_tokens_map.json}, which overrides the file's special tokens if it has no
+     *     {@code added_tokens_decoder}
      */
     static TokenizerConfig read(
-            JsonView root, Map<String, Integer> olderIds, SpecialTokens olderSpecial, boolean gpt2Model) {
+            JsonView root, Map<String, Integer> legacyIds, SpecialTokens legacySpecial, boolean gpt2Model) {
         JsonView decoder = root.field("added_tokens_decoder");
         boolean listsAddedTokens = !decoder.isAbsent();
         Optional<String> className = root.field("tokenizer_class").optionalText();
@@ -64,7 +65,7 @@ record TokenizerConfig(
         boolean isLlama = className.map(LLAMA_CLASSES::contains).orElse(false);
         SpecialTokens special = SpecialTokens.read(root, false);
         if (!listsAddedTokens) {
-            special = special.overriddenBy(olderSpecial);
+            special = special.overriddenBy(legacySpecial);
         }
         if (isGpt2) {
             special = special.withGpt2Defaults();
@@ -75,12 +76,12 @@ record TokenizerConfig(
                 root.field("add_bos_token").flag(false),
                 isLlama ? Optional.of(ends(root, special)) : Optional.empty(),
                 listsAddedTokens,
-                listsAddedTokens ? addedTokens(decoder) : addedTokens(olderIds, special),
+                listsAddedTokens ? addedTokens(decoder) : addedTokens(legacyIds, special),
                 special,
                 special.contents(className.orElse("").replaceFirst("Fast$", "")));
     }
 
-    /** The settings of Llama's class, with its own defaults. */
+    /** Returns the tokens around a text by the settings and defaults of Llama's class. */
     private static Ends ends(JsonView root, SpecialTokens special) {
         JsonView begin = root.field("add_bos_token");
         JsonView end = root.field("add_eos_token");
@@ -97,7 +98,7 @@ record TokenizerConfig(
                 .toList();
     }
 
-    /** Returns the tokens of {@code added_tokens.json}; those that a file names as special are. */
+    /** Returns the tokens of {@code added_tokens.json}; they are special if a file names them as special. */
     private static List<AddedToken> addedTokens(Map<String, Integer> ids, SpecialTokens named) {
         Set<String> specials = named.all().map(AddedToken::content).collect(Collectors.toSet());
         return ids.entrySet().stream()

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Reads {@code tokenizer.json}, the one-file format of Hugging Face {@code tokenizers}. The fields {@code truncation} and
- * {@code padding} are left to the caller, as transformers does, and so is what the format itself ignores: unknown fields.
+ * Reads {@code tokenizer.json}, the format of Hugging Face {@code tokenizers}. {@code truncation} and {@code padding}
+ * are left to the caller, as in transformers; unknown fields are ignored, as in {@code tokenizers}.
  */
 final class TokenizerJson {
     private TokenizerJson() {}
@@ -45,11 +45,13 @@ final class TokenizerJson {
                 warnings);
     }
 
-    /** GPT-2's own class takes vocabulary and merges from the file; one made for another pipeline is not meant for it. */
+    /**
+     * Rejects a file for another pipeline if the class is GPT-2's, which uses only vocabulary and merges of the file.
+     */
     private static void requireGpt2(
             JsonView root, PreTokenizer preTokenizer, Normalizer normalizer, BpeModel.Options options) {
         String complaint = "but the tokenizer's class is GPT2Tokenizer, or the model is a GPT-2 and"
-                + " tokenizer_config.json names no class; name PreTrainedTokenizerFast there to use the file as it is";
+                + " tokenizer_config.json names no class; set tokenizer_class to PreTrainedTokenizerFast to use this file's pipeline";
         if (!normalizer.isNone()) {
             throw root.field("normalizer").refused("is set, " + complaint);
         }
@@ -68,10 +70,13 @@ final class TokenizerJson {
                 .findFirst()
                 .or(() -> Optional.ofNullable(ids.get(token)))
                 .orElseThrow(() -> new BadModel(file + ": has no token \"" + token
-                        + "\", which add_bos_token or add_eos_token of tokenizer_config.json puts around every text"));
+                        + "\", which is needed for add_bos_token or add_eos_token of tokenizer_config.json"));
     }
 
-    /** Reads the options of the model and refuses those that would change ids otherwise. Old files have no {@code type}. */
+    /**
+     * Reads the options of the model and rejects unsupported ones that would change ids. Old files have no
+     * {@code type}.
+     */
     private static BpeModel.Options options(JsonView model) {
         JsonView type = model.field("type");
         if (!type.isAbsent() && !type.text().equals("BPE")) {
@@ -79,7 +84,7 @@ final class TokenizerJson {
         }
         JsonView dropout = model.field("dropout");
         if (!dropout.isAbsent() && dropout.node().doubleValue(1) != 0) {
-            throw dropout.refused("is set, which makes ids random; only null or 0 is supported");
+            throw dropout.refused("is set, which randomizes ids; only null or 0 is supported");
         }
         for (String name : List.of("continuing_subword_prefix", "end_of_word_suffix")) {
             JsonView affix = model.field(name);
@@ -95,7 +100,7 @@ final class TokenizerJson {
     }
 
     private static List<Merge> merges(JsonView merges) {
-        // Rank is position; the header line that old files carry here has none.
+        // The rank is the position, not counting the header line of old files.
         return merges.elements()
                 .filter(merge -> !(merge.node().isString() && merge.text().startsWith("#version")))
                 .map(Merge::parse)
@@ -106,7 +111,7 @@ final class TokenizerJson {
         Stream<JsonView> elements = tokens.isAbsent() ? Stream.empty() : tokens.elements();
         return elements.map(token ->
                         AddedToken.read(token, token.object().field("id").tokenId(), false))
-                .filter(token -> !token.content().isEmpty()) // as Hugging Face does
+                .filter(token -> !token.content().isEmpty()) // as in Hugging Face tokenizers
                 .toList();
     }
 }

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Where tokenizers come from: a model's directory, files at hand, or the vocabulary of GPT-2 that is built in. */
+/** Creates tokenizers: from a model's directory, from files in memory, or with GPT-2's built-in vocabulary. */
 public final class Tokenizers {
     private static final Set<String> SIGNS =
             Set.of("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "tekken.json");
@@ -21,23 +21,23 @@ public final class Tokenizers {
     private Tokenizers() {}
 
     /**
-     * The tokenizer of a model directory in Hugging Face layout: {@code tokenizer.json}, else {@code vocab.json} with {@code
-     * merges.txt}; and {@code tokenizer_config.json}, or the older {@code added_tokens.json} and {@code
-     * special_tokens_map.json}. Where they say different things, that counts which counts for transformers. Empty if the
-     * directory has no vocabulary; whether GPT-2's own fits then is for the caller to say.
+     * Reads the tokenizer of a model directory in Hugging Face layout: {@code tokenizer.json}, else {@code vocab.json}
+     * with {@code merges.txt}, and {@code tokenizer_config.json} with the legacy {@code added_tokens.json} and
+     * {@code special_tokens_map.json}. Contradictions are resolved as in transformers. Empty if the directory has no
+     * vocabulary; then the caller decides whether to use GPT-2's.
      *
-     * @throws BadModel if the files cannot be read, contradict each other, or ask for what is not supported
+     * @throws BadModel if the files cannot be read, are inconsistent, or need unsupported features
      */
     public static Optional<Tokenizer> fromDirectory(Path directory) {
         return fromDirectory(directory, true);
     }
 
     /**
-     * As above, for a model whose type is known.
+     * Reads the tokenizer of a model directory, for a known model type.
      *
-     * @param gpt2Model whether it is a GPT-2. For any other, {@code tokenizer.json} counts as it is, though {@code
-     *     tokenizer_config.json} may name GPT-2's class, and {@code vocab.json} with {@code merges.txt} is not enough, since they do not
-     *     say how text is cut
+     * @param gpt2Model whether the model is a GPT-2. For others, the pipeline of {@code tokenizer.json} is used even if
+     *     {@code tokenizer_config.json} names GPT-2's class, and {@code vocab.json} with {@code merges.txt} is not
+     *     enough, because they do not define how text is split
      */
     public static Optional<Tokenizer> fromDirectory(Path directory, boolean gpt2Model) {
         TokenizerConfig config = config(directory, gpt2Model);
@@ -50,20 +50,19 @@ public final class Tokenizers {
         Optional<byte[]> merges = optionalFile(directory, "merges.txt");
         if (vocabulary.isPresent() != merges.isPresent()) {
             String missing = vocabulary.isPresent() ? "merges.txt" : "vocab.json";
-            throw new BadModel(
-                    name(directory, missing) + " is missing; vocab.json and merges.txt are only of use together");
+            throw new BadModel(name(directory, missing) + " is missing; vocab.json and merges.txt need each other");
         }
         if (vocabulary.isPresent() && !gpt2Model) {
             throw new BadModel(name(directory, "tokenizer.json")
-                    + " is missing; vocab.json and merges.txt do not say how this model's text is cut into words");
+                    + " is missing; vocab.json and merges.txt do not define how this model's text is split into words");
         }
         return vocabulary.map(
                 ids -> new BpeTokenizer(VocabularyFiles.read(ids, merges.orElseThrow(), directory.toString(), config)));
     }
 
     /**
-     * The names of a directory's files that tell of a tokenizer but are not enough to make one, in the order of their names: a
-     * SentencePiece model, a list of words, settings without the vocabulary they belong to.
+     * Returns the sorted names of files in a directory that belong to a tokenizer but are not supported or not
+     * sufficient: a SentencePiece model, a list of words, settings without a vocabulary.
      */
     public static List<String> unreadFiles(Path directory) {
         try (Stream<Path> files = Files.list(directory)) {
@@ -78,18 +77,19 @@ public final class Tokenizers {
     }
 
     /**
-     * The tokenizer of a {@code tokenizer.json} at hand.
+     * Creates the tokenizer of a {@code tokenizer.json} in memory.
      *
      * @param utf8 the file
-     * @param description what messages call it
-     * @throws BadModel as {@link #fromDirectory}
+     * @param description its name in messages
+     * @throws BadModel like {@link #fromDirectory}
      */
     public static Tokenizer fromTokenizerJson(byte[] utf8, String description) {
         return new BpeTokenizer(TokenizerJson.read(utf8, description, TokenizerConfig.NONE));
     }
 
     /**
-     * As above, with the special tokens of a {@code tokenizer_config.json} at hand. Its class is not looked for among GPT-2's.
+     * Creates the tokenizer of a {@code tokenizer.json} with the special tokens of a {@code tokenizer_config.json},
+     * both in memory. GPT-2's class is not recognized.
      *
      * @param config the other file
      */
@@ -99,7 +99,10 @@ public final class Tokenizers {
         return new BpeTokenizer(TokenizerJson.read(utf8, description, read));
     }
 
-    /** The tokenizer of every published GPT-2: 50257 ids, {@code <|endoftext|>} is 50256. Built on first use, then shared. */
+    /**
+     * Returns the tokenizer of every published GPT-2: 50257 ids, {@code <|endoftext|>} is 50256. Created on first use,
+     * then shared.
+     */
     public static Tokenizer gpt2() {
         return BuiltIn.GPT2;
     }
@@ -109,15 +112,15 @@ public final class Tokenizers {
     }
 
     private static TokenizerConfig config(Path directory, boolean gpt2Model) {
-        Map<String, Integer> olderIds = optionalJson(directory, "added_tokens.json")
+        Map<String, Integer> legacyIds = optionalJson(directory, "added_tokens.json")
                 .map(JsonView::tokenIds)
                 .orElse(Map.of());
-        SpecialTokens olderSpecial = optionalJson(directory, "special_tokens_map.json")
+        SpecialTokens legacySpecial = optionalJson(directory, "special_tokens_map.json")
                 .map(map -> SpecialTokens.read(map, true))
                 .orElse(SpecialTokens.NONE);
         JsonView config = optionalJson(directory, "tokenizer_config.json")
                 .orElseGet(() -> JsonView.empty(name(directory, "tokenizer_config.json")));
-        return TokenizerConfig.read(config, olderIds, olderSpecial, gpt2Model);
+        return TokenizerConfig.read(config, legacyIds, legacySpecial, gpt2Model);
     }
 
     private static Optional<JsonView> optionalJson(Path directory, String name) {
@@ -126,7 +129,7 @@ public final class Tokenizers {
 
     private static Optional<byte[]> optionalFile(Path directory, String name) {
         Path file = directory.resolve(name);
-        // A link into the hub's cache whose target is gone is a file that cannot be read, not one that is not there.
+        // A dangling link into the hub's cache is an unreadable file, not a missing one.
         if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.empty();
         }
@@ -134,7 +137,7 @@ public final class Tokenizers {
             long size = Files.size(file);
             if (size > Limits.CONFIG_BYTES) {
                 throw new BadModel(file + " has " + size + " bytes, at most " + Limits.CONFIG_BYTES
-                        + " are allowed; is it the right file?");
+                        + " are allowed; check that it is the right file");
             }
             return Optional.of(Files.readAllBytes(file));
         } catch (IOException e) {

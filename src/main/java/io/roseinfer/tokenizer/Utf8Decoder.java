@@ -1,9 +1,9 @@
 package io.roseinfer.tokenizer;
 
 /**
- * UTF-8 to text one byte at a time, with nothing buffered but the character under way. Ill-formed bytes become U+FFFD, one for
- * each maximal subpart (Unicode 16, section 3.9, table 3-8), as in Rust's {@code from_utf8_lossy} and Python's {@code
- * errors="replace"}; Java's own decoder differs on encoded surrogates.
+ * Decodes UTF-8 one byte at a time, buffering only the current character. Ill-formed bytes become U+FFFD, one per
+ * maximal subpart (Unicode 16, section 3.9, table 3-8), as in Rust's {@code from_utf8_lossy} and Python's
+ * {@code errors="replace"}; Java's decoder differs for encoded surrogates.
  */
 final class Utf8Decoder {
     private static final char REPLACEMENT = '\ufffd';
@@ -18,7 +18,7 @@ final class Utf8Decoder {
 
     private int high;
 
-    /** Takes the next byte (0..255) and appends what is complete with it. */
+    /** Takes the next byte (0..255) and appends the character that it completes. */
     void accept(int unsignedByte, StringBuilder out) {
         if (missing > 0) {
             if (unsignedByte >= low && unsignedByte <= high) {
@@ -30,7 +30,7 @@ final class Utf8Decoder {
         begin(unsignedByte, out);
     }
 
-    /** Ends the text: a character that is still incomplete becomes one U+FFFD. */
+    /** Ends the text: an incomplete character becomes one U+FFFD. */
     void finish(StringBuilder out) {
         if (missing > 0) {
             replace(out);
@@ -43,18 +43,18 @@ final class Utf8Decoder {
         illFormed = true;
     }
 
-    /** Whether any byte since the beginning or the last {@link #reset} has become U+FFFD. */
+    /** Returns whether any byte since the beginning or the last {@link #reset} was ill-formed. */
     boolean sawIllFormed() {
         return illFormed;
     }
 
-    /** Forgets the text so far. */
+    /** Discards the text so far. */
     void reset() {
         missing = 0;
         illFormed = false;
     }
 
-    /** The text that {@link #finish} would append. */
+    /** Returns the text that {@link #finish} would append. */
     String unfinished() {
         return missing > 0 ? UNFINISHED : "";
     }
@@ -68,7 +68,7 @@ final class Utf8Decoder {
         }
     }
 
-    /** The rows of Unicode 16, table 3-7, by lead byte. */
+    /** Begins a character, by the rows of Unicode 16, table 3-7. */
     private void begin(int lead, StringBuilder out) {
         if (lead < 0x80) {
             out.append((char) lead);

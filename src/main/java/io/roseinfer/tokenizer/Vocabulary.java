@@ -6,7 +6,7 @@ import java.util.BitSet;
 import java.util.SortedMap;
 
 /**
- * What each id stands for: its bytes, and whether it is special. Ids may have holes. Immutable; all bytes lie in one array, so
+ * The bytes of each id, and whether it is special. Some ids may be unused. Immutable; all bytes are in one array, so
  * reading an id allocates nothing.
  */
 public final class Vocabulary {
@@ -20,13 +20,13 @@ public final class Vocabulary {
     private final TokenDecoder.TextStart start;
 
     /**
-     * The ids whose tokens differ from others.
+     * The ids of special kinds of tokens.
      *
      * @param special markers rather than text
-     * @param fallbackBytes tokens of byte fallback, which are one byte each
-     * @param ownSpaces tokens that are spelt with spaces in a vocabulary that spells spaces otherwise
+     * @param fallbackBytes byte-fallback tokens of one byte each
+     * @param literalSpaces tokens with literal spaces, in a vocabulary that writes spaces differently
      */
-    record Kinds(BitSet special, BitSet fallbackBytes, BitSet ownSpaces) {
+    record Kinds(BitSet special, BitSet fallbackBytes, BitSet literalSpaces) {
         Kinds() {
             this(new BitSet(), new BitSet(), new BitSet());
         }
@@ -40,10 +40,10 @@ public final class Vocabulary {
     }
 
     /**
-     * A vocabulary of the given bytes by id.
+     * Creates a vocabulary.
      *
-     * @param tokens the bytes of each id; ids are not negative, an id that is missing is a hole
-     * @param start what the beginning of a text loses
+     * @param tokens the bytes of each id; ids are not negative, missing ids are unused
+     * @param start the characters removed from a text's beginning
      */
     static Vocabulary of(SortedMap<Integer, byte[]> tokens, Kinds kinds, TokenDecoder.TextStart start) {
         int size = tokens.isEmpty() ? 0 : tokens.lastKey() + 1;
@@ -55,7 +55,7 @@ public final class Vocabulary {
 
     private void append(int id, byte[] token) {
         Check.that(id >= 0, "a token id is negative");
-        // Holes before this id end where the token before them ended.
+        // Unused ids before this one end where the token before them ended.
         int last = present.length();
         Arrays.fill(offsets, last, id + 1, offsets[last]);
         System.arraycopy(token, 0, bytes, offsets[id], token.length);
@@ -63,47 +63,47 @@ public final class Vocabulary {
         present.set(id);
     }
 
-    /** One more than the largest id, holes included: the least width of logits that has a column for every token. */
+    /** Returns one more than the largest id, including unused ids: the minimum width of logits. */
     public int size() {
         return offsets.length - 1;
     }
 
-    /** Whether there is a token of this id; any number may be asked about. */
+    /** Returns whether there is a token with this id; any number is allowed. */
     public boolean contains(int id) {
         return id >= 0 && present.get(id);
     }
 
-    /** Whether the id is a special token, such as {@code <|endoftext|>}; false for an id that is not there. */
+    /** Returns whether the id is a special token, such as {@code <|endoftext|>}; false for an unused id. */
     public boolean isSpecial(int id) {
         return id >= 0 && kinds.special.get(id);
     }
 
-    /** Whether an id that is there is a token of byte fallback. */
+    /** Returns whether a used id is a byte-fallback token. */
     boolean isFallbackByte(int id) {
         return kinds.fallbackBytes.get(id);
     }
 
-    /** The byte (0..255) of a token of byte fallback. */
+    /** Returns the byte (0..255) of a byte-fallback token. */
     int fallbackByte(int id) {
         return bytes[offsets[id]] & 0xff;
     }
 
-    /** Whether an id that is there is spelt with spaces where the vocabulary spells spaces otherwise. */
-    boolean hasOwnSpaces(int id) {
-        return kinds.ownSpaces.get(id);
+    /** Returns whether a used id has literal spaces in a vocabulary that writes spaces differently. */
+    boolean hasLiteralSpaces(int id) {
+        return kinds.literalSpaces.get(id);
     }
 
-    /** What the beginning of a text loses. */
+    /** Returns the characters removed from a text's beginning. */
     TokenDecoder.TextStart start() {
         return start;
     }
 
-    /** A copy of the id's bytes, which need not be whole characters; empty for an id that is not there. */
+    /** Returns a copy of the id's bytes, which may be part of a character; empty for an unused id. */
     public byte[] bytes(int id) {
         return contains(id) ? Arrays.copyOfRange(bytes, offsets[id], offsets[id + 1]) : new byte[0];
     }
 
-    /** Feeds the bytes of an id that is there to a decoder. */
+    /** Feeds the bytes of a used id to a decoder. */
     void decode(int id, Utf8Decoder decoder, StringBuilder out) {
         for (int i = offsets[id]; i < offsets[id + 1]; i++) {
             decoder.accept(bytes[i] & 0xff, out);

@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Reads {@code vocab.json} and {@code merges.txt}, the two-file format of GPT-2, with GPT-2's defaults around them. */
+/** Reads {@code vocab.json} and {@code merges.txt}, GPT-2's format, with GPT-2's defaults for the rest. */
 final class VocabularyFiles {
     private VocabularyFiles() {}
 
-    /** The model of both files. */
+    /** Reads the model of both files. */
     static BpeModel read(byte[] vocabulary, byte[] merges, String description, TokenizerConfig config) {
         if (config.addBeginOfText()) {
             throw new BadModel(
@@ -53,7 +53,7 @@ final class VocabularyFiles {
                     .decode(ByteBuffer.wrap(utf8))
                     .toString();
         } catch (CharacterCodingException e) {
-            throw new BadModel(file + " is not UTF-8 text; get the file again", e);
+            throw new BadModel(file + " is not valid UTF-8; download the file again", e);
         }
     }
 }

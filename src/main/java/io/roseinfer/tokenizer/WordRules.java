@@ -4,29 +4,35 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The regular expressions by which byte-level tokenizers cut text into words, as switches of one scanner: each character is looked at a bounded
- * number of times and nothing recurses, so a megabyte of one letter or of spaces costs what any other megabyte does.
+ * The regular expressions by which byte-level tokenizers split text, as options of one scanner. It looks at each
+ * character a bounded number of times and does not recurse, so its time is linear for every text.
  *
- * @param foldsCase whether {@code 'S} is a contraction as {@code 's} is; then so is {@code 'ſ} (U+017F), which folds to it
- * @param anyLead whether any character but a newline, a letter or a number may lead a run of letters; else only a space may
- * @param newlines whether newlines end what they follow: a run of symbols takes them along, and one of spaces ends after its last
- * @param numbers how numbers stand among their neighbours
- * @param digits the most numbers in one word
+ * @param foldsCase whether {@code 'S} is a contraction like {@code 's}; then so is {@code 'ſ} (U+017F), which folds to
+ *     it
+ * @param anyLead whether any character but a newline, letter or number may precede a run of letters in its word;
+ *     otherwise only a space
+ * @param newlines whether a run of symbols includes the newlines after it, and a run of spaces ends after its last
+ *     newline
+ * @param numbers how numbers and adjacent characters are split
+ * @param digits maximum numbers in one word
  */
 record WordRules(boolean foldsCase, boolean anyLead, boolean newlines, Numbers numbers, int digits)
         implements WordSplitter {
 
-    /** How numbers stand among their neighbours. */
+    /** How numbers and adjacent characters are split. */
     public enum Numbers {
         /** A space before them belongs to their word: {@code " ?\p{N}+"}. */
         WITH_SPACE,
-        /** They are words of their own. */
+        /** They are separate words. */
         ALONE,
-        /** The text is cut around them before anything else, as the pre-tokenizer {@code Digits} does: what precedes them ends there. */
+        /**
+         * The text is split around them first, as by the pre-tokenizer {@code Digits}, so that the part before them
+         * ends there.
+         */
         CUT_OUT
     }
 
-    /** GPT-2's expression as tokenizer files spell it; its alternatives are tried in order at each position. */
+    /** GPT-2's expression in tokenizer files; its alternatives are tried in order at each position. */
     public static final String GPT2_PATTERN =
             "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
@@ -38,10 +44,10 @@ record WordRules(boolean foldsCase, boolean anyLead, boolean newlines, Numbers n
 
     public static final WordRules GPT2 = older(Numbers.WITH_SPACE, Integer.MAX_VALUE);
 
-    /** GPT-2's expression after each digit has been cut out alone. */
+    /** GPT-2's expression after splitting off each digit. */
     public static final WordRules GPT2_SINGLE_DIGITS = older(Numbers.CUT_OUT, 1);
 
-    /** GPT-2's expression after each run of digits has been cut out. */
+    /** GPT-2's expression after splitting off each run of digits. */
     public static final WordRules GPT2_DIGIT_RUNS = older(Numbers.CUT_OUT, Integer.MAX_VALUE);
 
     public static final WordRules QWEN = new WordRules(true, true, true, Numbers.ALONE, 1);
@@ -59,7 +65,7 @@ record WordRules(boolean foldsCase, boolean anyLead, boolean newlines, Numbers n
                 + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
     }
 
-    /** The rules of an expression that is spelt exactly as one of the above. */
+    /** Returns the rules of an expression that exactly equals one of the above. */
     public static Optional<WordRules> ofPattern(String pattern) {
         return Optional.ofNullable(BY_PATTERN.get(pattern));
     }
@@ -96,7 +102,7 @@ record WordRules(boolean foldsCase, boolean anyLead, boolean newlines, Numbers n
         return kind == CharacterClass.OTHER ? symbolsEnd(text, start, end) : spacesEnd(text, start, end);
     }
 
-    /** The length of {@code 's 't 're 've 'm 'll 'd} at {@code start}, or 0. */
+    /** Returns the length of {@code 's 't 're 've 'm 'll 'd} at {@code start}, or 0. */
     private int contractionLength(CharSequence text, int start, int end) {
         if (start + 1 >= end) {
             return 0;
@@ -138,7 +144,7 @@ record WordRules(boolean foldsCase, boolean anyLead, boolean newlines, Numbers n
         return i;
     }
 
-    /** The end of a word of white space, all of which lies in the Basic Multilingual Plane. */
+    /** Returns the end of a word of white space, all of which is in the Basic Multilingual Plane. */
     private int spacesEnd(CharSequence text, int start, int end) {
         int run = runEnd(text, start, end, CharacterClass.SPACE);
         if (newlines) {
@@ -148,7 +154,7 @@ record WordRules(boolean foldsCase, boolean anyLead, boolean newlines, Numbers n
                 }
             }
         }
-        // \s+(?!\S) gives the last space back to what follows, unless it is the only one: then \s+ takes it.
+        // \s+(?!\S) leaves the last space to what follows, unless it is the only one, which \s+ matches.
         boolean whole = run == end
                 || run == start + 1
                 || (numbers == Numbers.CUT_OUT && classAt(text, run, end) == CharacterClass.NUMBER);

@@ -1,13 +1,13 @@
 package io.roseinfer.tokenizer;
 
-/** Cuts plain text into the words within which symbols are merged. */
+/** Splits plain text into the words within which symbols are merged. */
 @FunctionalInterface
 interface WordSplitter {
 
-    /** A pre-tokenizer that does not cut: the text is one word. */
+    /** A splitter that returns the whole text as one word. */
     WordSplitter WHOLE_TEXT = (text, start, end) -> end;
 
-    /** A word begins wherever this character stands, as with {@code Metaspace}. */
+    /** Returns a splitter that begins a word at each occurrence of a character, as with {@code Metaspace}. */
     static WordSplitter before(char mark) {
         return (text, start, end) -> {
             int i = start + 1;
@@ -19,7 +19,8 @@ interface WordSplitter {
     }
 
     /**
-     * Where the word that begins at {@code start} ends; no character from {@code end} on is looked at. Surrogates are paired.
+     * Returns the end of the word that begins at {@code start}, without reading characters from {@code end} on.
+     * Surrogates are paired.
      *
      * @return an index in {@code start + 1 .. end}
      */

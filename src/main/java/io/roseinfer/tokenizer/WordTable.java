@@ -3,10 +3,7 @@ package io.roseinfer.tokenizer;
 import java.util.Arrays;
 import java.util.Map;
 
-/**
- * Whole words that are tokens, for vocabularies that take such a word as it is, whatever its merges would make of it ({@code
- * ignore_merges}). Open-addressed; immutable.
- */
+/** Words that become tokens without merging ({@code ignore_merges}). An open-addressing table; immutable. */
 final class WordTable {
     private static final int MULTIPLIER = 0x9E3779B9;
 
@@ -14,9 +11,9 @@ final class WordTable {
     private final int[] ids;
     private final int longest;
 
-    /** The table of these words. */
+    /** Creates the table of these words. */
     public WordTable(Map<String, Integer> idsByWord) {
-        // At most half full, so that a probe is short; an empty string is no word and marks a free slot.
+        // At most half full, so that probes are short; an empty string marks a free slot.
         int slots = Integer.highestOneBit(Math.max(1, idsByWord.size())) << 2;
         words = new String[slots];
         Arrays.fill(words, "");
@@ -32,7 +29,7 @@ final class WordTable {
         longest = longestWord;
     }
 
-    /** The id of the word {@code text[start .. end)}, or {@link Symbols#MISSING}. */
+    /** Returns the id of the word {@code text[start .. end)}, or {@link Symbols#MISSING}. */
     public int find(String text, int start, int end) {
         if (end - start > longest) {
             return Symbols.MISSING;

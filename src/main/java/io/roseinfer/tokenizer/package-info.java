@@ -1,48 +1,49 @@
 /**
- * Text to token ids and back: BPE over bytes, as GPT-2 introduced it, or over code points, as SentencePiece has it; with the ids of
- * Hugging Face {@code tokenizers}, and a detokenizer that streams.
+ * Tokenizers: BPE over bytes, as in GPT-2, or over code points, as in SentencePiece, with the ids of Hugging Face {@code tokenizers},
+ * and a streaming detokenizer.
  *
- * <p>The way of a text: {@link io.roseinfer.tokenizer.Tokenizer#encode} cuts out added tokens ({@code AddedTokenMatcher}), normalizes
- * the rest ({@code Normalizer}), cuts out those added tokens that are looked for in normalized text, cuts the rest into words
- * ({@code PreTokenizer} with a {@code WordSplitter}), and merges each word's symbols ({@code Symbols}, {@code BytePairMerger} over a {@code
- * MergeTable}); {@link io.roseinfer.tokenizer.Tokenizer#encodePrompt} puts the tokens of the {@code PostProcessor}
- * around. The way back: {@link io.roseinfer.tokenizer.Vocabulary} gives an id's bytes, {@code Utf8Decoder} turns bytes into text and
- * never emits half a character, {@code ByteRun} does the same for byte fallback, whose runs are text or not as a whole.
+ * <p>Encoding: {@link io.roseinfer.tokenizer.Tokenizer#encode} matches added tokens ({@code AddedTokenMatcher}), normalizes the rest
+ * ({@code Normalizer}), and matches the added tokens for normalized text. The rest is split into words ({@code PreTokenizer} with a
+ * {@code WordSplitter}), whose symbols are merged ({@code Symbols}, {@code BytePairMerger} over a {@code MergeTable}).
+ * {@link io.roseinfer.tokenizer.Tokenizer#encodePrompt} adds the tokens of the {@code PostProcessor}. Decoding:
+ * {@link io.roseinfer.tokenizer.Vocabulary} has an id's bytes, {@code Utf8Decoder} converts bytes to text and never emits part of a
+ * character, and {@code ByteRun} does the same for byte fallback, whose runs are valid or invalid as a whole.
  *
  * <p>Invariants:
  * <ul>
- *   <li>A tokenizer is immutable; any thread may use it at any time. A call's own state lives in that call.
- *   <li>Time is O(n log n) in the text, whatever the text, also if the whole text is one word: no backtracking, no recursion, no
- *       rescanning. Added tokens are found with a trie, and runs of combining marks are sorted ({@code NormalizationFormC}).
+ *   <li>A tokenizer is immutable and thread-safe. The state of a call is local to it.
+ *   <li>Time is O(n log n) for every text, even if it is one word: no backtracking, no recursion, no rescanning. Added tokens are
+ *       found with a trie, and runs of combining marks are sorted ({@code NormalizationFormC}).
  *   <li>An interrupt ends a call. {@link io.roseinfer.base.Steps} counts its work and checks the interrupt status; a test compares the
- *       counts for texts made to be slow.
- *   <li>One decoder: {@code decode(ids)} is a {@link io.roseinfer.tokenizer.Detokenizer} fed at once, so a stream's pieces
- *       always add up to the whole.
- *   <li>A file that asks for what this package cannot do is refused by name when it is loaded, never ignored. The exceptions,
+ *       counts for adversarial texts.
+ *   <li>There is one decoder: {@code decode(ids)} uses a {@link io.roseinfer.tokenizer.Detokenizer}, so the pieces of a stream always
+ *       add up to the whole text.
+ *   <li>A file that needs an unsupported feature is rejected by name when it is loaded, never ignored. The exceptions,
  *       {@code truncation} and {@code padding}, are properties of a batch that the caller sets, as in transformers.
  * </ul>
  *
- * <p>Files that say different things about one tokenizer are put together as transformers 5 does, since the model was trained on
- * the ids it gave: GPT-2's own class takes no more than vocabulary and merges from {@code tokenizer.json}, any other class all of
- * it; special tokens that only a configuration names are tokens; and added tokens get their ids in a row. A test holds this
- * against a table of directories and the ids that transformers gives in each.
+ * <p>Contradictory files of one tokenizer are combined like in transformers 5, since the model was trained on its ids. GPT-2's class
+ * uses only vocabulary and merges of {@code tokenizer.json}, other classes all of it. Special tokens that only a configuration names
+ * are tokens, and added tokens get consecutive ids. A test compares this with a table of directories and the ids that transformers
+ * gives for each.
  *
- * <p>transformers 5 builds the tokenizer of a Llama's own class anew, too, with another normalizer than the file's; transformers 4, vLLM
- * and the {@code tokenizers} library take the file as it is, and so does this package, but for {@code add_bos_token} and {@code
- * add_eos_token}. Normalization has the JDK's tables (Unicode 16); the oracle's is of Unicode 9, and a test lists the marks that differ.
+ * <p>transformers 5 also rebuilds the tokenizer of Llama's class with another normalizer than the file's; transformers 4, vLLM and the
+ * {@code tokenizers} library use the file, and so does this package, except for {@code add_bos_token} and {@code add_eos_token}.
+ * Normalization uses the JDK's tables (Unicode 16); those of {@code tokenizers} are of Unicode 9, and a test lists the marks that
+ * differ.
  *
- * <p>Unicode: the character classes are those of the JDK (Unicode 16 in JDK 25), which for every code point are those of the
+ * <p>Unicode: the character classes are those of the JDK (Unicode 16 in JDK 25), which for every code point equal those of the
  * regular-expression engine inside {@code tokenizers} 0.21 (Oniguruma 6.9.10, Unicode 16 as well); a test compares both with
- * each other and with a checksum. Builds of {@code tokenizers} with an older Oniguruma cut letters and digits differently
- * that Unicode assigned later, and so will a later JDK: the checksum test then fails.
+ * each other and with a checksum. Builds of {@code tokenizers} with an older Oniguruma split letters and digits that Unicode assigned
+ * later differently, and so will a later JDK: the checksum test then fails.
  *
- * <p>Why not {@link java.util.regex}: by hand the expressions are a few loops with switches ({@code WordRules}), whose cost on any
- * text can be read off them, while it backtracks, and reads {@code \s}, {@code (?i)} and {@code \h} otherwise than Oniguruma. The
- * price is that an expression must be known: it is recognized by its exact spelling.
+ * <p>Why not {@link java.util.regex}: it backtracks, and interprets {@code \s}, {@code (?i)} and {@code \h} differently than
+ * Oniguruma. Handwritten, the expressions are a few loops with options ({@code WordRules}) of obvious cost. But an expression must be
+ * known: it is recognized by its exact text.
  *
- * <p>Why not jtokkit's encoder: it knows neither a directory's own files nor added tokens; here it is the source of GPT-2's
- * ranks and nothing else, so that every vocabulary takes one path. Why not Hugging Face's native library: it is the oracle of
- * the tests, but a library that must load its own binary on every platform is a poor thing to need for a few table look-ups.
+ * <p>Why not jtokkit's encoder: it supports neither a directory's files nor added tokens; it is only the source of GPT-2's ranks, so
+ * that every vocabulary takes the same path. Why not Hugging Face's native library: the tests compare with it, but it must load a
+ * native binary on every platform.
  */
 @NullMarked
 package io.roseinfer.tokenizer;

@@ -19,10 +19,10 @@ class AddedTokensTest {
                 .toList();
     }
 
-    /** Comparing each with each would take hours. */
+    /** A pairwise comparison would take hours. */
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void tokens_of_two_large_files_are_put_together() {
+    void tokens_of_two_large_files_are_combined() {
         TokenizerConfig older = TokenizerConfig.of(true, tokens(EACH), SpecialTokens.NONE);
         List<AddedToken> all = AddedTokens.of("files", Map.of(), tokens(0), older, new ArrayList<>());
         assertThat(all).hasSize(2 * EACH);

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class BytePairMergerTest {
 
-    /** The textbook: merge the first pair of the smallest rank, look at everything again. */
+    /** The textbook algorithm: merge the first pair of the lowest rank, and repeat. */
     private static List<Integer> textbook(MergeTable merges, List<Integer> word) {
         List<Integer> symbols = new ArrayList<>(word);
         while (true) {
@@ -65,7 +65,7 @@ class BytePairMergerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1 << 10, 1 << 15, 1 << 20})
-    void steps_grow_with_the_length_of_the_word_and_not_faster(int length) {
+    void steps_grow_linearly_with_the_length_of_the_word(int length) {
         MergeTable doubling = new MergeTable(20);
         for (int i = 0; i < 20; i++) {
             doubling.add(i, i, i + 1);
@@ -78,7 +78,7 @@ class BytePairMergerTest {
         IdList ids = new IdList(0);
         merger.merge(ids);
         assertThat(ids.toArray()).containsExactly(Integer.numberOfTrailingZeros(length));
-        // One per symbol, one per pair at first, at most two per merge, and two for each candidate taken.
+        // One per symbol, one per pair initially, at most two per merge, and two per candidate.
         assertThat(steps.taken()).isLessThan(9L * length);
     }
 

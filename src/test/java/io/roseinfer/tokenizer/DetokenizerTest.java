@@ -12,7 +12,7 @@ class DetokenizerTest {
     private static final int FREE = SampleTokenizer.FREE;
 
     @Test
-    void pieces_of_random_ids_add_up_to_decode_and_never_hold_half_a_character() {
+    void pieces_of_random_ids_add_up_to_decode_without_partial_characters() {
         for (int seed = 0; seed < 3_000; seed++) {
             Random random = new Random(seed);
             int[] ids = random.ints(random.nextInt(40), 0, 512)
@@ -58,7 +58,7 @@ class DetokenizerTest {
     }
 
     @Test
-    void flush_emits_one_replacement_for_an_incomplete_character_and_begins_anew() {
+    void flush_emits_one_replacement_for_an_incomplete_character_and_starts_a_new_text() {
         Detokenizer detokenizer = GPT2.detokenizer(false);
         assertThat(detokenizer.push(GPT2.encode("🜁")[0])).isEmpty();
         assertThat(detokenizer.flush()).isEqualTo("\ufffd");
@@ -88,7 +88,7 @@ class DetokenizerTest {
     }
 
     @Test
-    void special_tokens_are_text_or_skipped_as_asked_and_other_added_tokens_stay() {
+    void special_tokens_are_text_or_skipped_and_other_added_tokens_are_kept() {
         Tokenizer tokenizer = SampleTokenizer.with(added(FREE, "<s>", "special"), added(FREE + 1, "żź"));
         int[] ids = tokenizer.encode("a<s>żź");
         assertThat(tokenizer.decode(ids)).isEqualTo("a<s>żź");

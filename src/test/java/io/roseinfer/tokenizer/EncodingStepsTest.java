@@ -16,12 +16,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The work of encoding grows with the length of a text, whatever the text: its steps are counted for texts made to be slow. */
+/** The work of encoding is linear in the length of a text: its steps are counted for adversarial texts. */
 class EncodingStepsTest {
     private static final int INPUTS = 120;
     private static final int CHARS = 6_000;
 
-    /** A few for each byte of a character, and some for a token that nearly matches at each. */
+    /** A few per byte of a character, and some for a token that nearly matches at each. */
     private static final int MAX_STEPS_PER_CHAR = 64;
 
     static Stream<Pipeline> pipelines() {
@@ -91,7 +91,7 @@ class EncodingStepsTest {
         return steps.taken();
     }
 
-    /** Every unit again and again, one after the other. */
+    /** Every unit, repeated, one after the other. */
     private static String text(List<String> units, int times) {
         StringBuilder text = new StringBuilder();
         for (String unit : units) {
@@ -130,7 +130,7 @@ class EncodingStepsTest {
         };
     }
 
-    /** Every prefix of a token, each followed by what does not go on. */
+    /** Every prefix of a token, each followed by a mismatch. */
     private static String nearly(String token, Random random) {
         List<String> prefixes = new ArrayList<>();
         for (int end = 1; end < token.length(); end++) {
@@ -147,7 +147,7 @@ class EncodingStepsTest {
         return word.toString();
     }
 
-    /** The longest of a few random texts, which has characters of any kind. */
+    /** The longest of a few random texts, which has characters of all kinds. */
     private static String longest(Random random) {
         Texts texts = new Texts(random.nextLong());
         String longest = "a";

@@ -10,7 +10,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** GPT-2's {@code tokenizer.json}, made from jtokkit's public face and by string operations alone, apart from our own code. */
+/**
+ * GPT-2's {@code tokenizer.json}, derived from jtokkit's public API by string operations, independently of the code
+ * under test.
+ */
 final class Gpt2Json {
     static final Encoding JTOKKIT = Encodings.newLazyEncodingRegistry().getEncoding(EncodingType.R50K_BASE);
 
@@ -42,7 +45,7 @@ final class Gpt2Json {
         return ByteAlphabet.symbols(latin1.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /** The two parts that the tokens of smaller rank leave of a token. */
+    /** The two parts into which the tokens of lower rank merge a token. */
     private static List<String> parts(String token, Map<String, Integer> ranks) {
         List<String> parts = new ArrayList<>(List.of(token.split("(?s)(?<=.)(?=.)")));
         while (parts.size() > 2) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class Gpt2TokenizerTest {
     private static final Tokenizer GPT2 = Tokenizers.gpt2();
 
-    /** Ids of OpenAI's {@code encoder.py}, known from its many users. */
+    /** Widely known ids of OpenAI's {@code encoder.py}. */
     @Test
     void well_known_texts_have_their_well_known_ids() {
         assertThat(GPT2.encode("Hello, world!")).containsExactly(15496, 11, 995, 0);
@@ -55,7 +55,7 @@ class Gpt2TokenizerTest {
     }
 
     @Test
-    void random_texts_come_back_from_their_ids() {
+    void random_texts_are_decoded_from_their_ids() {
         Texts texts = new Texts(32, "<|endoftext|>", "\0", "\r\n");
         for (int i = 0; i < 12_000; i++) {
             String text = texts.next();
@@ -103,7 +103,7 @@ class Gpt2TokenizerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a", " ", "1", "\n", "'", "é", "漢", "👍", "<|endoftext|>", "<", "ab c"})
-    void megabyte_of_one_thing_is_encoded_and_comes_back(String unit) {
+    void megabyte_of_one_character_is_encoded_and_decoded(String unit) {
         String text = unit.repeat((1 << 20) / unit.length());
         assertThat(GPT2.decode(GPT2.encode(text)).equals(text))
                 .as("1 MB of %s", unit)
@@ -117,14 +117,14 @@ class Gpt2TokenizerTest {
     }
 
     @Test
-    void model_with_fewer_or_more_ids_than_the_tokenizer_is_told_of() {
+    void model_with_fewer_or_more_ids_than_the_tokenizer_is_a_warning() {
         assertThat(GPT2.misfit(50257)).isEmpty();
         assertThat(GPT2.misfit(50304))
                 .hasValueSatisfying(line ->
                         assertThat(line).contains("largest token id is 50256", "vocab_size is 50304", "no text"));
         assertThat(GPT2.misfit(50256))
                 .hasValueSatisfying(line ->
-                        assertThat(line).contains("largest token id is 50256", "vocab_size is 50256", "refused"));
+                        assertThat(line).contains("largest token id is 50256", "vocab_size is 50256", "rejected"));
     }
 
     @Test

@@ -11,8 +11,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Hugging Face's own tokenizer as the oracle. Its native library comes out of its jar and is unpacked below {@code target}; no
- * network is used. Where it cannot run, tests are skipped with the reason, or fail when ROSEINFER_REQUIRE_ORACLE is 1.
+ * Hugging Face's tokenizer as the reference. Its native library is extracted from its jar to {@code target}, without
+ * network. If it cannot run, tests are skipped with the reason, or fail if ROSEINFER_REQUIRE_ORACLE is 1.
  */
 final class HuggingFace implements AutoCloseable {
     private final HuggingFaceTokenizer tokenizer;
@@ -21,7 +21,7 @@ final class HuggingFace implements AutoCloseable {
         this.tokenizer = tokenizer;
     }
 
-    /** A tokenizer that puts no special tokens around a text. */
+    /** A tokenizer that adds no special tokens around a text. */
     static HuggingFace load(String tokenizerJson) {
         return load(tokenizerJson, false);
     }

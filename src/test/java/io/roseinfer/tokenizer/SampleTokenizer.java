@@ -3,7 +3,7 @@ package io.roseinfer.tokenizer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** A small trained tokenizer and ways to make broken ones. */
+/** A small trained tokenizer, and broken variants of it. */
 final class SampleTokenizer {
     static final TrainedVocabulary TRAINED = TrainedVocabulary.train(7, 60);
 

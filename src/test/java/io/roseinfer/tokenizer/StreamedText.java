@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.base.Utf16;
 import java.util.Arrays;
 
-/** The text of ids that come one by one. */
+/** The text of ids that arrive one by one. */
 final class StreamedText {
     private StreamedText() {}
 
-    /** The pieces of a stream put together. */
+    /** The concatenated pieces of a stream. */
     static String of(Detokenizer detokenizer, int... ids) {
         StringBuilder text = new StringBuilder();
         for (int id : ids) {
@@ -19,7 +19,7 @@ final class StreamedText {
         return text.toString();
     }
 
-    /** Asserts that wherever a stream ends, what it has given and what it holds back is the text of the ids so far. */
+    /** Asserts that at every point of a stream, the returned and the held-back text are the text of the ids so far. */
     static void assertSameAtAnyCut(Tokenizer tokenizer, boolean skipSpecialTokens, int... ids) {
         Detokenizer detokenizer = tokenizer.detokenizer(skipSpecialTokens);
         StringBuilder text = new StringBuilder();

@@ -2,7 +2,7 @@ package io.roseinfer.tokenizer;
 
 import java.util.Random;
 
-/** Seeded Unicode text in all its variety; never an unpaired surrogate. */
+/** Seeded random Unicode text of all kinds; never an unpaired surrogate. */
 public final class Texts {
     /** Every code point with the property White_Space, and some that only look like it. */
     static final String SPACES =
@@ -63,7 +63,7 @@ public final class Texts {
     private final Random random;
     private final String[] extras;
 
-    /** Text of this seed, with the given strings strewn in. */
+    /** Text of this seed, with the given strings inserted. */
     public Texts(long seed, String... extras) {
         this.random = new Random(seed);
         this.extras = extras;

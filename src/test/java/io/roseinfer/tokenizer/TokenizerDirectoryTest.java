@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which files of a model directory count, and for what. */
+/** Which files of a model directory are used, and for what. */
 class TokenizerDirectoryTest {
     private static final String TEXT = "the quick brown fox";
 
@@ -52,7 +52,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void a_link_to_a_tokenizer_that_is_gone_is_refused_though_there_are_other_files() throws IOException {
+    void dangling_link_to_a_tokenizer_is_refused_although_there_are_other_files() throws IOException {
         writeVocabularyAndMerges();
         Files.createSymbolicLink(directory.resolve("tokenizer.json"), Path.of("gone"));
         assertThatThrownBy(this::load)
@@ -61,7 +61,7 @@ class TokenizerDirectoryTest {
                 .hasMessageContaining("cannot be read");
     }
 
-    /** As the attribute special_tokens_map of transformers has them. */
+    /** As in the attribute special_tokens_map of transformers. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '§',
@@ -82,7 +82,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void special_tokens_map_counts_before_a_configuration_that_lists_no_added_tokens() throws IOException {
+    void special_tokens_map_overrides_a_configuration_without_added_tokens() throws IOException {
         write("tokenizer.json", json(TRAINED.tokenizerJson()));
         write("special_tokens_map.json", "{\"bos_token\": \"a\", \"pad_token\": {\"content\": \"b\"}}");
         String config = "{\"tokenizer_class\": \"X\", \"bos_token\": \"c\"";
@@ -93,7 +93,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void tokenizer_json_wins_over_vocabulary_and_merges() throws IOException {
+    void tokenizer_json_takes_precedence_over_vocabulary_and_merges() throws IOException {
         writeVocabularyAndMerges();
         var root = TRAINED.tokenizerJson();
         root.put("added_tokens", List.of(added(FREE, "<s>")));
@@ -145,7 +145,7 @@ class TokenizerDirectoryTest {
     void merges_that_are_not_text_are_refused() throws IOException {
         writeVocabularyAndMerges();
         Files.write(directory.resolve("merges.txt"), new byte[] {(byte) 0xff, 'a'});
-        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("not UTF-8");
+        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("not valid UTF-8");
     }
 
     @Test
@@ -194,13 +194,13 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void config_that_begins_every_text_with_a_token_is_refused() throws IOException {
+    void add_bos_token_for_vocabulary_files_is_refused() throws IOException {
         writeVocabularyAndMerges();
         write("tokenizer_config.json", json(Map.of("add_bos_token", true)));
         assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("add_bos_token");
     }
 
-    /** Llama's own class puts the tokens around a text that its settings name; any other leaves it to tokenizer.json. */
+    /** Llama's class adds the tokens of its settings around a text; other classes use tokenizer.json. */
     @ParameterizedTest
     @CsvSource({
         "LlamaTokenizer, true, , 1 97",
@@ -212,7 +212,7 @@ class TokenizerDirectoryTest {
         "PreTrainedTokenizerFast, true, true, 2 97",
         "TokenizersBackend, false, , 2 97"
     })
-    void tokens_around_a_prompt_are_a_matter_of_the_config_for_llamas_classes_and_of_tokenizer_json_for_others(
+    void tokens_around_a_prompt_come_from_the_config_for_llamas_classes_else_from_tokenizer_json(
             String tokenizerClass, Boolean begin, Boolean end, String expected) throws IOException {
         var root = TRAINED.tokenizerJson();
         root.put("added_tokens", List.of(added(1, "\u0101", "special"), added(2, "\u0102", "special")));
@@ -239,7 +239,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void llamas_class_begins_a_text_where_neither_file_says_anything() throws IOException {
+    void llamas_class_adds_a_beginning_of_text_by_default() throws IOException {
         var root = TRAINED.tokenizerJson();
         root.put("added_tokens", List.of(added(FREE, "<s>", "special")));
         root.remove("post_processor");
@@ -249,7 +249,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void gpt2s_class_of_a_model_that_is_none_leaves_tokenizer_json_as_it_is() throws IOException {
+    void gpt2s_class_is_ignored_for_other_models() throws IOException {
         var root = TRAINED.tokenizerJson();
         var digits = Map.of("type", "Digits", "individual_digits", true);
         root.put(
@@ -261,11 +261,11 @@ class TokenizerDirectoryTest {
         assertThat(other.encode("a")).containsExactly('a');
         assertThat(other.warnings()).isEmpty();
         assertThat(load().encode("a")).isEqualTo(SampleTokenizer.with().encode(" a"));
-        assertThat(load().warnings()).hasSize(2).anyMatch(line -> line.contains("otherwise than GPT-2"));
+        assertThat(load().warnings()).hasSize(2).anyMatch(line -> line.contains("differently than GPT-2"));
     }
 
     @Test
-    void vocabulary_and_merges_alone_are_refused_for_a_model_that_is_no_gpt2() throws IOException {
+    void vocabulary_and_merges_alone_are_refused_for_other_models_than_gpt2() throws IOException {
         writeVocabularyAndMerges();
         assertThatThrownBy(() -> Tokenizers.fromDirectory(directory, false))
                 .isInstanceOf(BadModel.class)
@@ -294,7 +294,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void older_files_add_tokens_and_say_which_are_special() throws IOException {
+    void legacy_files_add_tokens_and_mark_special_ones() throws IOException {
         writeVocabularyAndMerges();
         write("added_tokens.json", json(Map.of("<s>", FREE + 1, "żź", FREE + 2)));
         write(
@@ -318,7 +318,7 @@ class TokenizerDirectoryTest {
         "TokenizersBackend, , true, true",
         "TokenizersBackend, true, false, false"
     })
-    void space_before_the_text_is_a_matter_of_the_config_for_gpt2s_classes_and_of_tokenizer_json_for_others(
+    void prefix_space_comes_from_the_config_for_gpt2s_classes_else_from_tokenizer_json(
             String tokenizerClass, Boolean inConfig, boolean inTokenizerJson, boolean expected) throws IOException {
         var root = TRAINED.tokenizerJson();
         root.put("pre_tokenizer", TrainedVocabulary.byteLevel(inTokenizerJson));
@@ -333,7 +333,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void added_token_under_another_id_than_hugging_face_gives_it_gets_that_and_a_warning() throws IOException {
+    void added_token_gets_the_id_of_hugging_face_with_a_warning() throws IOException {
         var root = TRAINED.tokenizerJson();
         root.put("added_tokens", List.of(added(FREE + 7, "<s>"), added(FREE + 1, "<|endoftext|>", "special")));
         write("tokenizer.json", json(root));
@@ -344,7 +344,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void added_token_that_the_config_lists_not_though_it_lists_others_is_none_and_a_warning() throws IOException {
+    void added_token_missing_from_the_config_s_list_is_ignored_with_a_warning() throws IOException {
         var root = TRAINED.tokenizerJson();
         root.put("added_tokens", List.of(added(FREE, "<s>")));
         write("tokenizer.json", json(root));

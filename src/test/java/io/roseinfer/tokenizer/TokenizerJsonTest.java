@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code tokenizer.json} may say, and how what it may not say is refused. */
+/** Supported {@code tokenizer.json} files, and the errors for others. */
 class TokenizerJsonTest {
     private static final String TEXT = "the quick brown fox, 日本 don't  jump";
 
@@ -59,7 +59,7 @@ class TokenizerJsonTest {
         var template = Map.of("type", "TemplateProcessing", "single", List.of());
         return Stream.of(
                 Arguments.of("normalizer", Map.of("type", "NFKC"), "NFKC"),
-                Arguments.of("normalizer", replace(Map.of("Regex", " +")), "no Regex"),
+                Arguments.of("normalizer", replace(Map.of("Regex", " +")), "not a Regex"),
                 Arguments.of("normalizer", replace(Map.of("String", "")), "is empty"),
                 Arguments.of("normalizer", sequence("normalizers", Map.of("type", "Lowercase")), "Lowercase"),
                 Arguments.of("pre_tokenizer", Map.of("type", "Whitespace"), "Whitespace"),
@@ -84,7 +84,7 @@ class TokenizerJsonTest {
                 Arguments.of("post_processor", Map.of("type", "BertProcessing"), "BertProcessing"),
                 Arguments.of("post_processor", template, "sequence A"),
                 Arguments.of("post_processor", sequence("processors", byteLevel(true), template), "sequence A"),
-                Arguments.of("post_processor", template("<s>", "A"), "special_tokens does not have"),
+                Arguments.of("post_processor", template("<s>", "A"), "not in special_tokens"),
                 Arguments.of("post_processor", template("", "B"), "sequence A once"),
                 Arguments.of("decoder", Map.of("type", "WordPiece"), "WordPiece"),
                 Arguments.of(
@@ -198,7 +198,7 @@ class TokenizerJsonTest {
         return Stream.of(
                 Arguments.of(-1, "is -1"),
                 Arguments.of(1L << 31, "expected an integer"),
-                Arguments.of(Integer.MAX_VALUE, "token ids are 0.."),
+                Arguments.of(Integer.MAX_VALUE, "token ids are 0 to "),
                 Arguments.of(1.5, "expected an integer"),
                 Arguments.of("3", "expected an integer"),
                 Arguments.of(3, "have the same id 3"));
@@ -213,7 +213,7 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void hole_in_the_ids_is_accepted_and_decodes_to_nothing() {
+    void unused_id_is_accepted_and_decodes_to_nothing() {
         var ids = new TreeMap<>(TRAINED.ids());
         ids.put("extra", FREE + 5);
         Tokenizer tokenizer = SampleTokenizer.of(withModel("vocab", ids));
@@ -226,7 +226,7 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void byte_that_the_vocabulary_lacks_is_nothing_in_text_and_a_warning() {
+    void byte_missing_from_the_vocabulary_is_dropped_with_a_warning() {
         Tokenizer tokenizer = SampleTokenizer.of(withoutBytes("ÿ", "Ń"));
         assertThat(tokenizer.warnings()).singleElement().asString().contains("[AD]", "nothing");
         assertThat(tokenizer.encode("a\u00adb")).containsExactly('a', 0xc2, 'b');
@@ -239,7 +239,7 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void byte_that_becomes_an_unknown_token_that_is_none_is_refused() {
+    void missing_unknown_token_is_refused_if_a_byte_needs_it() {
         assertRefused(
                 withoutBytes("Ń").replace("\"model\":{", "\"model\":{\"unk_token\":\"<none>\","),
                 "unk_token",
@@ -257,7 +257,7 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void word_that_is_a_token_is_that_token_whatever_its_merges_where_the_file_says_so() {
+    void ignore_merges_encodes_a_word_as_its_token() {
         var ids = new TreeMap<>(TRAINED.ids());
         ids.put("quixotic", FREE);
         ids.put("Ġ日本", FREE + 1);
@@ -273,8 +273,8 @@ class TokenizerJsonTest {
     static Stream<Arguments> broken_added_tokens_are_refused_with_what_is_wrong() {
         return Stream.of(
                 Arguments.of(List.of(added(3, "<s>")), "have the same id 3"),
-                Arguments.of(List.of(added(FREE, "a")), "the vocabulary gives it 97"),
-                Arguments.of(List.of(added(FREE, "<s>"), added(FREE + 1, "<s>")), "is there twice"),
+                Arguments.of(List.of(added(FREE, "a")), "in the vocabulary it has 97"),
+                Arguments.of(List.of(added(FREE, "<s>"), added(FREE + 1, "<s>")), "is listed twice"),
                 Arguments.of(List.of(added(FREE, "<s>"), added(FREE, "<t>")), "have the same id"),
                 Arguments.of(List.of(added(-1, "<s>")), "added_tokens[0].id is -1"),
                 Arguments.of(List.of(Map.of("id", FREE)), "added_tokens[0].content is missing"),
@@ -297,7 +297,7 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void longest_of_the_added_tokens_that_begin_at_a_place_wins() {
+    void longest_of_the_added_tokens_at_a_position_is_used() {
         Tokenizer tokenizer = SampleTokenizer.with(
                 added(FREE, "<a", "special"), added(FREE + 1, "<a><b>", "special"), added(FREE + 2, "<a>", "special"));
         assertThat(tokenizer.encode("<a><b><a><a")).containsExactly(FREE + 1, FREE + 2, FREE);
@@ -305,14 +305,14 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void added_token_wins_over_the_tokens_that_merges_make() {
+    void added_token_takes_precedence_over_merges() {
         int letter = TRAINED.tokens().indexOf("o");
         Tokenizer tokenizer = SampleTokenizer.with(added(FREE, "qox"));
         assertThat(tokenizer.encode("xqoxo")).containsExactly('x', FREE, letter);
     }
 
     @Test
-    void added_token_that_merges_make_too_keeps_the_bytes_they_make_it_from() {
+    void added_token_that_merges_also_produce_keeps_its_bytes() {
         Tokenizer tokenizer = SampleTokenizer.with(added(' ', "Ġ"));
         assertThat(tokenizer.decode(tokenizer.encode("a b  c"))).isEqualTo("a b  c");
         assertThat(tokenizer.bytes(' ')).containsExactly(' ');
@@ -333,13 +333,13 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void spaces_beside_a_stripping_token_are_measured_once() {
+    void spaces_next_to_a_stripping_token_are_measured_once() {
         Tokenizer tokenizer = SampleTokenizer.with(added(FREE, "  ", "rstrip"));
         assertThat(tokenizer.encode(" ".repeat(1 << 20))).hasSize(1 << 19).containsOnly(FREE);
     }
 
     @Test
-    void token_of_spaces_that_the_token_before_it_swallowed_is_gone() {
+    void token_of_spaces_consumed_by_the_previous_token_is_dropped() {
         Tokenizer tokenizer = SampleTokenizer.with(added(FREE, "<pad>", "rstrip"), added(FREE + 1, "  ", "lstrip"));
         assertThat(tokenizer.encode("a<pad>  b")).containsExactly('a', FREE, 'b');
         assertThat(tokenizer.encode("a<pad>     b")).containsExactly('a', FREE, 'b');

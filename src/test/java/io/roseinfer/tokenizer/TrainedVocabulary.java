@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A small byte-level vocabulary, and the files that spell it.
+ * A small byte-level vocabulary, and its files.
  *
  * @param tokens in the byte alphabet, the index is the id
  * @param merges pairs of tokens in order of rank
@@ -20,7 +20,10 @@ import tools.jackson.databind.json.JsonMapper;
 record TrainedVocabulary(List<String> tokens, List<List<String>> merges) {
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** Trains by the textbook on seeded text: again and again the most frequent pair, the smallest on a tie, becomes a token. */
+    /**
+     * Trains on seeded text with the textbook algorithm: repeatedly, the most frequent pair, the smallest on a tie,
+     * becomes a token.
+     */
     static TrainedVocabulary train(long seed, int merges) {
         List<String> tokens = new ArrayList<>();
         IntStream.range(0, 256).forEach(value -> tokens.add(String.valueOf(ByteAlphabet.symbol(value))));
@@ -73,7 +76,7 @@ record TrainedVocabulary(List<String> tokens, List<List<String>> merges) {
         }
     }
 
-    /** The fields of a {@code tokenizer.json} without added tokens, to change at will. */
+    /** The fields of a {@code tokenizer.json} without added tokens, which can be changed. */
     TreeMap<String, Object> tokenizerJson() {
         TreeMap<String, Object> root = new TreeMap<>();
         root.put("version", "1.0");
@@ -85,7 +88,7 @@ record TrainedVocabulary(List<String> tokens, List<List<String>> merges) {
         return root;
     }
 
-    /** The fields of the {@code model}, to change at will. */
+    /** The fields of the {@code model}, which can be changed. */
     TreeMap<String, Object> model() {
         TreeMap<String, Object> model = new TreeMap<>();
         model.put("type", "BPE");
@@ -108,7 +111,7 @@ record TrainedVocabulary(List<String> tokens, List<List<String>> merges) {
                 "type", "ByteLevel", "add_prefix_space", addPrefixSpace, "trim_offsets", true, "use_regex", true));
     }
 
-    /** An added token; {@code flags} names the properties that are on. */
+    /** An added token; {@code flags} are the enabled properties. */
     static Map<String, Object> added(int id, String content, String... flags) {
         Map<String, Object> token = new TreeMap<>();
         token.put("id", id);

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Directories whose tokenizer files say different things, and the ids that transformers gives in each. The table is made by
- * {@code tools/golden/tokenizer_files.py}, which says what a case is.
+ * Directories with contradictory tokenizer files, and the ids that transformers gives for each. The table is generated
+ * by {@code tools/golden/tokenizer_files.py}, which explains the cases.
  */
 class TransformersParityTest {
     @TempDir
@@ -62,7 +62,7 @@ class TransformersParityTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("cases")
-    void ids_are_those_of_transformers(JsonNode made, String text) throws IOException {
+    void ids_equal_transformers(JsonNode made, String text) throws IOException {
         write(made);
         Tokenizer tokenizer = Tokenizers.fromDirectory(directory).orElseThrow();
         assertThat(tokenizer.encode(text)).isEqualTo(Golden.ints(made.get("ids")));

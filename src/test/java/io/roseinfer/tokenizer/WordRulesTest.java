@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scanner held against the expressions that it stands for, by way of java.util.regex. */
+/** Compares the scanner with the expressions it implements, using java.util.regex. */
 class WordRulesTest {
     private static final WordSplitter SPLITTER = WordRules.GPT2;
 
@@ -64,10 +64,10 @@ class WordRulesTest {
         }
     }
 
-    /** As the pre-tokenizers do it: the text is cut around digits, and the expression is applied to each part alone. */
+    /** Like the pre-tokenizers: the text is split around digits, and the expression is applied to each part. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void digits_are_cut_out_before_the_expression(boolean single) {
+    void digits_are_split_off_before_the_expression(boolean single) {
         WordSplitter rules = single ? WordRules.GPT2_SINGLE_DIGITS : WordRules.GPT2_DIGIT_RUNS;
         String parts = single ? "\\p{N}|\\P{N}+" : "\\p{N}+|\\P{N}+";
         Texts texts = new Texts(41, "12345", " 7", "  8", "\n9", "'1");
@@ -88,7 +88,7 @@ class WordRulesTest {
     }
 
     @Test
-    void numbers_are_cut_into_ones_or_threes_in_the_newer_expressions() {
+    void numbers_are_split_into_ones_or_threes_in_the_newer_expressions() {
         assertThat(words(WordRules.QWEN, " 12x")).containsExactly(" ", "1", "2", "x");
         assertThat(words(WordRules.LLAMA3, " 1234567x")).containsExactly(" ", "123", "456", "7", "x");
     }
@@ -113,7 +113,7 @@ class WordRulesTest {
     }
 
     @Test
-    void nothing_beyond_the_end_is_looked_at() {
+    void nothing_beyond_the_end_is_read() {
         assertThat(SPLITTER.wordEnd("  x", 0, 2)).isEqualTo(2);
         assertThat(SPLITTER.wordEnd("'ll", 0, 2)).isEqualTo(1);
         assertThat(SPLITTER.wordEnd("abc", 0, 2)).isEqualTo(2);
@@ -156,7 +156,9 @@ class WordRulesTest {
         return counting.reads;
     }
 
-    /** Of Unicode 16, the version of JDK 25 and of the Oniguruma inside Hugging Face tokenizers 0.21; see the package. */
+    /**
+     * Of Unicode 16, the version of JDK 25 and of the Oniguruma inside Hugging Face tokenizers 0.21; see the package.
+     */
     @Test
     void classes_of_all_code_points_are_those_of_unicode_16() throws NoSuchAlgorithmException {
         StringBuilder classes = new StringBuilder();

@@ -10,7 +10,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * How a model wants a conversation written. What it gives is a text in which special tokens are spelt out, to be encoded with
+ * A model's chat template, which renders a conversation as text. Special tokens are written as text, to be encoded with
  * {@link io.roseinfer.tokenizer.Tokenizer#encode}. Immutable.
  */
 public final class ChatTemplate {
@@ -18,7 +18,7 @@ public final class ChatTemplate {
     private static final Pattern TOOL_CALLS = Pattern.compile("\\btool_calls\\b");
 
     private final Template template;
-    /** The one for conversations with tools, where the model brings two. */
+    /** The template for conversations with tools, if the model has two. */
     private final Optional<Template> toolUse;
 
     private final boolean usesTools;
@@ -39,11 +39,12 @@ public final class ChatTemplate {
     }
 
     /**
-     * A template at hand.
+     * Parses a template.
      *
-     * @param description what messages call it
+     * @param description its name in messages
      * @param specialTokens by their roles, such as {@code bos_token}
-     * @throws io.roseinfer.base.RoseException.BadModel if it uses something that is not supported; the message names it and its line
+     * @throws io.roseinfer.base.RoseException.BadModel if it uses an unsupported feature; the message names it and its
+     *     line
      */
     public static ChatTemplate parse(String source, String description, Map<String, String> specialTokens) {
         return parse(source, Optional.empty(), description, specialTokens);
@@ -59,22 +60,24 @@ public final class ChatTemplate {
                 Map.copyOf(specialTokens));
     }
 
-    /** Whether it does something with a conversation's tools. */
+    /** Returns whether the template uses a conversation's tools. */
     public boolean usesTools() {
         return usesTools;
     }
 
-    /** Returns whether a conversation without tools is written by a template that names the field {@code tool_calls} of messages. */
+    /**
+     * Returns whether the template for conversations without tools mentions the field {@code tool_calls} of messages.
+     */
     public boolean namesToolCalls() {
         return namesToolCalls;
     }
 
     /**
-     * The prompt for a conversation.
+     * Renders a conversation as a prompt.
      *
-     * @throws io.roseinfer.base.RoseException.BadInput if the template refuses the conversation, or has no way to write it
-     * @throws java.util.concurrent.CancellationException if the thread is interrupted, which is checked every few thousand steps;
-     *     the interrupt status remains set
+     * @throws io.roseinfer.base.RoseException.BadInput if the template rejects the conversation, or fails
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted, which is checked every few
+     *     thousand steps; the interrupt status remains set
      */
     public String render(Conversation conversation) {
         Map<String, JsonNode> variables = new HashMap<>();

@@ -17,9 +17,9 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Finds the chat template of a model directory where transformers finds it: {@code chat_template.jinja}, else
- * {@code chat_template.json}, else the field {@code chat_template} of {@code tokenizer_config.json}, which is a text or a list of
- * templates by name.
+ * Finds the chat template of a model directory, like transformers: {@code chat_template.jinja}, else
+ * {@code chat_template.json}, else the field {@code chat_template} of {@code tokenizer_config.json}, which is a text or
+ * a list of named templates.
  */
 public final class ChatTemplates {
     private static final String FIELD = "chat_template";
@@ -28,10 +28,10 @@ public final class ChatTemplates {
     private ChatTemplates() {}
 
     /**
-     * The template of a directory, if it has one.
+     * Returns the template of a directory, if it has one.
      *
      * @param specialTokens the tokenizer's, by role
-     * @throws BadModel if a file cannot be read, or the template uses something that is not supported
+     * @throws BadModel if a file cannot be read, or the template uses an unsupported feature
      */
     public static Optional<ChatTemplate> fromDirectory(Path directory, Map<String, String> specialTokens) {
         Path jinja = directory.resolve("chat_template.jinja");
@@ -39,19 +39,19 @@ public final class ChatTemplates {
             return Optional.of(ChatTemplate.parse(text(jinja), jinja.toString(), specialTokens));
         }
         Path config = directory.resolve(CONFIG);
-        Path older = directory.resolve("chat_template.json");
-        return Files.exists(older)
-                ? fromField(json(older), older.toString(), specialTokens)
+        Path legacy = directory.resolve("chat_template.json");
+        return Files.exists(legacy)
+                ? fromField(json(legacy), legacy.toString(), specialTokens)
                 : fromField(json(config), config.toString(), specialTokens);
     }
 
     /**
-     * The template in a {@code tokenizer_config.json} at hand, if it has one.
+     * Returns the template of a {@code tokenizer_config.json} in memory, if it has one.
      *
      * @param utf8 the file
-     * @param description what messages call it
+     * @param description its name in messages
      * @param specialTokens the tokenizer's, by role
-     * @throws BadModel as {@link #fromDirectory}
+     * @throws BadModel like {@link #fromDirectory}
      */
     public static Optional<ChatTemplate> fromTokenizerConfig(
             byte[] utf8, String description, Map<String, String> specialTokens) {
@@ -85,12 +85,12 @@ public final class ChatTemplates {
 
     private static String string(JsonNode node, String where) {
         if (!node.isString()) {
-            throw new BadModel(where + " is a list whose elements are not all a name and a template");
+            throw new BadModel(where + " is a list with an element that is not a name and a template");
         }
         return node.stringValue();
     }
 
-    /** The object in a file; an empty one where there is no file. */
+    /** Returns the object in a file, or an empty one if there is no file. */
     private static JsonNode json(Path file) {
         if (!Files.exists(file)) {
             return StrictJson.mapper().createObjectNode();
@@ -106,7 +106,7 @@ public final class ChatTemplates {
             }
             throw new BadModel(file + " is not a JSON object");
         } catch (JacksonException e) {
-            throw new BadModel(file + ": not valid JSON: " + StrictJson.reason(e) + "; get the file again", e);
+            throw new BadModel(file + ": not valid JSON: " + StrictJson.reason(e) + "; download the file again", e);
         }
     }
 
@@ -117,7 +117,7 @@ public final class ChatTemplates {
                     .decode(java.nio.ByteBuffer.wrap(bytes(file)))
                     .toString();
         } catch (CharacterCodingException e) {
-            throw new BadModel(file + " is not valid UTF-8; get the file again", e);
+            throw new BadModel(file + " is not valid UTF-8; download the file again", e);
         }
     }
 
@@ -126,7 +126,7 @@ public final class ChatTemplates {
             long size = Files.size(file);
             if (size > Limits.CONFIG_BYTES) {
                 throw new BadModel(file + " has " + size + " bytes, at most " + Limits.CONFIG_BYTES
-                        + " are allowed; is it the right file?");
+                        + " are allowed; check that it is the right file");
             }
             return Files.readAllBytes(file);
         } catch (IOException e) {

@@ -7,13 +7,13 @@ import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What a chat template makes a prompt of.
+ * The input of a chat template.
  *
- * @param messages a list of objects with {@code role}, {@code content} and whatever else the template knows
+ * @param messages a list of objects with {@code role}, {@code content} and other fields that the template uses
  * @param tools a list of functions that the model may call
- * @param beginAnswer whether the prompt ends with the beginning of the model's answer ({@code add_generation_prompt})
+ * @param beginAnswer whether the prompt ends with the beginning of the model's reply ({@code add_generation_prompt})
  * @param more other variables of the template, such as {@code enable_thinking}
- * @param now what a template takes for the time
+ * @param now the current time for the template
  */
 public record Conversation(
         JsonNode messages,
@@ -29,12 +29,12 @@ public record Conversation(
         Objects.requireNonNull(now, "now");
     }
 
-    /** Messages alone, to be answered. */
+    /** Returns a conversation of messages only, to be answered. */
     public static Conversation of(JsonNode messages, LocalDateTime now) {
         return new Conversation(messages, Optional.empty(), true, Map.of(), now);
     }
 
-    /** Other messages in the same conversation. */
+    /** Returns the same conversation with other messages. */
     public Conversation withMessages(JsonNode value) {
         return new Conversation(value, tools, beginAnswer, more, now);
     }

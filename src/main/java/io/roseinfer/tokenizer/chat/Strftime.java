@@ -9,20 +9,20 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** C's {@code strftime} in its own locale, as far as templates use it: fields of the date and the time of day. */
+/** C's {@code strftime} in the C locale, limited to the fields of date and time that templates use. */
 final class Strftime {
     private static final Pattern FIELD = Pattern.compile("%(-?)(.?)", Pattern.DOTALL);
 
     private Strftime() {}
 
-    /** The time in a format such as {@code %d %b %Y}. */
+    /** Formats a time with a format such as {@code %d %b %Y}. */
     static String format(LocalDateTime time, String format) {
         Matcher fields = FIELD.matcher(format);
         StringBuilder out = new StringBuilder();
         while (fields.find()) {
             String letter = fields.group(2);
             String text = field(time, letter.isEmpty() ? '\0' : letter.charAt(0))
-                    .orElseThrow(() -> new BadInput("the chat template asks for the time in the format "
+                    .orElseThrow(() -> new BadInput("the chat template uses the unsupported time format "
                             + Quoted.name(format)
                             + "; supported are %a %A %b %B %d %e %H %I %j %m %M %p %S %y %Y %F %T"));
             boolean padded = text.length() > 1 && "0 ".indexOf(text.charAt(0)) >= 0;

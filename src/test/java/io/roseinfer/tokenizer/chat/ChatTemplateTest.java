@@ -92,9 +92,9 @@ final class ChatTemplateTest {
                 "{% if x %} § endif",
                 "{% endif %} § \"endif\"",
                 "{{ 99999999999999999999 }} § 64 bits",
-                "{{ \"\\N{DASH}\" }} § by name"
+                "{{ \"\\N{DASH}\" }} § named characters"
             })
-    void what_it_does_not_know_is_refused_at_load(String source, String named) {
+    void unsupported_construct_is_refused_at_load(String source, String named) {
         BadModel refused = assertThrows(
                 BadModel.class, () -> ChatTemplate.parse("a\n\n" + source, "chat_template.jinja", Map.of()));
         assertTrue(refused.getMessage().contains(named.replace("\"", "\\\"")), refused.getMessage());
@@ -116,7 +116,7 @@ final class ChatTemplateTest {
                 "{{ 9 ** 99 }}",
                 "{{ ('a' * 1000000).split('a')|map('upper')|join('x' * 1000) }}"
             })
-    void what_takes_too_much_is_refused(String source) {
+    void excessive_rendering_is_refused(String source) {
         assertThrows(BadInput.class, () -> render(source));
     }
 
@@ -133,7 +133,7 @@ final class ChatTemplateTest {
         assertTrue(Thread.interrupted());
     }
 
-    /** What Jinja2 3.1.6 writes. */
+    /** The output of Jinja2 3.1.6. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '§',
@@ -162,18 +162,18 @@ final class ChatTemplateTest {
                 "{{ 'a  b c '.rsplit() }} {{ ' a b c '.rsplit(none, 1) }} {{ '  '.split() }}§['a', 'b', 'c'] [' a b', 'c'] []",
                 "{{ 'żółw'[1:3] }} {{ '𝕏yz'[::-1] }} {{ '𝕏yz'[0] }} {{ 'abc'[-1] }} {{ 'abc'[5] is defined }}§ół zy𝕏 𝕏 c False"
             })
-    void text_is_what_jinja_writes(String source, String expected) {
+    void text_equals_jinja_s(String source, String expected) {
         assertEquals(expected, render(source));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"{{ nothing|int }}", "{{ nothing|float }}", "{{ nothing|int(1) }}", "{{ 'a'.index('b') }}"})
-    void what_jinja_refuses_is_refused(String source) {
+    void errors_of_jinja_are_errors(String source) {
         assertThrows(BadInput.class, () -> render(source));
     }
 
     @Test
-    void a_nesting_that_no_stack_holds_is_refused_at_load() {
+    void excessive_nesting_is_refused_at_load() {
         String source = "{{ " + "(".repeat(100_000) + "1" + ")".repeat(100_000) + " }}";
         assertThrows(BadModel.class, () -> render(source));
     }
@@ -208,7 +208,7 @@ final class ChatTemplateTest {
         "%-d/%-m %e, 5/3  5",
         "%F %T, 2026-03-05 14:07:09"
     })
-    void times_are_written_as_c_writes_them(String format, String expected) {
+    void times_are_formatted_like_c(String format, String expected) {
         assertEquals(expected, Strftime.format(NOW, format));
     }
 }

@@ -33,13 +33,13 @@ final class ChatTemplatesTest {
     }
 
     @Test
-    void a_directory_without_one_has_none() throws IOException {
+    void directory_without_template_has_none() throws IOException {
         write("tokenizer_config.json", "{\"chat_template\": null}");
         assertEquals(Optional.empty(), ChatTemplates.fromDirectory(directory, Map.of()));
     }
 
     @Test
-    void the_newest_file_wins() throws IOException {
+    void newest_file_takes_precedence() throws IOException {
         write("tokenizer_config.json", "{\"chat_template\": \"config\"}");
         assertEquals("config", rendered());
         write("chat_template.json", "{\"chat_template\": \"json\"}");
@@ -49,7 +49,7 @@ final class ChatTemplatesTest {
     }
 
     @Test
-    void of_several_the_default_is_taken_and_with_tools_the_one_for_tools() throws IOException {
+    void default_template_is_used_and_the_tool_template_with_tools() throws IOException {
         write(
                 "tokenizer_config.json",
                 "{\"chat_template\": [{\"name\": \"tool_use\", \"template\": \"with\"}, {\"name\": \"default\", \"template\": \"plain\"}]}");

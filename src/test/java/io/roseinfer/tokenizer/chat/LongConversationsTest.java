@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The cost of rendering is that of the text: long conversations are within the budget. */
+/** The cost of rendering is linear in the text: long conversations are within the budget. */
 public final class LongConversationsTest {
     private static final LocalDateTime NOW = LocalDateTime.of(2026, 3, 5, 14, 7, 9);
     private static final Map<String, String> TOKENS = Map.of("bos_token", "<s>", "eos_token", "</s>");
@@ -64,7 +64,9 @@ public final class LongConversationsTest {
         return tools;
     }
 
-    /** Asserts that a template writes 2,000 short messages, and 200 tool calls of 500 characters with their results. */
+    /**
+     * Asserts that a template renders 2,000 short messages, and 200 tool calls of 500 characters with their results.
+     */
     public static void assertWritesLongConversations(ChatTemplate template) {
         assertHolds(template, turns(2_001, 50), Optional.empty(), 2_000);
         assertHolds(template, toolCalls(200, 500), Optional.of(tools(10, 200)), 199);
@@ -77,7 +79,7 @@ public final class LongConversationsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"qwen2.5", "qwen3", "smollm2", "smollm3", "header-turns", "bracketed-turns"})
-    void long_conversations_are_written(String name) {
+    void long_conversations_are_rendered(String name) {
         assertWritesLongConversations(
                 ChatTemplate.parse(ChatGoldens.text("templates/" + name + ".jinja"), name, TOKENS));
     }
@@ -102,14 +104,14 @@ public final class LongConversationsTest {
                 "{{ ('{0} ' * 99999).format(1) }} § 190000",
                 "{{ ('%% ' * 99999) % () }} § 190000"
             })
-    void text_costs_what_it_adds(String source, int least) {
+    void cost_of_text_is_its_length(String source, int least) {
         String text = render(source, turns(1, 1_000_000));
         assertTrue(text.length() >= least, text.length() + " characters");
     }
 
     @ParameterizedTest
     @CsvSource({"18446744073709551615, 2", "-9223372036854775809, 2", "99999999999999999999999999, 2"})
-    void whole_numbers_beyond_64_bits_are_written(String number, int times) {
+    void integers_beyond_64_bits_are_written(String number, int times) {
         JsonNode messages = StrictJson.parse(("[{\"maximum\": " + number + "}]").getBytes(StandardCharsets.UTF_8));
         String source =
                 "{% set m = messages[0].maximum %}{{ m }} {{ m|tojson }} {{ m == m }} {{ m is integer }} {{ m|int }}"

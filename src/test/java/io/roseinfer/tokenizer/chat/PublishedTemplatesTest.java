@@ -16,8 +16,8 @@ import org.junit.jupiter.api.TestFactory;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Templates whose licences do not let us store them: {@code tools/golden/published-templates DIR} fetches them, and
- * {@code ROSEINFER_TEMPLATES=DIR} has them tested.
+ * Templates whose licenses do not allow us to store them: {@code tools/golden/published-templates DIR} downloads them,
+ * and {@code ROSEINFER_TEMPLATES=DIR} enables their tests.
  */
 final class PublishedTemplatesTest {
     private static final JsonNode GOLDENS = ChatGoldens.read("published.json");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import tools.jackson.databind.JsonNode;
 
-/** Single expressions and statements, against what Jinja2 makes of them. */
+/** Compares single expressions and statements with Jinja2. */
 final class StatementsTest {
     private static final LocalDateTime NOW = LocalDateTime.of(2026, 3, 5, 14, 7, 9);
 
@@ -23,7 +23,7 @@ final class StatementsTest {
     Stream<DynamicTest> what_jinja_gives() {
         Map<String, JsonNode> variables = new HashMap<>();
         goldens.get("variables").properties().forEach(entry -> variables.put(entry.getKey(), entry.getValue()));
-        Conversation nobody =
+        Conversation empty =
                 new Conversation(StrictJson.mapper().createArrayNode(), Optional.empty(), true, variables, NOW);
         return goldens.get("cases").valueStream().map(golden -> {
             String source = golden.get("source").stringValue();
@@ -31,12 +31,12 @@ final class StatementsTest {
                     source,
                     () -> ChatGoldens.assertAgrees(
                             golden,
-                            () -> ChatTemplate.parse(source, "test", Map.of()).render(nobody)));
+                            () -> ChatTemplate.parse(source, "test", Map.of()).render(empty)));
         });
     }
 
     @Test
-    void there_are_enough_of_them() {
+    void there_are_enough_statements() {
         assertTrue(goldens.get("cases").size() >= 100);
     }
 }

@@ -4,9 +4,9 @@ import io.roseinfer.tokenizer.chat.jinja.Lexer.Token;
 import io.roseinfer.tokenizer.chat.jinja.Lexer.Token.Kind;
 import java.util.List;
 
-/** The place in a template's tokens that its parsers have come to. */
+/** The parsers' position in a template's tokens. */
 final class Cursor {
-    /** Deeper nesting than any template people use has, and none that a thread's stack cannot hold. */
+    /** More nesting than real templates have, and less than a thread's stack allows. */
     private static final int MAX_DEPTH = 100;
 
     private final List<Token> tokens;
@@ -21,7 +21,7 @@ final class Cursor {
         return tokens.get(at);
     }
 
-    /** The token behind the next one. */
+    /** Returns the token after the next one. */
     Token peekSecond() {
         return tokens.get(Math.min(at + 1, tokens.size() - 1));
     }
@@ -71,7 +71,7 @@ final class Cursor {
         Token unused = next();
     }
 
-    /** A name, whichever. */
+    /** Reads a name. */
     String name() {
         if (peek().kind() != Kind.NAME) {
             throw unexpected("a name");
@@ -81,7 +81,7 @@ final class Cursor {
 
     void enter() {
         if (++depth > MAX_DEPTH) {
-            throw refused("it is nested more than " + MAX_DEPTH + " deep");
+            throw refused("the template is nested more than " + MAX_DEPTH + " deep");
         }
     }
 
@@ -90,7 +90,7 @@ final class Cursor {
     }
 
     TemplateError unexpected(String expected) {
-        return refused(peek().shown() + " where " + expected + " is expected");
+        return refused(peek().shown() + " instead of " + expected);
     }
 
     TemplateError refused(String message) {

@@ -1,6 +1,6 @@
 package io.roseinfer.tokenizer.chat.jinja;
 
-/** Backslash sequences in a string literal, as Python reads them. */
+/** Decodes backslash sequences in a string literal, like Python. */
 final class Escapes {
     private static final String SHORT = "\\'\"abfnrtv";
     private static final String MEANT = "\\'\"\u0007\b\f\n\r\t\u000b";
@@ -24,7 +24,7 @@ final class Escapes {
         return text.toString();
     }
 
-    /** Reads what follows a backslash; one that begins nothing stands for itself. */
+    /** Decodes what follows a backslash; an unknown sequence is kept. */
     private static int escape(String literal, int at, StringBuilder text, int line) {
         char c = literal.charAt(at);
         int known = SHORT.indexOf(c);
@@ -37,7 +37,7 @@ final class Escapes {
             case 'x' -> code(literal, at + 1, 2, text, line);
             case 'u' -> code(literal, at + 1, 4, text, line);
             case 'U' -> code(literal, at + 1, 8, text, line);
-            case 'N' -> throw new TemplateError(line, "characters by name (\"\\N\") are not supported in a string");
+            case 'N' -> throw new TemplateError(line, "named characters (\"\\N\") are not supported in strings");
             case '0', '1', '2', '3', '4', '5', '6', '7' -> octal(literal, at, text);
             default -> {
                 text.append('\\').append(c);
@@ -53,7 +53,7 @@ final class Escapes {
                 text.appendCodePoint(Integer.parseInt(literal, at, end, 16));
                 return end;
             } catch (IllegalArgumentException notACharacter) {
-                // Told below.
+                // Reported below.
             }
         }
         throw new TemplateError(

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Expressions to values, within a scope. */
+/** Evaluates expressions within a scope. */
 final class Evaluator {
     private final Budget budget;
 
@@ -125,7 +125,7 @@ final class Evaluator {
         if (value instanceof Real(double number)) {
             return new Real(minus ? -number : number);
         }
-        long number = Numbers.whole(value, "the operand of a sign");
+        long number = Numbers.integer(value, "the operand of a sign");
         return new Int(minus ? Math.negateExact(number) : number);
     }
 

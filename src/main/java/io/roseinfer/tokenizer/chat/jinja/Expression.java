@@ -3,7 +3,7 @@ package io.roseinfer.tokenizer.chat.jinja;
 import java.util.List;
 import java.util.Optional;
 
-/** What has a value. */
+/** A node of the syntax tree that has a value. */
 sealed interface Expression {
     record Constant(Value value) implements Expression {}
 
@@ -32,7 +32,7 @@ sealed interface Expression {
     /** Operands joined by {@code ~}. */
     record Concatenation(List<Expression> operands) implements Expression {}
 
-    /** {@code a < b <= c}, which is true if each neighbouring pair is. */
+    /** {@code a < b <= c}, which is true if each adjacent pair is. */
     record Comparison(Expression first, List<Comparand> rest) implements Expression {}
 
     record Comparand(String operator, Expression operand) {}
@@ -50,7 +50,7 @@ sealed interface Expression {
 
     record DictOf(List<Expression> keys, List<Expression> values) implements Expression {}
 
-    /** What a call, a filter or a test is given. */
+    /** The arguments of a call, a filter or a test. */
     record Arguments(List<Expression> positional, List<Keyword> named) {
         static final Arguments NONE = new Arguments(List.of(), List.of());
     }

@@ -11,14 +11,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Tokens to expressions, from what binds least to what binds most: {@code if else}, {@code or}, {@code and}, {@code not}, comparisons,
- * sums, {@code ~}, products, powers, signs, and then what follows an operand: members, calls, filters, tests.
+ * Parses expressions by precedence, from lowest to highest: {@code if else}, {@code or}, {@code and}, {@code not},
+ * comparisons, sums, {@code ~}, products, powers, signs, and then the suffixes of an operand: members, calls, filters,
+ * tests.
  */
 final class ExpressionParser {
     private static final Set<String> COMPARISONS = Set.of("==", "!=", "<", "<=", ">", ">=");
 
-    /** Words that end a test where its argument could stand. */
-    private static final Set<String> BEHIND_TESTS = Set.of("else", "or", "and");
+    /** Words after a test that are not its argument. */
+    private static final Set<String> AFTER_TESTS = Set.of("else", "or", "and");
 
     private final Cursor tokens;
 
@@ -26,12 +27,12 @@ final class ExpressionParser {
         this.tokens = tokens;
     }
 
-    /** One expression, or several with commas between them, which are a tuple. */
+    /** Parses one expression, or several separated by commas, which are a tuple. */
     Expression tuple() {
         return tupleOf(expression());
     }
 
-    /** As {@link #tuple}, but {@code if} is not part of it: what a loop goes over. */
+    /** Parses the items of a loop: like {@link #tuple}, but without {@code if}. */
     Expression loopItems() {
         return tupleOf(either());
     }
@@ -126,10 +127,13 @@ final class ExpressionParser {
         return left;
     }
 
-    /** What {@code +} adds to a text marked as safe is escaped for HTML. Nothing else here is, so {@code safe} changes nothing else. */
+    /**
+     * Rejects {@code safe} operands of {@code +}: Jinja HTML-escapes what is added to them. Elsewhere {@code safe} has
+     * no effect here.
+     */
     private void requireNotSafe(Expression operand) {
         if (operand instanceof Expression.Filter filter && filter.name().equals("safe")) {
-            throw tokens.refused("\"+\" behind the filter \"safe\" is not supported; use \"~\"");
+            throw tokens.refused("\"+\" after the filter \"safe\" is not supported; use \"~\"");
         }
     }
 
@@ -251,7 +255,7 @@ final class ExpressionParser {
         }
     }
 
-    /** Attributes, items and calls behind an operand. */
+    /** Parses attributes, items and calls after an operand. */
     private Expression members(Expression operand) {
         Expression value = operand;
         while (true) {
@@ -313,14 +317,14 @@ final class ExpressionParser {
             } else if (named.isEmpty()) {
                 positional.add(expression());
             } else {
-                throw tokens.unexpected("an argument with a name");
+                throw tokens.unexpected("a named argument");
             }
             requireSeparator(")");
         }
         return new Arguments(positional, named);
     }
 
-    /** Filters, tests and calls behind an operand. */
+    /** Parses filters, tests and calls after an operand. */
     private Expression filters(Expression operand) {
         Expression value = operand;
         while (true) {
@@ -336,7 +340,7 @@ final class ExpressionParser {
         }
     }
 
-    /** The filters behind the bar that has been read: {@code upper|trim}. */
+    /** Parses the filters after a bar that has been read: {@code upper|trim}. */
     List<Expression.Filter> filterChain() {
         List<Expression.Filter> chain = new ArrayList<>();
         do {
@@ -398,7 +402,7 @@ final class ExpressionParser {
     private boolean beginsArgument() {
         Token token = tokens.peek();
         return switch (token.kind()) {
-            case NAME -> !BEHIND_TESTS.contains(token.text());
+            case NAME -> !AFTER_TESTS.contains(token.text());
             case STRING, INTEGER, FLOAT -> true;
             case OPERATOR -> token.text().equals("[") || token.text().equals("{");
             default -> false;

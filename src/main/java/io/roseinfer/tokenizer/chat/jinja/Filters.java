@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
-/** What {@code |} can apply to one value; {@link ListFilters} has those of lists. */
+/** The filters of single values; {@link ListFilters} has those of lists. */
 final class Filters {
-    /** What a filter does. */
+    /** The implementation of a filter. */
     interface Filter {
         Value apply(Value value, Given given, Budget budget);
     }
@@ -74,7 +74,7 @@ final class Filters {
         given.none();
         return value instanceof Real(double number)
                 ? new Real(Math.abs(number))
-                : new Int(Math.absExact(Numbers.whole(value, "the value of abs")));
+                : new Int(Math.absExact(Numbers.integer(value, "the value of abs")));
     }
 
     private static Value length(Value value, Given given, Budget budget) {
@@ -92,7 +92,7 @@ final class Filters {
 
     private static Value toReal(Value value, Given given, Budget budget) {
         Optional<Value> absent = given.bind("default").getFirst();
-        requireDefined(value, "a number with a point");
+        requireDefined(value, "a float");
         return real(value).<Value>map(Real::new).orElse(absent.orElse(new Real(0)));
     }
 
@@ -113,11 +113,11 @@ final class Filters {
         List<Optional<Value>> bound = given.bind("default", "base");
         int base = bound.get(1).map(number -> Numbers.bounded(number, "base")).orElse(10);
         Value absent = bound.get(0).orElse(new Int(0));
-        requireDefined(value, "a whole number");
-        if (Numbers.isWhole(value)) {
-            return value instanceof LargeInt ? value : new Int(Numbers.whole(value, ""));
+        requireDefined(value, "an integer");
+        if (Numbers.isInteger(value)) {
+            return value instanceof LargeInt ? value : new Int(Numbers.integer(value, ""));
         }
-        Optional<Value> whole = value instanceof Text(String text) ? Numbers.parseWhole(text, base) : Optional.empty();
+        Optional<Value> whole = value instanceof Text(String text) ? Numbers.parseInteger(text, base) : Optional.empty();
         return whole.or(() -> real(value)
                         .filter(number -> !number.isNaN() && !number.isInfinite())
                         .map(number -> Numbers.of(new BigDecimal(number).toBigInteger())))
@@ -126,7 +126,7 @@ final class Filters {
 
     private static Value format(Value value, Given given, Budget budget) {
         if (!given.named().isEmpty()) {
-            throw new TemplateError("the filter format with named values is not supported");
+            throw new TemplateError("the filter format does not support named values");
         }
         return Formatting.percent(
                 PythonText.str(value), new Items(given.positional(), Items.Kind.TUPLE), budget);
@@ -174,7 +174,7 @@ final class Filters {
         return new Text(text);
     }
 
-    /** Every word begins with a capital, and goes on in lower case; what separates words remains. */
+    /** Capitalizes every word, and lowercases the rest of it; separators are kept. */
     private static String title(String text) {
         StringBuilder out = new StringBuilder();
         for (String part : WORD_BEGIN.split(text)) {

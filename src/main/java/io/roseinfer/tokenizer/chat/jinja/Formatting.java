@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The part of Python's text formats that templates have: {@code "%s" % x} and {@code "{}".format(x)}, without widths. */
+/** The supported part of Python's string formatting: {@code "%s" % x} and {@code "{}".format(x)}, without widths. */
 final class Formatting {
     private static final Pattern PERCENT = Pattern.compile("%(.?)", Pattern.DOTALL);
     private static final Pattern BRACES = Pattern.compile("\\{\\{|\\}\\}|\\{([^{}]*)\\}|[{}]");
 
     private Formatting() {}
 
-    /** {@code format % values}, where a tuple is several values and anything else is one. */
+    /** Evaluates {@code format % values}; a tuple is several values, anything else is one. */
     static Value percent(String format, Value values, Budget budget) {
         List<Value> all = values instanceof Items(var items, Items.Kind kind) && kind == Items.Kind.TUPLE
                 ? items
@@ -27,19 +27,19 @@ final class Formatting {
             String text = "%";
             if (!conversion.equals("%")) {
                 if (used == all.size()) {
-                    throw new TemplateError("the format " + format + " has more places than values");
+                    throw new TemplateError("the format " + format + " has more placeholders than values");
                 }
                 text = converted(conversion, all.get(used++));
             }
             append(matcher, text, out, budget);
         }
         if (used < all.size()) {
-            throw new TemplateError("the format " + format + " has fewer places than values");
+            throw new TemplateError("the format " + format + " has fewer placeholders than values");
         }
         return new Text(matcher.appendTail(out).toString());
     }
 
-    /** Appends what precedes a match, and then a text in its place. */
+    /** Appends the text before a match, and then a replacement of the match. */
     private static void append(Matcher matcher, String text, StringBuilder out, Budget budget) {
         int length = out.length();
         matcher.appendReplacement(out, "");
@@ -53,12 +53,12 @@ final class Formatting {
             case "d", "i" ->
                 value instanceof Value.Real(double number)
                         ? Long.toString((long) number)
-                        : Long.toString(Numbers.whole(value, "the value of %d"));
-            default -> throw new TemplateError("the format %" + conversion + " is not supported; %s and %d are");
+                        : Long.toString(Numbers.integer(value, "the value of %d"));
+            default -> throw new TemplateError("the format %" + conversion + " is not supported; use %s or %d");
         };
     }
 
-    /** {@code format.format(...)}. */
+    /** Evaluates {@code format.format(...)}. */
     static Value braces(String format, Given arguments, Budget budget) {
         StringBuilder out = new StringBuilder();
         Matcher matcher = BRACES.matcher(format);
@@ -84,7 +84,7 @@ final class Formatting {
         }
         Value named = arguments.named().get(name);
         if (named == null) {
-            throw new TemplateError("the format place {" + name + "} is not supported, or has no value");
+            throw new TemplateError("the format field {" + name + "} is not supported or has no value");
         }
         return named;
     }

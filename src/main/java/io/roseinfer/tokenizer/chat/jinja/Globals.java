@@ -15,15 +15,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
-/** The functions that a template can call by name. */
+/** The global functions of templates. */
 final class Globals {
-    /** Functions that Jinja has and this does not. */
+    /** Functions of Jinja that are not supported. */
     static final Set<String> UNSUPPORTED = Set.of("lipsum", "cycler", "joiner", "super", "self", "caller");
 
-    /** As many as Jinja's sandbox has. */
+    /** The limit of Jinja's sandbox. */
     private static final int MAX_RANGE = 100_000;
 
-    /** What a template says is wrong with its conversation. */
+    /** Thrown by a template that rejects its conversation. */
     static final class Raised extends RuntimeException {
         Raised(String message) {
             super(message, null, false, false);
@@ -36,7 +36,7 @@ final class Globals {
 
     private Globals() {}
 
-    /** Puts them into a scope. */
+    /** Defines the functions in a scope. */
     static void define(Scope scope, UnaryOperator<String> strftime) {
         define(scope, "range", Globals::range);
         define(scope, "namespace", given -> new Namespace(fields(given)));
@@ -60,13 +60,13 @@ final class Globals {
 
     private static Value range(Given given) {
         List<Optional<Value>> bound = given.bind("start", "stop", "step");
-        long first = Numbers.whole(given.required(bound, 0, "a bound"), "the bound of range");
+        long first = Numbers.integer(given.required(bound, 0, "a bound"), "the bound of range");
         long start = bound.get(1).isPresent() ? first : 0;
         long stop = bound.get(1)
-                .map(value -> Numbers.whole(value, "the bound of range"))
+                .map(value -> Numbers.integer(value, "the bound of range"))
                 .orElse(first);
         long step = bound.get(2)
-                .map(value -> Numbers.whole(value, "the step of range"))
+                .map(value -> Numbers.integer(value, "the step of range"))
                 .orElse(1L);
         if (step == 0) {
             throw new TemplateError("the step of range is 0");
@@ -81,7 +81,9 @@ final class Globals {
         return new Items(values, Items.Kind.RANGE);
     }
 
-    /** The fields that a namespace or a dict is made with: a dict's, or a list's of pairs, and then those by name. */
+    /**
+     * Returns the fields of a new namespace or dict: those of a dict or a list of pairs, and then the named arguments.
+     */
     private static Map<String, Value> fields(Given given) {
         Map<String, Value> fields = new LinkedHashMap<>();
         if (given.positional().size() > 1) {
@@ -92,7 +94,7 @@ final class Globals {
             for (Value pair : source instanceof Dict dict ? Methods.pairs(dict) : Operators.iterate(source)) {
                 List<Value> both = Operators.iterate(pair);
                 if (both.size() != 2) {
-                    throw new TemplateError(given.callee() + " is given something else than pairs");
+                    throw new TemplateError(given.callee() + " needs pairs");
                 }
                 fields.put(Methods.text(both.get(0), "a field's name"), both.get(1));
             }

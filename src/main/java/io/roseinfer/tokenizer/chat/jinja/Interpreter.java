@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Carries out the statements of one rendering. */
+/** Executes the statements of one rendering. */
 final class Interpreter {
     /** How a statement ended. */
     private enum Flow {
@@ -26,7 +26,7 @@ final class Interpreter {
     private final Evaluator evaluator = new Evaluator(budget);
     private int line;
 
-    /** The line of the statement it has come to. */
+    /** Returns the line of the current statement. */
     int line() {
         return line;
     }
@@ -138,11 +138,11 @@ final class Interpreter {
                 break;
             }
         }
-        // As Jinja has it: unlike Python's, its else runs unless some iteration came to its end.
+        // As in Jinja: unlike Python's, its else branch runs unless an iteration was completed.
         return completed ? Flow.ON : body(loop.otherwise(), scope.inner(), out);
     }
 
-    /** What is looped over: those items that the loop's filter takes. */
+    /** Returns the items of a loop that pass its filter. */
     private List<Value> items(Statement.For loop, Scope scope) {
         List<Value> all = Operators.iterate(evaluator.evaluate(loop.items(), scope));
         budget.spend(all.size());
@@ -165,7 +165,7 @@ final class Interpreter {
             case Target.Name(String name) -> scope.set(name, value);
             case Target.Field(String name, String field) -> {
                 if (!(scope.get(name) instanceof Namespace(Map<String, Value> fields))) {
-                    throw new TemplateError(name + " is no namespace, so its field " + field + " cannot be set");
+                    throw new TemplateError(name + " is not a namespace, so its field " + field + " cannot be set");
                 }
                 fields.put(field, value);
             }
@@ -188,7 +188,7 @@ final class Interpreter {
             List<Optional<Value>> bound = given.bind(
                     macro.parameters().stream().map(Parameter::name).toArray(String[]::new));
             Scope scope = around.inner();
-            // A call with more arguments than parameters is refused.
+            // Empty, because calls with more arguments than parameters are rejected.
             scope.set("varargs", Value.Items.tuple());
             scope.set("kwargs", new Value.Dict(Map.of()));
             for (int i = 0; i < bound.size(); i++) {

@@ -9,15 +9,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Source to tokens, with the whitespace control of {@code trim_blocks} and {@code lstrip_blocks}: the newline behind a block or a
- * comment goes, and so do the blanks in front of one that begins its line; {@code -} at a tag takes all whitespace on its side, and
- * {@code +} keeps it all.
+ * Splits a source into tokens, with the whitespace control of {@code trim_blocks} and {@code lstrip_blocks}. The
+ * newline after a block or a comment is removed, and so are spaces before one that begins its line. {@code -} at a tag
+ * removes all whitespace on its side, and {@code +} keeps it.
  */
 final class Lexer {
     /**
-     * A piece of a template\'s source.
+     * A token of a template's source.
      *
-     * @param text an operator or a name as written, a string without quotes and escapes, or the text between tags
+     * @param text an operator or a name, a string without quotes and escapes, or the text between tags
      */
     record Token(Kind kind, String text, int line) {
         enum Kind {
@@ -43,7 +43,7 @@ final class Lexer {
             return kind == Kind.NAME && text.equals(name);
         }
 
-        /** The token as messages show it. */
+        /** Returns the token for messages. */
         String shown() {
             return switch (kind) {
                 case OUTPUT_END, BLOCK_END -> "the end of the tag";
@@ -66,14 +66,14 @@ final class Lexer {
     private final List<Token> tokens = new ArrayList<>();
     private int at;
     private int line = 1;
-    /** Whether what was read last ended with a newline. */
+    /** Whether the input read so far ends with a newline. */
     private boolean atLineStart = true;
 
     private Lexer(String source) {
         this.source = source;
     }
 
-    /** The tokens of a template, the last of them {@link Kind#END}. */
+    /** Returns the tokens of a template; the last one is {@link Kind#END}. */
     static List<Token> read(String source) {
         String unix = source.replace("\r\n", "\n").replace('\r', '\n');
         Lexer lexer = new Lexer(unix.endsWith("\n") ? unix.substring(0, unix.length() - 1) : unix);
@@ -105,7 +105,7 @@ final class Lexer {
                 Matcher raw = at(RAW);
                 if (raw.lookingAt()) {
                     moveTo(raw.end());
-                    behindTag(raw.group(1).isEmpty() ? '+' : '-');
+                    afterTag(raw.group(1).isEmpty() ? '+' : '-');
                     raw();
                 } else {
                     tag(Kind.BLOCK_BEGIN, Kind.BLOCK_END, "%}");
@@ -114,7 +114,7 @@ final class Lexer {
         }
     }
 
-    /** Text in front of a tag, without what the tag takes away. */
+    /** Returns the text before a tag, without the whitespace that the tag removes. */
     private String controlled(String text, char sign, boolean isBlock) {
         if (sign == '-') {
             return PythonText.stripEnd(text);
@@ -136,27 +136,27 @@ final class Lexer {
     private void comment() {
         int end = source.indexOf("#}", at);
         if (end < 0) {
-            throw new TemplateError(line, "a comment does not end; \"#}\" is missing");
+            throw new TemplateError(line, "a comment is not closed; \"#}\" is missing");
         }
         char sign = end > at ? source.charAt(end - 1) : ' ';
         moveTo(end + 2);
-        behindTag(sign);
+        afterTag(sign);
     }
 
     private void raw() {
         Matcher end = END_RAW.matcher(source);
         if (!end.find(at)) {
-            throw new TemplateError(line, "a raw block does not end; \"{% endraw %}\" is missing");
+            throw new TemplateError(line, "a raw block is not closed; \"{% endraw %}\" is missing");
         }
         String sign = end.group(1);
         data(controlled(source.substring(at, end.start()), sign.isEmpty() ? ' ' : sign.charAt(0), true));
-        String behind = end.group(2);
+        String afterSign = end.group(2);
         moveTo(end.end());
-        behindTag(behind.isEmpty() ? ' ' : behind.charAt(0));
+        afterTag(afterSign.isEmpty() ? ' ' : afterSign.charAt(0));
     }
 
-    /** Skips what a block's or a comment's end takes away. */
-    private void behindTag(char sign) {
+    /** Skips the whitespace that the end of a block or comment removes. */
+    private void afterTag(char sign) {
         int end = at;
         if (sign == '-') {
             while (end < source.length() && PythonText.isSpace(source.charAt(end))) {
@@ -185,7 +185,7 @@ final class Lexer {
                 operator(open);
             }
         }
-        throw new TemplateError(opened, "a tag does not end; \"" + closing + "\" is missing");
+        throw new TemplateError(opened, "a tag is not closed; \"" + closing + "\" is missing");
     }
 
     private boolean closes(Kind kind, String closing) {
@@ -196,7 +196,7 @@ final class Lexer {
         }
         add(kind, "");
         moveTo(at + (signed ? 3 : 2));
-        behindTag(signed ? sign : kind == Kind.BLOCK_END ? ' ' : '+');
+        afterTag(signed ? sign : kind == Kind.BLOCK_END ? ' ' : '+');
         return true;
     }
 
@@ -206,7 +206,7 @@ final class Lexer {
         while (charAt(end) != quote) {
             end += charAt(end) == '\\' ? 2 : 1;
             if (end >= source.length()) {
-                throw new TemplateError(line, "a string does not end; " + quote + " is missing");
+                throw new TemplateError(line, "a string is not closed; " + quote + " is missing");
             }
         }
         add(Kind.STRING, Escapes.read(source.substring(begin, end), line));

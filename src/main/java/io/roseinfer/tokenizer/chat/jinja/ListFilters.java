@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** What {@code |} can apply to lists and dicts. */
+/** The filters of lists and dicts. */
 final class ListFilters {
     private static final Map<String, Filter> FILTERS = Map.ofEntries(
             Map.entry("dictsort", ListFilters::dictSort),
@@ -58,7 +58,7 @@ final class ListFilters {
         return value.map(Operators::truth).orElse(false);
     }
 
-    /** What an item is looked at by: itself, or an attribute with dots between names. */
+    /** Returns a function that maps an item to its key: itself, or an attribute path separated by dots. */
     private static UnaryOperator<Value> getter(Optional<Value> attribute, boolean caseSensitive, Budget budget) {
         return item -> {
             Value value = attribute
@@ -88,7 +88,7 @@ final class ListFilters {
     private static Value dictSort(Value value, Given given, Budget budget) {
         List<Optional<Value>> bound = given.bind("case_sensitive", "by", "reverse");
         if (!(value instanceof Dict dict)) {
-            throw new TemplateError("dictsort is given " + Operators.typeName(value) + "; it must be a dict");
+            throw new TemplateError("the value of dictsort is " + Operators.typeName(value) + "; it must be a dict");
         }
         int place = bound.get(1).map(PythonText::str).orElse("key").equals("value") ? 1 : 0;
         return sorted(
@@ -118,11 +118,11 @@ final class ListFilters {
     private static Value end(Value value, Given given, boolean last) {
         given.none();
         if (last && value instanceof Generator) {
-            throw new TemplateError("a generator has no last item; make a list of it");
+            throw new TemplateError("a generator has no last item; convert it to a list");
         }
         List<Value> values = Operators.iterate(value);
         if (values.isEmpty()) {
-            return new Undefined("the " + (last ? "last" : "first") + " item of nothing");
+            return new Undefined("the " + (last ? "last" : "first") + " item of an empty sequence");
         }
         return last ? values.getLast() : values.getFirst();
     }
@@ -132,7 +132,7 @@ final class ListFilters {
         return switch (value) {
             case Undefined ignored -> generator(List.of());
             case Dict dict -> generator(Methods.pairs(dict));
-            default -> throw new TemplateError("items is given " + Operators.typeName(value) + "; it must be a dict");
+            default -> throw new TemplateError("the value of items is " + Operators.typeName(value) + "; it must be a dict");
         };
     }
 
@@ -221,7 +221,7 @@ final class ListFilters {
                     .map(name -> lookUp(item, name, Optional.empty(), budget))
                     .orElse(item);
             if (term instanceof Text || sum instanceof Text) {
-                throw new TemplateError("sum does not add texts; use join");
+                throw new TemplateError("sum does not add strings; use join");
             }
             sum = Operators.arithmetic("+", sum, term, budget);
         }
@@ -237,13 +237,13 @@ final class ListFilters {
         return generator(List.copyOf(seen.values()));
     }
 
-    /** The least or the greatest item; of equal ones the first. */
+    /** Returns the smallest or the largest item; of equal ones the first. */
     private static Value extreme(Value value, Given given, Budget budget, int sign) {
         List<Optional<Value>> bound = given.bind("case_sensitive", "attribute");
         UnaryOperator<Value> key = getter(bound.get(1), flag(bound.get(0)), budget);
         List<Value> values = Operators.iterate(value);
         if (values.isEmpty()) {
-            return new Undefined(given.callee() + " of nothing");
+            return new Undefined(given.callee() + " of an empty sequence");
         }
         Value best = values.getFirst();
         for (Value item : values) {

@@ -20,7 +20,10 @@ import java.util.function.BiPredicate;
 import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 
-/** The methods and fields of values: those of Python's {@code str}, {@code dict} and {@code list} that change nothing. */
+/**
+ * The methods and fields of values: those of Python's {@code str}, {@code dict} and {@code list} that do not modify
+ * them.
+ */
 final class Methods {
     private interface TextMethod {
         Value call(String self, Given given, Budget budget);
@@ -62,7 +65,7 @@ final class Methods {
     private static final Set<String> OF_LISTS = Set.of("index", "count");
     private static final Set<String> OF_LOOPS = Set.of("cycle", "changed");
 
-    /** Methods that would change a value of the caller's; Jinja's sandbox forbids them, too. */
+    /** Methods that would modify a value, which Jinja's sandbox forbids, too. */
     private static final Set<String> CHANGING_DICTS = Set.of("update", "pop", "popitem", "clear", "setdefault");
 
     private static final Set<String> CHANGING_LISTS =
@@ -70,7 +73,7 @@ final class Methods {
 
     private Methods() {}
 
-    /** Whether any value has a method of that name. */
+    /** Returns whether any value has a method with this name. */
     static boolean isKnown(String name) {
         return TEXT.containsKey(name)
                 || OF_DICTS.contains(name)
@@ -78,7 +81,7 @@ final class Methods {
                 || OF_LOOPS.contains(name);
     }
 
-    /** A method or a field of a value; a dict's entries are none. */
+    /** Returns a method or a field of a value; a dict's entries are not included. */
     static Optional<Value> member(Value object, String name, Budget budget) {
         return switch (object) {
             case Text(String self) ->
@@ -104,7 +107,7 @@ final class Methods {
 
     private static void requireUnchanging(String name, Set<String> changing) {
         if (changing.contains(name)) {
-            throw new TemplateError("\"" + name + "\" would change a value; only a namespace can be changed");
+            throw new TemplateError("\"" + name + "\" would modify a value; only a namespace can be modified");
         }
     }
 
@@ -124,7 +127,7 @@ final class Methods {
         };
     }
 
-    /** A dict's entries as tuples. */
+    /** Returns a dict's entries as tuples. */
     static List<Value> pairs(Dict dict) {
         List<Value> pairs = new ArrayList<>();
         dict.entries().forEach((key, value) -> pairs.add(Items.tuple(key, value)));
@@ -143,7 +146,7 @@ final class Methods {
             }
         }
         if (name.equals("index")) {
-            throw new TemplateError("a list does not have the value whose index is asked for");
+            throw new TemplateError("index: the list does not have the value");
         }
         return new Int(count);
     }
@@ -153,7 +156,7 @@ final class Methods {
         return new Text(PythonText.strip(self, stripped(characters), begin, end));
     }
 
-    /** The characters that {@code strip} and {@code trim} take away: whitespace unless some are named. */
+    /** Returns the characters that {@code strip} and {@code trim} remove: whitespace by default. */
     static IntPredicate stripped(Optional<Value> characters) {
         if (characters.isEmpty() || characters.get() instanceof None) {
             return PythonText::isSpace;
@@ -166,11 +169,11 @@ final class Methods {
         if (value instanceof Text(String text)) {
             return text;
         }
-        throw new TemplateError(what + " is " + Operators.typeName(value) + "; it must be a text");
+        throw new TemplateError(what + " is " + Operators.typeName(value) + "; it must be a string");
     }
 
     private static String part(Given given) {
-        return text(given.one("part"), "the part to look for");
+        return text(given.one("part"), "the substring");
     }
 
     private static Value plain(String self, Given given, Budget budget, UnaryOperator<String> changed) {
@@ -194,12 +197,15 @@ final class Methods {
     }
 
     /**
-     * The part of a text that a method looks at.
+     * The part of a string that a method searches.
      *
      * @param from an index of UTF-16
      */
     private record Range(int from, int to) {
-        /** The part from a start to an end in code points, which are the second and the third argument; empty if it begins after the text. */
+        /**
+         * Returns the part between the second and the third argument, in code points; empty if it begins after the
+         * string.
+         */
         static Optional<Range> of(String self, List<Optional<Value>> bound) {
             if (bound.get(1).isEmpty() && bound.get(2).isEmpty()) {
                 return Optional.of(new Range(0, self.length()));
@@ -214,7 +220,7 @@ final class Methods {
 
         private static int place(Optional<Value> bound, int absent, int length) {
             long place = bound.filter(value -> !(value instanceof None))
-                    .map(value -> Numbers.bounded(value, "a place in a text"))
+                    .map(value -> Numbers.bounded(value, "an index of a string"))
                     .orElse(absent);
             return (int) Math.max(0, place < 0 ? place + length : place);
         }
@@ -232,10 +238,12 @@ final class Methods {
         return new Text(TextParts.replace(self, old, by, max, budget));
     }
 
-    /** {@code find} and {@code rfind}, and {@code index} and {@code rindex}, which must find it. */
+    /**
+     * Evaluates {@code find} and {@code rfind}, or {@code index} and {@code rindex}, which fail if nothing is found.
+     */
     private static Value find(String self, Given given, BiFunction<String, String, Integer> indexOf, boolean must) {
         List<Optional<Value>> bound = given.bind("part", "start", "end");
-        String part = text(given.required(bound, 0, "a part"), "the part to look for");
+        String part = text(given.required(bound, 0, "a part"), "the substring");
         int index = Range.of(self, bound)
                 .map(range -> {
                     int found = indexOf.apply(range.of(self), part);
@@ -243,7 +251,7 @@ final class Methods {
                 })
                 .orElse(-1);
         if (must && index < 0) {
-            throw new TemplateError("a text does not have the part whose index is asked for");
+            throw new TemplateError("index: the string does not have the substring");
         }
         return new Int(index);
     }

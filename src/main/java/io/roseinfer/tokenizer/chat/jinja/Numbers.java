@@ -13,9 +13,9 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Python's numbers: whole ones, of which a calculation can have 64 bits, and doubles. */
+/** Python's numbers: integers, limited to 64 bits in calculations, and doubles. */
 final class Numbers {
-    /** Python reads no longer whole number from a text. */
+    /** Python's limit when parsing an integer. */
     private static final int MAX_DIGITS = 4300;
 
     private static final Pattern REAL = Pattern.compile("(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?");
@@ -32,12 +32,15 @@ final class Numbers {
                 default -> new Int(Long.parseLong(digits));
             };
         } catch (NumberFormatException e) {
-            throw new TemplateError(token.line(), "the number " + digits + " is beyond 64 bits");
+            throw new TemplateError(token.line(), "the integer " + digits + " exceeds 64 bits");
         }
     }
 
-    /** A text as Python's {@code int(text, base)} reads it: with a sign, a prefix such as 0x, and underscores between digits. */
-    static Optional<Value> parseWhole(String text, int base) {
+    /**
+     * Parses a string like Python's {@code int(text, base)}: with a sign, a prefix such as 0x, and underscores between
+     * digits.
+     */
+    static Optional<Value> parseInteger(String text, int base) {
         Optional<String> digits = withoutUnderscores(text).filter(number -> number.length() <= MAX_DIGITS);
         try {
             return digits.map(number -> of(new BigInteger(withoutPrefix(number, base), base)));
@@ -64,7 +67,7 @@ final class Numbers {
         return number.bitLength() < Long.SIZE ? new Int(number.longValue()) : new LargeInt(number);
     }
 
-    /** A text as Python's {@code float} reads it. */
+    /** Parses a string like Python's {@code float}. */
     static Optional<Double> parseReal(String text) {
         return withoutUnderscores(text).flatMap(number -> {
             boolean signed = number.startsWith("+") || number.startsWith("-");
@@ -80,7 +83,10 @@ final class Numbers {
         });
     }
 
-    /** A number's text in lower case without what Python allows around it and between its digits; empty if they stand elsewhere. */
+    /**
+     * Returns a number in lower case without surrounding whitespace and underscores between digits; empty if an
+     * underscore is elsewhere.
+     */
     private static Optional<String> withoutUnderscores(String text) {
         String number = PythonText.lower(PythonText.strip(text, PythonText::isSpace, true, true));
         boolean between = !number.startsWith("_") && !number.endsWith("_") && !number.contains("__");
@@ -88,62 +94,62 @@ final class Numbers {
     }
 
     static boolean isNumber(Value value) {
-        return isWhole(value) || value instanceof Real;
+        return isInteger(value) || value instanceof Real;
     }
 
-    /** Whether a value is whole, truth values included. */
-    static boolean isWhole(Value value) {
+    /** Returns whether a value is an integer or a boolean. */
+    static boolean isInteger(Value value) {
         return value instanceof Int || value instanceof LargeInt || value instanceof Bool;
     }
 
-    static long whole(Value value, String what) {
+    static long integer(Value value, String what) {
         return switch (value) {
             case Int(long number) -> number;
-            case LargeInt ignored -> throw new TemplateError("a whole number is beyond 64 bits");
+            case LargeInt ignored -> throw new TemplateError("an integer exceeds 64 bits");
             case Bool(boolean truth) -> truth ? 1 : 0;
-            default -> throw new TemplateError(what + " is " + Operators.typeName(value) + "; it must be a whole number");
+            default -> throw new TemplateError(what + " is " + Operators.typeName(value) + "; it must be an integer");
         };
     }
 
-    /** A whole number, bounded to what an {@code int} holds. */
+    /** Returns an integer clamped to the range of {@code int}. */
     static int bounded(Value value, String what) {
-        return Math.clamp(whole(value, what), Integer.MIN_VALUE, Integer.MAX_VALUE);
+        return Math.clamp(integer(value, what), Integer.MIN_VALUE, Integer.MAX_VALUE);
     }
 
     static double real(Value value) {
         return switch (value) {
             case Real(double number) -> number;
             case LargeInt(BigInteger number) -> number.doubleValue();
-            default -> whole(value, "an operand");
+            default -> integer(value, "an operand");
         };
     }
 
-    /** Compares two whole numbers of any size. */
-    static int orderOfWhole(Value left, Value right) {
+    /** Compares two integers of any size. */
+    static int compareIntegers(Value left, Value right) {
         return left instanceof LargeInt || right instanceof LargeInt
                 ? large(left).compareTo(large(right))
-                : Long.compare(whole(left, "an operand"), whole(right, "an operand"));
+                : Long.compare(integer(left, "an operand"), integer(right, "an operand"));
     }
 
     private static BigInteger large(Value value) {
-        return value instanceof LargeInt(BigInteger number) ? number : BigInteger.valueOf(whole(value, "an operand"));
+        return value instanceof LargeInt(BigInteger number) ? number : BigInteger.valueOf(integer(value, "an operand"));
     }
 
     static Value arithmetic(String operator, Value left, Value right) {
         try {
-            if (!operator.equals("/") && isWhole(left) && isWhole(right)) {
-                long a = whole(left, "an operand");
-                long b = whole(right, "an operand");
-                return operator.equals("**") && b < 0 ? new Real(Math.pow((double) a, (double) b)) : new Int(ofWhole(operator, a, b));
+            if (!operator.equals("/") && isInteger(left) && isInteger(right)) {
+                long a = integer(left, "an operand");
+                long b = integer(right, "an operand");
+                return operator.equals("**") && b < 0 ? new Real(Math.pow((double) a, (double) b)) : new Int(integerArithmetic(operator, a, b));
             }
         } catch (ArithmeticException e) {
             throw new TemplateError(
-                    Operators.isZero(right) ? "division by zero" : "a whole number grows beyond 64 bits");
+                    Operators.isZero(right) ? "division by zero" : "an integer exceeds 64 bits");
         }
-        return new Real(ofReal(operator, real(left), real(right)));
+        return new Real(realArithmetic(operator, real(left), real(right)));
     }
 
-    private static long ofWhole(String operator, long a, long b) {
+    private static long integerArithmetic(String operator, long a, long b) {
         return switch (operator) {
             case "+" -> Math.addExact(a, b);
             case "-" -> Math.subtractExact(a, b);
@@ -154,7 +160,7 @@ final class Numbers {
         };
     }
 
-    private static double ofReal(String operator, double a, double b) {
+    private static double realArithmetic(String operator, double a, double b) {
         if (b == 0 && (operator.equals("/") || operator.equals("//") || operator.equals("%"))) {
             throw new TemplateError("division by zero");
         }
@@ -169,7 +175,9 @@ final class Numbers {
         };
     }
 
-    /** A double as Python writes it: the shortest digits that give it back, with an exponent below 1e-4 and from 1e16. */
+    /**
+     * Formats a double like Python: the shortest digits that identify it, with an exponent below 1e-4 and from 1e16.
+     */
     static String repr(double value) {
         if (Double.isNaN(value)) {
             return "nan";
@@ -192,23 +200,23 @@ final class Numbers {
         return (value < 0 ? "-" : "") + mantissa + "e" + power;
     }
 
-    /** The fewest digits that give the number back; Java's own text has two of them at least. */
+    /** Returns the shortest digits that identify the number; Java's own text has at least two. */
     private static BigDecimal shortest(double value) {
         BigDecimal digits = new BigDecimal(Double.toString(value)).stripTrailingZeros();
         BigDecimal one = digits.round(new MathContext(1));
         return one.doubleValue() == value ? one.stripTrailingZeros() : digits;
     }
 
-    /** Python's {@code round}: to even where it is halfway. */
+    /** Evaluates Python's {@code round}, which rounds half to even. */
     static Value round(Value value, int digits) {
-        if (isWhole(value) && digits >= 0) {
-            return value instanceof LargeInt ? value : new Int(whole(value, "a number"));
+        if (isInteger(value) && digits >= 0) {
+            return value instanceof LargeInt ? value : new Int(integer(value, "a number"));
         }
         double number = real(value);
         if (Double.isNaN(number) || Double.isInfinite(number)) {
             return value;
         }
         BigDecimal rounded = new BigDecimal(number).setScale(digits, RoundingMode.HALF_EVEN);
-        return isWhole(value) ? new Int(rounded.longValueExact()) : new Real(rounded.doubleValue());
+        return isInteger(value) ? new Int(rounded.longValueExact()) : new Real(rounded.doubleValue());
     }
 }

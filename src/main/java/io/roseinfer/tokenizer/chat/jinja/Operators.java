@@ -21,11 +21,11 @@ import java.util.Optional;
 import java.util.PrimitiveIterator;
 import java.util.stream.LongStream;
 
-/** What Python's operators make of values. What one does not have is a {@link TemplateError}. */
+/** Python's operators on values. An unsupported operation is a {@link TemplateError}. */
 final class Operators {
     private Operators() {}
 
-    /** {@code bool(value)}. */
+    /** Evaluates {@code bool(value)}. */
     static boolean truth(Value value) {
         return switch (value) {
             case Text(String text) -> !text.isEmpty();
@@ -47,11 +47,11 @@ final class Operators {
 
     static String typeName(Value value) {
         return switch (value) {
-            case Text ignored -> "a text";
-            case Int ignored -> "a whole number";
-            case LargeInt ignored -> "a whole number beyond 64 bits";
-            case Real ignored -> "a number with a point";
-            case Bool ignored -> "a truth value";
+            case Text ignored -> "a string";
+            case Int ignored -> "an integer";
+            case LargeInt ignored -> "an integer beyond 64 bits";
+            case Real ignored -> "a float";
+            case Bool ignored -> "a boolean";
             case None ignored -> "none";
             case Undefined(String name) -> "undefined (" + name + ")";
             case Items(var ignored, Items.Kind kind) -> kind == Items.Kind.TUPLE ? "a tuple" : "a list";
@@ -63,12 +63,12 @@ final class Operators {
         };
     }
 
-    /** Python's {@code ==}; values without one of their own are equal to themselves alone. */
+    /** Evaluates Python's {@code ==}; values that do not define it are only equal to themselves. */
     @SuppressWarnings("ReferenceEquality")
     static boolean equal(Value left, Value right) {
         if (Numbers.isNumber(left) && Numbers.isNumber(right)) {
-            return (Numbers.isWhole(left) && Numbers.isWhole(right))
-                    ? Numbers.orderOfWhole(left, right) == 0
+            return (Numbers.isInteger(left) && Numbers.isInteger(right))
+                    ? Numbers.compareIntegers(left, right) == 0
                     : (Numbers.real(left) == Numbers.real(right));
         }
         return switch (left) {
@@ -114,15 +114,15 @@ final class Operators {
         };
     }
 
-    /** Below 0 if the first is less, above if it is more. */
+    /** Returns a negative number if the first is smaller, a positive one if it is larger. */
     static int order(Value left, Value right) {
         if (Numbers.isNumber(left) && Numbers.isNumber(right)) {
-            return Numbers.isWhole(left) && Numbers.isWhole(right)
-                    ? Numbers.orderOfWhole(left, right)
+            return Numbers.isInteger(left) && Numbers.isInteger(right)
+                    ? Numbers.compareIntegers(left, right)
                     : Double.compare(Numbers.real(left), Numbers.real(right));
         }
         if (left instanceof Text(String a) && right instanceof Text(String b)) {
-            return orderOfPoints(a, b);
+            return compareCodePoints(a, b);
         }
         if (left instanceof Items(var a, Items.Kind kind) && right instanceof Items(var b, var otherKind) && kind == otherKind) {
             for (int i = 0; i < Math.min(a.size(), b.size()); i++) {
@@ -132,11 +132,11 @@ final class Operators {
             }
             return Integer.compare(a.size(), b.size());
         }
-        throw new TemplateError(typeName(left) + " and " + typeName(right) + " have no order");
+        throw new TemplateError(typeName(left) + " and " + typeName(right) + " cannot be compared");
     }
 
-    /** By code points; UTF-16 would put what is beyond U+FFFF in front of U+E000. */
-    private static int orderOfPoints(String a, String b) {
+    /** Compares by code points; UTF-16 would order characters beyond U+FFFF before U+E000. */
+    private static int compareCodePoints(String a, String b) {
         int mismatch = java.util.Arrays.mismatch(a.toCharArray(), b.toCharArray());
         if (mismatch < 0 || mismatch >= Math.min(a.length(), b.length())) {
             return Integer.compare(a.length(), b.length());
@@ -154,7 +154,7 @@ final class Operators {
             if (item instanceof Text(String part)) {
                 return text.contains(part);
             }
-            throw new TemplateError("\"in\" looks for " + typeName(item) + " in a text; it must be a text");
+            throw new TemplateError("\"in\" cannot search a string for " + typeName(item) + "; it must be a string");
         }
         if (container instanceof Dict(var entries)) {
             return entries.containsKey(item);
@@ -167,7 +167,7 @@ final class Operators {
         return false;
     }
 
-    /** What a loop over a value sees: characters, items, keys, or nothing of what is undefined. */
+    /** Returns the items of a loop over a value: characters, items or keys; none for an undefined value. */
     static List<Value> iterate(Value value) {
         return switch (value) {
             case Text(String text) ->
@@ -182,11 +182,11 @@ final class Operators {
                 yield rest;
             }
             case Undefined ignored -> List.of();
-            default -> throw new TemplateError(typeName(value) + " cannot be gone through");
+            default -> throw new TemplateError(typeName(value) + " is not iterable");
         };
     }
 
-    /** {@code len(value)}. */
+    /** Evaluates {@code len(value)}. */
     static long length(Value value) {
         return switch (value) {
             case Text(String text) -> text.codePointCount(0, text.length());
@@ -215,11 +215,11 @@ final class Operators {
             both.addAll(b);
             return new Items(both, kind);
         }
-        if (operator.equals("*") && Numbers.isWhole(right)) {
-            return repeated(left, Numbers.whole(right, ""), right, budget);
+        if (operator.equals("*") && Numbers.isInteger(right)) {
+            return repeated(left, Numbers.integer(right, ""), right, budget);
         }
-        if (operator.equals("*") && Numbers.isWhole(left)) {
-            return repeated(right, Numbers.whole(left, ""), left, budget);
+        if (operator.equals("*") && Numbers.isInteger(left)) {
+            return repeated(right, Numbers.integer(left, ""), left, budget);
         }
         if (operator.equals("%") && left instanceof Text(String format)) {
             return Formatting.percent(format, right, budget);
@@ -229,7 +229,7 @@ final class Operators {
 
     private static TemplateError noOperator(String operator, Value left, Value right) {
         return new TemplateError(
-                "there is no \"" + operator + "\" between " + typeName(left) + " and " + typeName(right));
+                "\"" + operator + "\" is not supported between " + typeName(left) + " and " + typeName(right));
     }
 
     private static Value repeated(Value value, long times, Value other, Budget budget) {
@@ -249,7 +249,9 @@ final class Operators {
         throw noOperator("*", value, other);
     }
 
-    /** {@code object[key]}: of a dict the value, of a list or a text the place, else a member by that name. */
+    /**
+     * Evaluates {@code object[key]}: the value in a dict, the item of a list or string, else a member with that name.
+     */
     static Value item(Value object, Value key, Budget budget) {
         if (object instanceof Text(String text)) {
             budget.spend(text.length());
@@ -262,7 +264,7 @@ final class Operators {
         return key instanceof Text ? Methods.member(object, name, budget).orElse(new Undefined(name)) : new Undefined(name);
     }
 
-    /** {@code object.name}: a member, or else the value of that key. */
+    /** Evaluates {@code object.name}: a member, or else the value of that key. */
     static Value attribute(Value object, String name, Budget budget) {
         if (object instanceof Undefined(String what)) {
             throw new TemplateError(what + " is undefined, so it has no \"" + name + '"');
@@ -277,9 +279,9 @@ final class Operators {
             case Undefined(String what) ->
                 throw new TemplateError(what + " is undefined, so it has no [" + PythonText.str(key) + "]");
             case Dict(var entries) -> Optional.ofNullable(entries.get(key));
-            case Items(var values, Items.Kind kind) when kind != Items.Kind.VIEW && Numbers.isWhole(key) ->
-                at(values, Numbers.whole(key, ""));
-            case Text(String text) when Numbers.isWhole(key) -> character(text, Numbers.whole(key, ""));
+            case Items(var values, Items.Kind kind) when kind != Items.Kind.VIEW && Numbers.isInteger(key) ->
+                at(values, Numbers.integer(key, ""));
+            case Text(String text) when Numbers.isInteger(key) -> character(text, Numbers.integer(key, ""));
             default -> Optional.empty();
         };
     }
@@ -297,7 +299,7 @@ final class Operators {
                 : Optional.of(new Text(Character.toString(text.codePointAt(text.offsetByCodePoints(0, (int) place)))));
     }
 
-    /** {@code object[start:stop:step]}. */
+    /** Evaluates {@code object[start:stop:step]}. */
     static Value slice(
             Value object, Optional<Value> start, Optional<Value> stop, Optional<Value> step, Budget budget) {
         boolean sliceable = object instanceof Text
@@ -337,7 +339,10 @@ final class Operators {
         return isAbsent(bound) ? absent : Numbers.bounded(bound.orElseThrow(), "the bound of a slice");
     }
 
-    /** A bound within a list, from its end if it is negative; {@code least} is where a walk backwards ends. */
+    /**
+     * Returns a bound within a list, counted from its end if it is negative; {@code least} is the end of a backward
+     * slice.
+     */
     private static int edge(int bound, int length, int least) {
         long place = bound < 0 ? (long) bound + length : bound;
         return Math.clamp(place, least, length + least);

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Tokens to statements. */
+/** Parses tokens into statements. */
 final class Parser {
     private final Cursor tokens;
     private final ExpressionParser expressions;
@@ -21,12 +21,15 @@ final class Parser {
         this.expressions = new ExpressionParser(this.tokens);
     }
 
-    /** The statements of a template, which must be understood to the last. */
+    /** Parses all statements of a template. */
     static List<Statement> parse(String source) {
         return new Parser(Lexer.read(source)).body(Set.of());
     }
 
-    /** Statements up to a block whose name is one of these; that block's name is the next token. None is the template's end. */
+    /**
+     * Parses statements up to a block with one of these names, whose name is then the next token; without names, up to
+     * the template's end.
+     */
     private List<Statement> body(Set<String> ends) {
         tokens.enter();
         List<Statement> statements = new ArrayList<>();
@@ -62,7 +65,7 @@ final class Parser {
         tokens.expect(Kind.BLOCK_END, "\"%}\"");
     }
 
-    /** The statements of a body that one word ends, and that end. */
+    /** Parses a body up to and including a block with this name. */
     private List<Statement> bodyTo(String end) {
         endBlock();
         List<Statement> body = body(Set.of(end));
@@ -85,7 +88,7 @@ final class Parser {
             case "with" -> with(line);
             case "generation" -> new Statement.Group(bodyTo("endgeneration"), line);
             case "break", "continue" -> jump(name, line);
-            default -> throw new TemplateError(line, "the statement \"" + name + "\" is not supported here");
+            default -> throw new TemplateError(line, "the statement \"" + name + "\" is not supported");
         };
     }
 
@@ -175,7 +178,7 @@ final class Parser {
 
     private Statement jump(String name, int line) {
         if (loops == 0) {
-            throw new TemplateError(line, '"' + name + "\" stands outside of a loop");
+            throw new TemplateError(line, '"' + name + "\" is outside of a loop");
         }
         endBlock();
         return name.equals("break") ? new Statement.Break(line) : new Statement.Continue(line);

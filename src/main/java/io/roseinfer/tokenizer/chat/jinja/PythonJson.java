@@ -18,11 +18,11 @@ import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
-/** JSON to values, and back as Python's {@code json.dumps} writes it. */
+/** Converts JSON to values, and back like Python's {@code json.dumps}. */
 final class PythonJson {
     private final StringBuilder out = new StringBuilder();
 
-    /** The length of the text paid for. */
+    /** The length of the paid-for text. */
     private int paid;
 
     private final Budget budget;
@@ -40,7 +40,7 @@ final class PythonJson {
         if (separators.isPresent()) {
             List<Value> both = Operators.iterate(separators.get());
             if (both.size() != 2) {
-                throw new TemplateError("tojson's separators are " + both.size() + " values; they must be two");
+                throw new TemplateError("the separators of tojson have " + both.size() + " values; they must have two");
             }
             itemSeparator = Methods.text(both.get(0), "a separator of tojson");
             keySeparator = Methods.text(both.get(1), "a separator of tojson");
@@ -55,7 +55,7 @@ final class PythonJson {
         return value instanceof Text(String text) ? text : " ".repeat(Math.clamp(Numbers.bounded(value, "indent"), 0, 64));
     }
 
-    /** A value of JSON. */
+    /** Converts a JSON value. */
     static Value read(JsonNode node) {
         return switch (node.getNodeType()) {
             case STRING -> new Text(node.stringValue());
@@ -80,7 +80,10 @@ final class PythonJson {
         };
     }
 
-    /** The filter {@code tojson}, as transformers has it: neither HTML nor, unless asked for, letters beyond ASCII are escaped. */
+    /**
+     * Evaluates the filter {@code tojson} like transformers: HTML is not escaped, nor, by default, are non-ASCII
+     * characters.
+     */
     static Value filter(Value value, Given given, Budget budget) {
         PythonJson json = new PythonJson(budget, given.bind("ensure_ascii", "indent", "separators", "sort_keys"));
         json.write(value, 1);
@@ -111,7 +114,7 @@ final class PythonJson {
                 end(']', values.isEmpty(), level);
             }
             case Dict dict -> object(dict, level);
-            default -> throw new TemplateError(Operators.typeName(value) + " cannot be written as JSON");
+            default -> throw new TemplateError(Operators.typeName(value) + " cannot be converted to JSON");
         }
     }
 
@@ -138,7 +141,7 @@ final class PythonJson {
             case Real(double number) -> real(number);
             case Bool(boolean truth) -> Boolean.toString(truth);
             case None ignored -> "null";
-            default -> throw new TemplateError(Operators.typeName(key) + " cannot be a key of JSON");
+            default -> throw new TemplateError(Operators.typeName(key) + " cannot be a JSON key");
         };
     }
 

@@ -15,11 +15,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.IntPredicate;
 
-/** Values as Python's {@code str} and {@code repr} write them, and what its texts take for whitespace. */
+/** Formats values like Python's {@code str} and {@code repr}, and implements Python's string functions. */
 final class PythonText {
     private PythonText() {}
 
-    /** {@code str(value)}. */
+    /** Evaluates {@code str(value)}. */
     static String str(Value value) {
         if (value instanceof Text(String text)) {
             return text;
@@ -34,7 +34,7 @@ final class PythonText {
 
     private static void repr(Value value, StringBuilder out) {
         if (out.length() > Budget.MAX_CHARS) {
-            throw new TemplateError("a text of it has more than " + Budget.MAX_CHARS + " characters");
+            throw new TemplateError("a string has more than " + Budget.MAX_CHARS + " characters");
         }
         switch (value) {
             case Text(String text) -> quote(text, out);
@@ -73,7 +73,7 @@ final class PythonText {
                 repr(new Dict(entries), out);
                 out.append('>');
             }
-            default -> throw new TemplateError(Operators.typeName(value) + " cannot be written as text");
+            default -> throw new TemplateError(Operators.typeName(value) + " cannot be converted to a string");
         }
     }
 
@@ -116,7 +116,7 @@ final class PythonText {
         };
     }
 
-    /** {@code str.isspace} of one character. */
+    /** Evaluates {@code str.isspace} for one character. */
     static boolean isSpace(int point) {
         return (point >= '\t' && point <= '\r')
                 || (point >= 0x1c && point <= ' ')
@@ -128,12 +128,12 @@ final class PythonText {
         return text.codePoints().allMatch(PythonText::isSpace);
     }
 
-    /** Without the whitespace at its end. */
+    /** Removes trailing whitespace. */
     static String stripEnd(String text) {
         return strip(text, PythonText::isSpace, false, true);
     }
 
-    /** Without the characters at its begin and its end that are to go. */
+    /** Removes leading and trailing characters that match. */
     static String strip(String text, IntPredicate goes, boolean begin, boolean end) {
         int from = 0;
         int to = text.length();
@@ -146,12 +146,12 @@ final class PythonText {
         return text.substring(from, to);
     }
 
-    /** Whether a character ends a line for {@code str.splitlines}. */
+    /** Returns whether a character ends a line for {@code str.splitlines}. */
     static boolean isLineEnd(char c) {
         return (c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 || c == 0x2029;
     }
 
-    /** The first character in upper case, the others in lower. */
+    /** Returns the text with the first character in upper case, the others in lower case. */
     static String capitalize(String text) {
         if (text.isEmpty()) {
             return text;
@@ -160,7 +160,7 @@ final class PythonText {
         return titleCase(text.codePointAt(0)) + lower(text.substring(first));
     }
 
-    /** A character as the first of a word; of some it is several characters, as with {@code ß}. */
+    /** Returns a character in title case; some become several characters, such as {@code ß}. */
     static String titleCase(int point) {
         String letter = Character.toString(point);
         String upper = upper(letter);

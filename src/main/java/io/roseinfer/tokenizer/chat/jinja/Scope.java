@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Names and their values: a template's, a loop's, a macro's. Assigning never reaches the scope around. */
+/** Names and their values in a template, a loop or a macro. Assignments do not affect the enclosing scope. */
 final class Scope {
     private final Optional<Scope> around;
     private final Map<String, Value> values = new HashMap<>();

@@ -3,9 +3,9 @@ package io.roseinfer.tokenizer.chat.jinja;
 import java.util.List;
 import java.util.Optional;
 
-/** What a template does at a place. */
+/** A statement of a template. */
 sealed interface Statement {
-    /** The line it begins at, from 1. */
+    /** Returns the line of its beginning, from 1. */
     int line();
 
     record Data(String text, int line) implements Statement {}
@@ -17,9 +17,9 @@ sealed interface Statement {
     record Branch(Expression test, List<Statement> body) {}
 
     /**
-     * A body for each item.
+     * A loop.
      *
-     * @param filter says which items are looped over; {@code loop} counts only those
+     * @param filter selects the items to loop over; {@code loop} counts only those
      */
     record For(
             Target target,
@@ -32,7 +32,7 @@ sealed interface Statement {
 
     record Set(Target target, Expression value, int line) implements Statement {}
 
-    /** Sets a name to the text that a body writes, filtered. */
+    /** Assigns the filtered output of a body to a name. */
     record SetBlock(Target target, List<Expression.Filter> filters, List<Statement> body, int line)
             implements Statement {}
 
@@ -40,20 +40,20 @@ sealed interface Statement {
 
     record Parameter(String name, Optional<Expression> absent) {}
 
-    /** Writes the text that a body writes, filtered. */
+    /** Writes the filtered output of a body. */
     record FilterBlock(List<Expression.Filter> filters, List<Statement> body, int line) implements Statement {}
 
-    /** A body with names of its own. */
+    /** A body with its own names. */
     record With(List<Set> names, List<Statement> body, int line) implements Statement {}
 
-    /** A body that is written as it is: {@code generation}. */
+    /** A body that is only grouped: {@code generation}. */
     record Group(List<Statement> body, int line) implements Statement {}
 
     record Break(int line) implements Statement {}
 
     record Continue(int line) implements Statement {}
 
-    /** What is assigned to. */
+    /** The target of an assignment. */
     sealed interface Target {
         record Name(String name) implements Target {}
 

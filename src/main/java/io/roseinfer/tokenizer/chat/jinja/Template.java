@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import tools.jackson.databind.JsonNode;
 
-/** A template, parsed. Immutable. */
+/** A parsed template. Immutable. */
 public final class Template {
     private final String description;
     private final List<Statement> statements;
@@ -22,8 +22,8 @@ public final class Template {
     /**
      * Parses a template.
      *
-     * @param description what messages call it, such as the file it came from
-     * @throws BadModel if it is not understood to the last; the message names what and in which line
+     * @param description its name in messages, such as its file
+     * @throws BadModel if it has an error or an unsupported feature; the message names it and its line
      */
     public static Template parse(String source, String description) {
         try {
@@ -34,11 +34,11 @@ public final class Template {
     }
 
     /**
-     * The template's text.
+     * Renders the template.
      *
-     * @param variables by their names
-     * @param strftime the time of now in a format of C's {@code strftime}, which a template may ask for
-     * @throws BadInput if the template refuses its variables, cannot be carried out with them, or takes too much
+     * @param variables by name
+     * @param strftime formats the current time like C's {@code strftime}
+     * @throws BadInput if the template rejects its variables, fails, or exceeds its limits
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public String render(Map<String, JsonNode> variables, UnaryOperator<String> strftime) {
@@ -50,11 +50,11 @@ public final class Template {
             return interpreter.run(statements, scope.inner());
         } catch (Globals.Raised raised) {
             throw new BadInput(
-                    "the chat template refuses this conversation: " + Quoted.escape(raised.message()), raised);
+                    "the chat template rejects this conversation: " + Quoted.escape(raised.message()), raised);
         } catch (TemplateError | ArithmeticException error) {
-            String reason = error instanceof TemplateError known ? known.message() : "a number is beyond 64 bits";
+            String reason = error instanceof TemplateError known ? known.message() : "a number exceeds 64 bits";
             throw new BadInput(
-                    description + " cannot be carried out with this conversation, in line " + interpreter.line() + ": "
+                    description + " failed for this conversation in line " + interpreter.line() + ": "
                             + Quoted.escape(reason),
                     error);
         }

@@ -1,8 +1,10 @@
 package io.roseinfer.tokenizer.chat.jinja;
 
-/** Something that a template does not do: at load an unknown construct, later an operation that its values do not have. */
+/**
+ * An error of a template: an unsupported construct when it is parsed, or an unsupported operation when it is rendered.
+ */
 final class TemplateError extends RuntimeException {
-    /** The line of the template, from 1; 0 where only the caller knows it. */
+    /** The line of the template, from 1; 0 if only the caller knows it. */
     private final int line;
 
     TemplateError(String message) {

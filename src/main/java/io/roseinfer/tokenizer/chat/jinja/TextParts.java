@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Texts cut apart and put together as Python does it. */
+/** Splits and joins strings like Python. */
 final class TextParts {
     private TextParts() {}
 
-    /** {@code split} and, from the right, {@code rsplit}: at a separator, or at runs of whitespace. */
+    /** Evaluates {@code split}, or from the right {@code rsplit}: at a separator, or at runs of whitespace. */
     static Value split(String self, Given given, boolean fromRight, Budget budget) {
         budget.spend(self.length());
         List<Optional<Value>> bound = given.bind("sep", "maxsplit");
@@ -26,7 +26,7 @@ final class TextParts {
         }
         String at = Methods.text(separator.get(), "the separator");
         if (at.isEmpty()) {
-            throw new TemplateError("a text cannot be split at an empty separator");
+            throw new TemplateError("the separator of split is empty");
         }
         return texts(fromRight ? partsFromRight(self, at, max) : parts(self, at, max));
     }
@@ -72,7 +72,7 @@ final class TextParts {
         return words;
     }
 
-    /** The end of a run of whitespace, or of none. */
+    /** Returns the end of a run of whitespace, or of other characters. */
     private static int run(String self, int from, boolean space) {
         int end = from;
         while (end < self.length() && PythonText.isSpace(self.charAt(end)) == space) {
@@ -92,7 +92,7 @@ final class TextParts {
         return words.reversed();
     }
 
-    /** The beginning of a run of whitespace, or of none. */
+    /** Returns the beginning of a run of whitespace, or of other characters. */
     private static int runBefore(String self, int to, boolean space) {
         int begin = to;
         while (begin > 0 && PythonText.isSpace(self.charAt(begin - 1)) == space) {
@@ -108,7 +108,7 @@ final class TextParts {
         return texts(lines(self, keepEnds));
     }
 
-    /** The lines of a text; a last one that is empty is none. */
+    /** Returns the lines of a string; an empty last one is omitted. */
     static List<String> lines(String self, boolean keepEnds) {
         List<String> lines = new ArrayList<>();
         int from = 0;
@@ -128,7 +128,7 @@ final class TextParts {
         String separator = Methods.text(given.one("sep"), "the separator");
         int at = fromRight ? self.lastIndexOf(separator) : self.indexOf(separator);
         if (separator.isEmpty()) {
-            throw new TemplateError("a text cannot be split at an empty separator");
+            throw new TemplateError("the separator of partition is empty");
         }
         Text empty = new Text("");
         if (at < 0) {
@@ -140,7 +140,7 @@ final class TextParts {
                 new Text(self.substring(at + separator.length())));
     }
 
-    /** {@code replace}, at most so many times; a negative number is no bound. */
+    /** Evaluates {@code replace}, with a maximum number of replacements; a negative one is unlimited. */
     static String replace(String self, String old, String by, int max, Budget budget) {
         StringBuilder out = new StringBuilder();
         int from = 0;
@@ -158,7 +158,7 @@ final class TextParts {
         return out.append(self, from, self.length()).toString();
     }
 
-    /** An empty text is found in front of every character and behind the last. */
+    /** Returns the next match of an empty string: before every character and after the last. */
     private static int nextGap(String self, int from, int count) {
         if (count == 0) {
             return 0;
@@ -166,7 +166,7 @@ final class TextParts {
         return from == self.length() ? -1 : from + Character.charCount(self.codePointAt(from));
     }
 
-    /** {@code self.join(items)}, whose items must be texts. */
+    /** Evaluates {@code self.join(items)}, whose items must be strings. */
     static Value join(String self, Value items, Budget budget) {
         return new Text(join(
                 self,
@@ -185,7 +185,7 @@ final class TextParts {
         return String.join(separator, parts);
     }
 
-    /** The method {@code title}: every run of letters begins with a capital. */
+    /** Evaluates the method {@code title}, which capitalizes every run of letters. */
     static String title(String self) {
         StringBuilder out = new StringBuilder();
         boolean[] inWord = {false};
@@ -196,7 +196,7 @@ final class TextParts {
         return out.toString();
     }
 
-    /** {@code isupper} and {@code islower}: letters with a case are there, and all have that one. */
+    /** Evaluates {@code isupper} or {@code islower}: there are cased letters, and all have that case. */
     static boolean isCased(String self, boolean upper) {
         boolean some = self.codePoints()
                 .anyMatch(point -> upper ? Character.isUpperCase(point) : Character.isLowerCase(point));
@@ -206,7 +206,7 @@ final class TextParts {
                                 || (upper ? Character.isLowerCase(point) : Character.isUpperCase(point)));
     }
 
-    /** The filter {@code indent}. */
+    /** Evaluates the filter {@code indent}. */
     static String indent(String text, String by, boolean first, boolean blank, Budget budget) {
         List<String> lines = lines(text + "\n", false);
         StringBuilder out = new StringBuilder();

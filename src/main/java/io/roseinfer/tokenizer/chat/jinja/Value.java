@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** A value of a template, which is one of Python's. Texts count in code points. */
+/** A value of a template, with Python's semantics. Lengths and indexes of strings are in code points. */
 sealed interface Value {
     record Text(String text) implements Value {}
 
     record Int(long value) implements Value {}
 
-    /** A whole number beyond 64 bits, which JSON can have: it is written and compared, but not calculated with. */
+    /** An integer beyond 64 bits, which JSON can have: it can be written and compared, but not calculated with. */
     record LargeInt(BigInteger value) implements Value {}
 
     record Real(double value) implements Value {}
@@ -34,7 +34,7 @@ sealed interface Value {
         NONE
     }
 
-    /** What is not there; written it is nothing, and most else that is done with it fails. */
+    /** An undefined value. Its text is empty, and most operations on it fail. */
     record Undefined(String name) implements Value {}
 
     record Items(List<Value> values, Kind kind) implements Value {
@@ -42,7 +42,10 @@ sealed interface Value {
             LIST,
             TUPLE,
             RANGE,
-            /** What a dict's {@code keys}, {@code values} and {@code items} give: it has a length and no places. */
+            /**
+             * The result of a dict's {@code keys}, {@code values} and {@code items}: it has a length, but cannot be
+             * indexed.
+             */
             VIEW
         }
 
@@ -56,16 +59,19 @@ sealed interface Value {
     }
 
     record Dict(Map<Value, Value> entries) implements Value {
-        /** The value of a key that is text. */
+        /** Returns the value of a string key. */
         Value get(String key) {
             return Objects.requireNonNullElseGet(entries.get(new Text(key)), () -> new Undefined(key));
         }
     }
 
-    /** What filters such as {@code map} give: it is gone through once, is always true, and has neither length nor places. */
+    /**
+     * The result of filters such as {@code map}: it can be iterated once, is always true, and has neither length nor
+     * indexes.
+     */
     record Generator(Iterator<Value> values) implements Value {}
 
-    /** What {@code namespace} makes; the only value that a template can change. */
+    /** The result of {@code namespace}, the only mutable value. */
     record Namespace(Map<String, Value> fields) implements Value {
         Namespace() {
             this(new LinkedHashMap<>());
@@ -73,13 +79,13 @@ sealed interface Value {
     }
 
     record Function(String name, Body body) implements Value {
-        /** What a function does. */
+        /** The implementation of a function. */
         interface Body {
             Value call(Given arguments);
         }
     }
 
-    /** {@code loop} within a loop: how far it has come. */
+    /** The variable {@code loop} within a loop, with its progress. */
     final class Loop implements Value {
         private final List<Value> items;
         private int index;
@@ -103,7 +109,7 @@ sealed interface Value {
                 case "first" -> Bool.of(index == 0);
                 case "last" -> Bool.of(index == length - 1);
                 case "length" -> new Int(length);
-                // Only loops that call themselves are deeper, and they are refused.
+                // Only recursive loops are deeper, and they are not supported.
                 case "depth" -> new Int(1);
                 case "depth0" -> new Int(0);
                 case "previtem" -> index > 0 ? items.get(index - 1) : new Undefined("loop.previtem of the first item");
@@ -131,10 +137,10 @@ sealed interface Value {
         }
     }
 
-    /** What a call, a filter or a test was given, evaluated. */
+    /** The evaluated arguments of a call, a filter or a test. */
     record Given(String callee, List<Value> positional, Map<String, Value> named) {
 
-        /** The values by the names of the callee's parameters, in their order; too many or others are refused. */
+        /** Returns the values by the callee's parameters, in order; throws for too many or unknown arguments. */
         List<Optional<Value>> bind(String... parameters) {
             if (positional.size() > parameters.length) {
                 throw new TemplateError(
@@ -144,7 +150,7 @@ sealed interface Value {
             for (int i = 0; i < parameters.length; i++) {
                 Optional<Value> byName = Optional.ofNullable(named.get(parameters[i]));
                 if (i < positional.size() && byName.isPresent()) {
-                    throw new TemplateError(callee + " is given " + parameters[i] + " twice");
+                    throw new TemplateError(callee + " has the argument " + parameters[i] + " twice");
                 }
                 bound.add(i < positional.size() ? Optional.of(positional.get(i)) : byName);
             }
@@ -156,7 +162,7 @@ sealed interface Value {
             return bound;
         }
 
-        /** The only argument, which must be there. */
+        /** Returns the only argument, which is required. */
         Value one(String parameter) {
             return required(bind(parameter), 0, parameter);
         }
@@ -165,7 +171,7 @@ sealed interface Value {
             return bound.get(index).orElseThrow(() -> new TemplateError(callee + " needs " + parameter));
         }
 
-        /** Refuses any argument. */
+        /** Throws if there are arguments. */
         void none() {
             List<Optional<Value>> unused = bind();
         }

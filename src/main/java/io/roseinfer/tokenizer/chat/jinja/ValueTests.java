@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** What {@code is} can ask. */
+/** The tests of {@code is}. */
 final class ValueTests {
     private interface ValueTest {
         boolean holds(Value value, Given given);
@@ -53,16 +53,16 @@ final class ValueTests {
         plain(tests, "sequence", ValueTests::isSequence);
         plain(tests, "iterable", value -> isSequence(value) || value instanceof Generator || value instanceof Items);
         plain(tests, "callable", value -> value instanceof Function || value instanceof Undefined);
-        plain(tests, "odd", value -> Math.floorMod(Numbers.whole(value, "the value"), 2) == 1);
-        plain(tests, "even", value -> Math.floorMod(Numbers.whole(value, "the value"), 2) == 0);
+        plain(tests, "odd", value -> Math.floorMod(Numbers.integer(value, "the value"), 2) == 1);
+        plain(tests, "even", value -> Math.floorMod(Numbers.integer(value, "the value"), 2) == 0);
         plain(tests, "lower", value -> TextParts.isCased(PythonText.str(value), false));
         plain(tests, "upper", value -> TextParts.isCased(PythonText.str(value), true));
         tests.put("divisibleby", (value, given) -> {
-            long by = Numbers.whole(given.one("number"), "the divisor");
+            long by = Numbers.integer(given.one("number"), "the divisor");
             if (by == 0) {
                 throw new TemplateError("division by zero");
             }
-            return Numbers.whole(value, "the value") % by == 0;
+            return Numbers.integer(value, "the value") % by == 0;
         });
         tests.put("sameas", (value, given) -> isSame(value, given.one("other")));
         compare(tests, "==", "==", "eq", "equalto");
@@ -88,7 +88,7 @@ final class ValueTests {
         }
     }
 
-    /** Has a length and places, as Jinja sees it: dicts and what is undefined, too. */
+    /** Returns whether a value has a length and indexes in Jinja, which includes dicts and undefined values. */
     private static boolean isSequence(Value value) {
         return value instanceof Text
                 || value instanceof Dict
@@ -96,7 +96,7 @@ final class ValueTests {
                 || (value instanceof Items(var ignored, Items.Kind kind) && kind != Items.Kind.VIEW);
     }
 
-    /** Python's {@code is}: the same object, where equal ones are not. */
+    /** Evaluates Python's {@code is}: identity, or equality of simple values. */
     @SuppressWarnings("ReferenceEquality")
     private static boolean isSame(Value value, Value other) {
         boolean plain = value instanceof Bool || value instanceof None || value instanceof Int || value instanceof Text;
