@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.Row;
 
-/** Answers the lines of a partition, which are sorted by their keys, in the order in which they end. */
+/** Processes the lines of a partition, which are sorted by key, and writes their responses as they finish. */
 final class BatchLines {
-    /** A line in the engine. */
+    /** A line in flight. */
     record Call(BatchLine.Request line, CompletionCall call) {}
 
     private final BatchModel model;
@@ -33,7 +33,7 @@ final class BatchLines {
         this.part = part;
     }
 
-    /** Answers all lines: rows of {@link SparkBatch#LINES}. */
+    /** Processes all lines: rows of {@link SparkBatch#LINES}. */
     Counts answer(Iterator<Row> rows) throws IOException {
         while (rows.hasNext()) {
             BatchLine line = line(rows.next());
@@ -52,7 +52,7 @@ final class BatchLines {
         return counts;
     }
 
-    /** Parses a line. One whose custom id an earlier line has is refused, as it is without a cluster. */
+    /** Parses a line. A repeated custom id is rejected, as without a cluster. */
     private BatchLine line(Row row) {
         long number = row.getLong(1);
         BatchLine line = BatchInput.line(row.getAs(2), number);
@@ -62,8 +62,7 @@ final class BatchLines {
                 ? new BatchLine.Bad(
                         RequestKey.ofLine(number),
                         line.customId(),
-                        ApiError.badField(
-                                "custom_id", "custom_id is that of a line before; give each line one of its own"))
+                        ApiError.badField("custom_id", "custom_id is used by an earlier line; it must be unique"))
                 : line;
     }
 

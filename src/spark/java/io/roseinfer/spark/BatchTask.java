@@ -16,12 +16,12 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.util.SerializableConfiguration;
 
 /**
- * The work of one task of a batch: it answers a partition's lines into a file.
+ * A task of a batch, which writes the responses to a partition's lines to a file.
  *
  * @param folder the folder of that file
  * @param run part of the names of all files of this run
  * @param conf of the file system
- * @param created the date of all answers, in milliseconds since 1970
+ * @param created the date of all responses, in milliseconds since 1970
  */
 record BatchTask(
         String folder,

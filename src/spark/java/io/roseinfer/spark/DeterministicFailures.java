@@ -14,8 +14,9 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cancels a stage when one of its tasks fails for a reason that every attempt would meet again: a model that is not there or not supported, or
- * settings that do not fit it. Spark would try the task four times, and tell the reason in the middle of a stack trace.
+ * Cancels a stage if one of its tasks fails for a reason that retries cannot fix: a missing or unsupported model, or
+ * settings that do not fit it. Spark would run the task four times, and report the reason in the middle of a stack
+ * trace.
  */
 final class DeterministicFailures extends SparkListener {
     private static final Set<SparkContext> WATCHED =
@@ -28,21 +29,21 @@ final class DeterministicFailures extends SparkListener {
         this.context = context;
     }
 
-    /** Watches all jobs of an application from now on. */
+    /** Starts watching all jobs of an application. */
     static DeterministicFailures watch(SparkContext context) {
         DeterministicFailures watch = new DeterministicFailures(context);
         context.addSparkListener(watch);
         return watch;
     }
 
-    /** Watches all jobs of an application, unless an earlier call does. */
+    /** Starts watching all jobs of an application, unless they are already watched. */
     static void watchOnce(SparkContext context) {
         if (WATCHED.add(context)) {
             watch(context);
         }
     }
 
-    /** Why a stage was cancelled, if one was. */
+    /** Returns the reason why a stage was cancelled, if one was. */
     Optional<RoseException> reason() {
         return Optional.ofNullable(reason);
     }

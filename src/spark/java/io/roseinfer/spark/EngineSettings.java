@@ -14,17 +14,17 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Makes the library's settings of a spec and of the GPUs that Spark has given. */
+/** Converts a spec and the GPUs assigned by Spark to settings of the library. */
 final class EngineSettings {
     private static final Pattern GPUS = Pattern.compile("cuda:\\d{1,3}(,cuda:\\d{1,3})*");
 
     private EngineSettings() {}
 
     /**
-     * Settings for an engine.
+     * Returns settings for an engine.
      *
-     * @param given indices of the GPUs that Spark has given; empty if it has given none
-     * @throws BadInput if a word of the spec is unknown or a number out of its range
+     * @param given indices of the GPUs assigned by Spark, or empty
+     * @throws BadInput if a word of the spec is unknown or a number is out of range
      */
     static Settings of(EngineSpec spec, List<Integer> given) {
         List<Integer> gpus = gpus(spec, given);
@@ -40,7 +40,7 @@ final class EngineSettings {
                 .withEngine(options(spec));
     }
 
-    /** Options by which a row's tokens are delivered together: nobody reads the first before the last. */
+    /** Returns options that deliver all tokens of a row at once, because they are not read before the last one. */
     private static EngineOptions options(EngineSpec spec) {
         return EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder()
@@ -50,7 +50,7 @@ final class EngineSettings {
                 .withStreamInterval(Integer.MAX_VALUE);
     }
 
-    /** The GPUs to run on by index; empty where the library chooses, and where none are used. */
+    /** Returns the indices of the GPUs; empty if the library chooses, or if none are used. */
     static List<Integer> gpus(EngineSpec spec, List<Integer> given) {
         if (GPUS.matcher(spec.device()).matches()) {
             return Arrays.stream(spec.device().split(",", -1))

@@ -6,15 +6,15 @@ import java.util.Objects;
 /**
  * The settings of the engine in each executor; tasks with equal specs share one.
  *
- * @param model a directory that every executor sees, a hub id, {@code builtin:tiny} or {@code random:NAME}
- * @param device {@code auto}, {@code cpu}, {@code cuda}, {@code cuda:1} or {@code cuda:0,cuda:1}, or {@code sim}; on {@code auto} and {@code cuda} the
- *     GPUs are those that Spark has given the executor, if it has
- * @param dtype how weights are held, {@code auto} or a type as {@code --dtype} takes it
- * @param threads CPU threads; 0 takes one per core, which is too many where executors share a machine
- * @param maxBatchSize most rows in a decode step
+ * @param model a directory that every executor can read, a hub id, {@code builtin:tiny} or {@code random:NAME}
+ * @param device {@code auto}, {@code cpu}, {@code cuda}, {@code cuda:1} or {@code cuda:0,cuda:1}, or {@code sim};
+ *     {@code auto} and {@code cuda} use the GPUs assigned by Spark, if any
+ * @param dtype the format of the weights, {@code auto} or a value of {@code --dtype}
+ * @param threads CPU threads; 0 is one per core, which is too many if executors share a machine
+ * @param maxBatchSize maximum rows in a decode step
  * @param kvBlocks KV blocks in the pool; 0 lets the device choose
- * @param batchInvariant whether a GPU's results are the same to the bit whatever else runs, as the processor's always are
- * @param offline forbids downloads
+ * @param batchInvariant whether a GPU's results are bit-identical regardless of the batch, as the CPU's always are
+ * @param offline whether downloads are forbidden
  */
 public record EngineSpec(
         String model,
@@ -26,7 +26,7 @@ public record EngineSpec(
         boolean batchInvariant,
         boolean offline)
         implements Serializable {
-    /** Most rows in a decode step by default. */
+    /** Default of the maximum rows in a decode step. */
     public static final int DEFAULT_BATCH_SIZE = 64;
 
     public EngineSpec {
@@ -35,7 +35,7 @@ public record EngineSpec(
         Objects.requireNonNull(dtype, "dtype");
     }
 
-    /** A model on the best device there is. */
+    /** Returns the spec of a model on the best device. */
     public static EngineSpec of(String model) {
         JavaVersion.require();
         return new EngineSpec(model, "auto", "auto", 0, DEFAULT_BATCH_SIZE, 0, false, false);

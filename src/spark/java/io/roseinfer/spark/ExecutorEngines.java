@@ -16,8 +16,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * The engines of this JVM, one for each spec and set of GPUs. All tasks of an executor feed the same one, so the tail of one partition is
- * filled by the others. They are closed by the plugin, or when the JVM ends.
+ * The engines of this JVM, one per spec and set of GPUs. All tasks of an executor share an engine, so other tasks fill
+ * it when one runs out of rows. The plugin closes the engines, or the JVM when it ends.
  */
 final class ExecutorEngines {
     private record Key(EngineSpec spec, List<Integer> gpus) {}
@@ -25,7 +25,7 @@ final class ExecutorEngines {
     /** Engines that are open or being opened. */
     private static final Map<Key, CompletableFuture<OpenEngine>> ENGINES = new ConcurrentHashMap<>();
 
-    /** The GPUs that Spark gave the executor, as it tells the plugin; without a plugin each task knows its own. */
+    /** The GPUs assigned to the executor, as reported to the plugin; without a plugin each task knows its own. */
     private static volatile Optional<List<Integer>> executorGpus = Optional.empty();
 
     static {
@@ -43,16 +43,17 @@ final class ExecutorEngines {
     }
 
     /**
-     * The engine of a spec. The first caller opens it while others wait; if that fails, it fails for all of them, and the next call tries
-     * again. If the first caller is interrupted, as a killed task is, another opens it. An engine that has failed is replaced.
+     * Returns the engine of a spec. The first caller opens it while others wait. If that fails, it fails for all of
+     * them, and the next call tries again. If the first caller is interrupted, as when its task is killed, another
+     * opens it. A failed engine is replaced.
      *
-     * @param taskGpus the GPUs that Spark gave the task
+     * @param taskGpus the GPUs assigned to the task
      */
     static OpenEngine get(EngineSpec spec, List<Integer> taskGpus) {
         return get(spec, taskGpus, OpenEngine::open);
     }
 
-    /** As above, opened by a function. */
+    /** Returns the engine of a spec, opened by a function. */
     static OpenEngine get(EngineSpec spec, List<Integer> taskGpus, Function<Settings, OpenEngine> opener) {
         Key key = key(spec, taskGpus);
         while (true) {
@@ -72,8 +73,8 @@ final class ExecutorEngines {
     }
 
     /**
-     * Opens an engine before there are tasks. If that fails, it is only logged: the first task fails for the same reason, which tells the
-     * driver, while an executor that does not start tells nobody.
+     * Opens an engine before tasks start. A failure is only logged: the first task fails for the same reason and
+     * reports it to the driver, while an executor that does not start reports nothing.
      */
     static void openEarly(EngineSpec spec) {
         try {
@@ -100,7 +101,7 @@ final class ExecutorEngines {
         }
     }
 
-    /** Waits until another task has opened the engine; empty if that task was interrupted. */
+    /** Waits until another task has opened the engine; returns empty if that task was interrupted. */
     private static Optional<OpenEngine> opened(CompletableFuture<OpenEngine> opening) {
         try {
             return Optional.of(opening.join());
@@ -114,7 +115,7 @@ final class ExecutorEngines {
         }
     }
 
-    /** Takes an engine that the caller has opened, in place of the one that the spec had. */
+    /** Replaces the engine of a spec by one that the caller has opened. */
     static void put(EngineSpec spec, Engine engine) {
         OpenEngine open =
                 OpenEngine.of(engine, EngineSettings.of(spec, List.of()).engine());
@@ -125,7 +126,7 @@ final class ExecutorEngines {
         }
     }
 
-    /** Those that are open. */
+    /** Returns the open engines. */
     static List<Engine> all() {
         return ENGINES.values().stream()
                 .filter(opening -> opening.isDone() && !opening.isCompletedExceptionally())
@@ -133,7 +134,7 @@ final class ExecutorEngines {
                 .toList();
     }
 
-    /** Closes the engines: the tasks that wait for rows of them fail. One that is being opened is closed once it is open. */
+    /** Closes all engines; tasks that wait for rows fail. An engine being opened is closed once it is open. */
     static void closeAll() {
         List<CompletableFuture<OpenEngine>> closing = new ArrayList<>();
         for (Key key : List.copyOf(ENGINES.keySet())) {

@@ -9,8 +9,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A partition's rows with their completions, in the order in which they end. It keeps the engine full: before it hands out a row it
- * submits as many as there is room for.
+ * A partition's rows with their completions, in order of completion. Before it returns a row, it submits rows until the
+ * engine is full.
  */
 final class GenerateIterator implements Iterator<Row> {
     private final Iterator<Row> input;
@@ -25,7 +25,7 @@ final class GenerateIterator implements Iterator<Row> {
         this.inFlight = inFlight;
     }
 
-    /** Generates for the rows of the task that runs on this thread. */
+    /** Creates the iterator for the task of this thread. */
     static GenerateIterator open(Iterator<Row> input, StructType schema, GenerateSpec spec) {
         TaskWatch task = TaskWatch.current();
         OpenEngine open = ExecutorEngines.get(spec.engine(), task.gpus());
@@ -57,7 +57,7 @@ final class GenerateIterator implements Iterator<Row> {
                 : results.completed(ended.row(), ended.completions().get(0));
     }
 
-    /** Empty if the engine has taken the row; otherwise the row with the reason. */
+    /** Submits a row; if it is rejected, returns it with the reason. */
     private Optional<Row> submit(Row row) {
         try {
             inFlight.submit(row, List.of(requests.request(row)));

@@ -6,9 +6,9 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The work of a task, as Spark sends it to an executor.
+ * The function of a task, which Spark sends to an executor.
  *
- * @param schema the columns of the rows that come in
+ * @param schema the columns of the input
  */
 record GenerateRows(StructType schema, GenerateSpec spec) implements MapPartitionsFunction<Row, Row> {
     @Override

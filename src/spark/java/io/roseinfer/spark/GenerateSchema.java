@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** The columns of the input and of the result, checked before any job runs. */
+/** Checks the columns of the input and returns those of the result, before any job runs. */
 final class GenerateSchema {
     private static final DataType IDS = DataTypes.createArrayType(DataTypes.IntegerType, false);
 
@@ -24,7 +24,7 @@ final class GenerateSchema {
             .add("completion", DataTypes.IntegerType, false)
             .add("cached", DataTypes.IntegerType, false);
 
-    /** The output column's fields. */
+    /** The fields of the output column. */
     static final StructType OUTPUT = new StructType()
             .add("text", DataTypes.StringType, true)
             .add("ids", IDS, false)
@@ -32,7 +32,7 @@ final class GenerateSchema {
             .add("usage", USAGE, false)
             .add("ttft_ns", DataTypes.LongType, false);
 
-    /** The metrics column's fields. */
+    /** The fields of the metrics column. */
     static final StructType METRICS = new StructType()
             .add("queued_ns", DataTypes.LongType, false)
             .add("ttft_ns", DataTypes.LongType, false)
@@ -44,10 +44,10 @@ final class GenerateSchema {
     private GenerateSchema() {}
 
     /**
-     * The columns of a result: those of the input, then the new ones.
+     * Returns the columns of a result: those of the input, then the new ones.
      *
-     * @throws BadInput if the input lacks a column, has one of a wrong type, or has one by the name of a new one, or if a number of the
-     *     spec is out of its range
+     * @throws BadInput if the input lacks a column, has one of a wrong type, or has one with the name of a new one, or
+     *     if a number of the spec is out of range
      */
     static StructType result(StructType input, GenerateSpec spec) {
         checkNumbers(spec);
@@ -57,7 +57,7 @@ final class GenerateSchema {
                 && array.elementType().equals(DataTypes.IntegerType);
         if (!ids && !(prompt.dataType() instanceof StringType)) {
             throw new BadInput("the input column " + Quoted.name(columns.input()) + " is of type "
-                    + prompt.dataType().simpleString() + "; a prompt is a string, or token ids as array<int>");
+                    + prompt.dataType().simpleString() + "; it must be a string, or token ids as array<int>");
         }
         if (!columns.key().isEmpty()) {
             checkKey(input.apply(index(input, "key", columns.key())));
@@ -67,7 +67,7 @@ final class GenerateSchema {
         return columns.metrics().isEmpty() ? result : with(result, "metrics", columns.metrics(), METRICS);
     }
 
-    /** Refuses numbers for which the engine would refuse every row, by the engine's own checks. */
+    /** Rejects numbers for which the engine would reject every row, with the engine's checks. */
     private static void checkNumbers(GenerateSpec spec) {
         sampling(spec);
         GenerationRequest unused = GenerationRequest.ofTokens(0).withMaxNewTokens(spec.maxNewTokens());
@@ -88,11 +88,11 @@ final class GenerateSchema {
     private static void checkKey(StructField key) {
         if (!(key.dataType() instanceof StringType) && !INTEGERS.contains(key.dataType())) {
             throw new BadInput("the key column " + Quoted.name(key.name()) + " is of type "
-                    + key.dataType().simpleString() + "; a key is a string or an integer, so cast it to string");
+                    + key.dataType().simpleString() + "; it must be a string or an integer, so cast it to string");
         }
     }
 
-    /** The position of a column; Spark's names are not case-sensitive. */
+    /** Returns the index of a column; Spark's names are not case-sensitive. */
     static int index(StructType schema, String role, String name) {
         String[] names = schema.fieldNames();
         List<Integer> found = Stream.iterate(0, i -> i < names.length, i -> i + 1)
@@ -108,11 +108,11 @@ final class GenerateSchema {
 
     private static StructType with(StructType schema, String role, String name, DataType type) {
         if (name.isEmpty()) {
-            throw new BadInput("the " + role + " column has no name; give it one");
+            throw new BadInput("the " + role + " column has no name; set one");
         }
         if (Arrays.stream(schema.fieldNames()).anyMatch(name::equalsIgnoreCase)) {
             throw new BadInput("the " + role + " column would be " + Quoted.name(name)
-                    + ", which is there already; give it another name, or drop that one before");
+                    + ", which already exists; choose another name, or drop that column");
         }
         return schema.add(name, type, true);
     }

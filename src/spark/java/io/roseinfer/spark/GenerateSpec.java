@@ -4,30 +4,30 @@ import java.io.Serializable;
 import java.util.Objects;
 
 /**
- * What to generate for each row of a data frame.
+ * The parameters of generation for the rows of a data frame.
  *
- * @param engine which model, where
- * @param columns the names of the columns that are read and of the new ones
- * @param maxNewTokens most tokens to generate for a row
- * @param sampling how tokens are chosen
- * @param seed with a row's key, the seed of its random draws
- * @param maxInFlight most rows that a task keeps in the engine; 0 has the tasks of an executor share three times the rows of a
- *     decode step, so that the last task can have all of them
+ * @param engine the model and its device
+ * @param columns the names of the input and output columns
+ * @param maxNewTokens maximum tokens to generate per row
+ * @param sampling the sampling parameters
+ * @param seed combined with a row's key, the seed of its sampling
+ * @param maxInFlight maximum rows of a task in the engine; 0 lets the tasks of an executor share three times the rows
+ *     of a decode step, so that the last task can use all of them
  */
 public record GenerateSpec(
         EngineSpec engine, Columns columns, int maxNewTokens, Sampling sampling, long seed, int maxInFlight)
         implements Serializable {
-    /** Most tokens of a row by default. */
+    /** Default of the maximum tokens per row. */
     public static final int DEFAULT_NEW_TOKENS = 64;
 
     /**
      * The columns by name.
      *
      * @param input the prompt: text, or an array of token ids
-     * @param output what was generated
+     * @param output the completion
      * @param error why a row has no output; null if it has
-     * @param metrics how long it took; empty leaves that column out
-     * @param key identifies a row, text or an integer; empty takes the prompt, so that equal prompts draw alike
+     * @param metrics timings of the row; empty omits the column
+     * @param key identifies a row, text or an integer; empty uses the prompt, so that equal prompts have equal seeds
      */
     public record Columns(String input, String output, String error, String metrics, String key)
             implements Serializable {
@@ -39,7 +39,7 @@ public record GenerateSpec(
             Objects.requireNonNull(key, "key");
         }
 
-        /** {@code prompt} in, {@code completion} and {@code error} out; no metrics, no key. */
+        /** Returns {@code prompt} as input, {@code completion} and {@code error} as output, without metrics and key. */
         public static Columns defaults() {
             return new Columns("prompt", "completion", "error", "", "");
         }
@@ -66,14 +66,14 @@ public record GenerateSpec(
     }
 
     /**
-     * How tokens are chosen, as {@link io.roseinfer.sampling.SamplingParams} has it.
+     * The sampling parameters, see {@link io.roseinfer.sampling.SamplingParams}.
      *
      * @param temperature 0 is greedy
      * @param topK keeps the k most likely tokens, 0 keeps all
      * @param topP keeps the smallest set of most likely tokens whose probability reaches p
      */
     public record Sampling(float temperature, int topK, float topP) implements Serializable {
-        /** Always the most likely token. */
+        /** Returns greedy sampling. */
         public static Sampling greedy() {
             return new Sampling(0, 0, 1);
         }
@@ -97,12 +97,12 @@ public record GenerateSpec(
         Objects.requireNonNull(sampling, "sampling");
     }
 
-    /** Greedy completions by a model on the best device there is. */
+    /** Returns a spec for greedy completions by a model on the best device. */
     public static GenerateSpec of(String model) {
         return of(EngineSpec.of(model));
     }
 
-    /** Greedy completions. */
+    /** Returns a spec for greedy completions. */
     public static GenerateSpec of(EngineSpec engine) {
         return new GenerateSpec(engine, Columns.defaults(), DEFAULT_NEW_TOKENS, Sampling.greedy(), 0, 0);
     }

@@ -18,7 +18,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * {@link RoseinferSpark#generate} as a stage of a pipeline of {@code spark.ml}. Its parameters are the fields of {@link GenerateSpec},
+ * {@link RoseinferSpark#generate} as a stage of a {@code spark.ml} pipeline. Its parameters are the fields of {@link GenerateSpec},
  * {@link Columns}, {@link Sampling} and {@link EngineSpec}, with their defaults.
  *
  * {@snippet :
@@ -29,43 +29,43 @@ public final class GenerateTransformer extends UidTransformer implements Default
     private static final long serialVersionUID = 1;
 
     private final Param<String> modelRef = new Param<>(
-            this, "modelRef", "a directory that every executor sees, a hub id, builtin:tiny or random:NAME");
+            this, "modelRef", "a directory that every executor can read, a hub id, builtin:tiny or random:NAME");
     private final Param<String> device = new Param<>(
             this,
             "device",
-            "auto, cpu, cuda, cuda:N or cuda:N,cuda:M, or sim; auto and cuda take the GPUs that Spark gives");
+            "auto, cpu, cuda, cuda:N or cuda:N,cuda:M, or sim; auto and cuda use the GPUs assigned by Spark");
     private final Param<String> dtype =
-            new Param<>(this, "dtype", "how weights are held: auto, fp32, bf16, fp16, int8 or int4");
-    private final IntParam threads = new IntParam(this, "threads", "threads of the processor; 0 is one per core");
-    private final IntParam maxBatchSize = new IntParam(this, "maxBatchSize", "most rows in a decode step");
+            new Param<>(this, "dtype", "format of the weights: auto, fp32, bf16, fp16, int8 or int4");
+    private final IntParam threads = new IntParam(this, "threads", "CPU threads; 0 is one per core");
+    private final IntParam maxBatchSize = new IntParam(this, "maxBatchSize", "maximum rows in a decode step");
     private final IntParam kvBlocks = new IntParam(this, "kvBlocks", "KV blocks in the pool; 0 lets the device choose");
-    private final BooleanParam batchInvariant =
-            new BooleanParam(this, "batchInvariant", "whether a GPU's results are bit-equal whatever else runs");
-    private final BooleanParam offline = new BooleanParam(this, "offline", "whether to download nothing");
+    private final BooleanParam batchInvariant = new BooleanParam(
+            this, "batchInvariant", "whether a GPU's results are bit-identical regardless of the batch");
+    private final BooleanParam offline = new BooleanParam(this, "offline", "whether downloads are forbidden");
     private final Param<String> inputCol =
             new Param<>(this, "inputCol", "the prompt: a string, or token ids as array<int>");
     private final Param<String> outputCol =
             new Param<>(this, "outputCol", "the completion: text, ids, finish_reason, usage and ttft_ns");
     private final Param<String> errorCol = new Param<>(this, "errorCol", "why a row has no output");
     private final Param<String> metricsCol =
-            new Param<>(this, "metricsCol", "how long a row took; empty leaves the column out");
+            new Param<>(this, "metricsCol", "timings of a row; empty omits the column");
     private final Param<String> keyCol =
-            new Param<>(this, "keyCol", "identifies a row, for its seed; empty takes the prompt");
-    private final IntParam maxNewTokens = new IntParam(this, "maxNewTokens", "most tokens to generate for a row");
+            new Param<>(this, "keyCol", "identifies a row, for its seed; empty uses the prompt");
+    private final IntParam maxNewTokens = new IntParam(this, "maxNewTokens", "maximum tokens to generate per row");
     private final FloatParam temperature = new FloatParam(this, "temperature", "0 is greedy");
     private final IntParam topK = new IntParam(this, "topK", "keep the k most likely tokens; 0 keeps all");
     private final FloatParam topP =
-            new FloatParam(this, "topP", "keep the fewest most likely tokens whose probability reaches p");
-    private final LongParam seed = new LongParam(this, "seed", "with a row's key, the seed of its random draws");
+            new FloatParam(this, "topP", "keep the smallest set of most likely tokens whose probability reaches p");
+    private final LongParam seed = new LongParam(this, "seed", "combined with a row's key, the seed of its sampling");
     private final IntParam maxInFlight =
-            new IntParam(this, "maxInFlight", "rows that a task keeps in the engine; 0 shares them among tasks");
+            new IntParam(this, "maxInFlight", "maximum rows of a task in the engine; 0 shares them among tasks");
 
-    /** A transformer that needs only a model. */
+    /** Creates a transformer that needs only a model. */
     public GenerateTransformer() {
         this(Identifiable$.MODULE$.randomUID("generate"));
     }
 
-    /** The constructor by which Spark loads one. */
+    /** Creates a transformer with a uid; used by Spark. */
     public GenerateTransformer(String uid) {
         super(uid);
         JavaVersion.require();
@@ -90,24 +90,24 @@ public final class GenerateTransformer extends UidTransformer implements Default
         setDefault(maxInFlight, spec.maxInFlight());
     }
 
-    /** Reads what {@code write} or a pipeline has written. */
+    /** Loads a saved transformer. */
     public static GenerateTransformer load(String path) {
         return read().load(path);
     }
 
-    /** The reader by which Spark loads one, alone or as a stage. */
+    /** Returns the reader that Spark uses to load a transformer, alone or as a stage. */
     public static MLReader<GenerateTransformer> read() {
         return new DefaultParamsReader<>();
     }
 
     /**
-     * The parameters, as {@link RoseinferSpark} takes them.
+     * Returns the parameters as a spec for {@link RoseinferSpark}.
      *
      * @throws BadInput if there is no modelRef
      */
     public GenerateSpec spec() {
         if (!isDefined(modelRef)) {
-            throw new BadInput("modelRef is not set; it must name a model, so call setModelRef");
+            throw new BadInput("modelRef is not set; call setModelRef with a model");
         }
         EngineSpec engine = new EngineSpec(
                 getOrDefault(modelRef),

@@ -27,22 +27,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows that one task has in the engine, handed back in the order in which they end. One thread submits and takes; any other may close
- * or wake.
+ * The rows of one task in the engine, returned in order of completion. One thread submits and takes; any other thread
+ * may close or wake.
  *
- * <p>The engine's thread pushes a row that has ended on a lock-free stack, so it neither waits nor allocates.
+ * <p>The engine's thread pushes a finished row on a lock-free stack, so it neither waits nor allocates.
  */
 final class InFlight<T> implements AutoCloseable {
-    /** Attempts at a row that a device or a replica has failed. */
+    /** Maximum attempts for a row if a device or a replica fails. */
     private static final int MAX_ATTEMPTS = 3;
 
     /** The time between two attempts to submit to a full engine. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /**
-     * A row that has ended.
+     * A finished row.
      *
-     * @param completions one for each of its requests, in their order; none if it has failed
+     * @param completions one per request of the row, in order; none if it has failed
      */
     record Ended<T>(T row, List<Completion> completions, Optional<RoseException> failure) {}
 
@@ -53,12 +53,12 @@ final class InFlight<T> implements AutoCloseable {
         private List<TokenStream> streams = List.of();
         private int attempts;
 
-        /** Pushes the entry on the stack, to be submitted again by the task's thread. */
+        /** Pushes the entry on the stack, to be resubmitted by the task's thread. */
         private final Runnable retry;
 
         private volatile boolean retryDue;
 
-        /** The entry that ended before this one, while both are on the stack. */
+        /** The entry that finished before this one, while both are on the stack. */
         private @Nullable Entry<T> below;
 
         private Entry(T row, List<GenerationRequest> requests, Consumer<Entry<T>> push) {
@@ -77,13 +77,13 @@ final class InFlight<T> implements AutoCloseable {
     private final Runnable check;
     private final Set<TokenStream> open = ConcurrentHashMap.newKeySet();
 
-    /** The entries of this task that {@code retries} has. */
+    /** The entries of this task in {@code retries}. */
     private final Set<Runnable> retrying = ConcurrentHashMap.newKeySet();
 
-    /** Rows that have ended, or are due to be retried, and that the reader has not seen, the newest on top. */
+    /** Rows that have finished, or are due to be retried, and not been read; the newest is on top. */
     private final AtomicReference<@Nullable Entry<T>> stack = new AtomicReference<>();
 
-    /** Rows that the reader has taken off the stack, the oldest first. */
+    /** Rows taken off the stack, the oldest first. */
     private final Deque<Entry<T>> ended = new ArrayDeque<>();
 
     private int rows;
@@ -91,11 +91,11 @@ final class InFlight<T> implements AutoCloseable {
     private volatile @Nullable Thread waiting;
 
     /**
-     * No rows yet.
+     * Creates an instance without rows.
      *
-     * @param room of this task, or of all tasks of the engine
-     * @param retries of all tasks of the engine: a step's rows may be those of several
-     * @param check called before each wait and after each waking; throws if the task is to stop
+     * @param room of this task, or shared by all tasks of the engine
+     * @param retries shared by all tasks of the engine, because a step may have rows of several
+     * @param check called before each wait and after each wake-up; throws if the task should stop
      */
     InFlight(Engine engine, Room room, Retries<Runnable> retries, Runnable check) {
         this.engine = engine;
@@ -113,9 +113,9 @@ final class InFlight<T> implements AutoCloseable {
     }
 
     /**
-     * Submits a row, as soon as the engine takes it.
+     * Submits a row, waiting until the engine accepts it.
      *
-     * @throws RoseException.BadInput if the engine would never take one of its requests; the row is not in flight then
+     * @throws RoseException.BadInput if the engine rejects one of its requests; the row is not in flight then
      */
     void submit(T row, List<GenerationRequest> requests) {
         start(new Entry<>(row, requests, this::push));
@@ -141,16 +141,16 @@ final class InFlight<T> implements AutoCloseable {
             throw e;
         }
         entry.streams = streams;
-        // One more than there are streams: a row cannot end before the last of them has its listener.
+        // One more than the streams, so that a row cannot finish before the last of them has its listener.
         entry.running.set(streams.size() + 1);
         streams.forEach(stream -> listen(stream, entry));
         oneLess(entry);
     }
 
     private void listen(TokenStream stream, Entry<T> entry) {
-        AtomicBoolean told = new AtomicBoolean();
+        AtomicBoolean counted = new AtomicBoolean();
         stream.onDelivery(() -> {
-            if (stream.finishReason().isPresent() && !told.getAndSet(true)) {
+            if (stream.finishReason().isPresent() && !counted.getAndSet(true)) {
                 oneLess(entry);
             }
         });
@@ -192,7 +192,7 @@ final class InFlight<T> implements AutoCloseable {
         wake();
     }
 
-    /** Makes the waiting thread check again whether it is to stop. */
+    /** Makes the waiting thread check whether it should stop. */
     void wake() {
         Thread thread = waiting;
         if (thread != null) {
@@ -201,9 +201,9 @@ final class InFlight<T> implements AutoCloseable {
     }
 
     /**
-     * Waits for the next row to end.
+     * Waits for the next finished row.
      *
-     * @throws EngineStopped if the engine was closed or has failed: then no row of it can be trusted to end
+     * @throws EngineStopped if the engine was closed or has failed: then its rows are not reliable
      */
     Ended<T> take() {
         while (true) {
@@ -225,7 +225,7 @@ final class InFlight<T> implements AutoCloseable {
         }
     }
 
-    /** Submits a row again when no other row of the engine is being retried. */
+    /** Resubmits a row once no other row of the engine is being retried. */
     private void retry(Entry<T> entry) {
         retrying.add(entry.retry);
         retries.add(entry.retry);
@@ -263,12 +263,12 @@ final class InFlight<T> implements AutoCloseable {
 
     private void check() {
         if (closed) {
-            throw new IllegalStateException("the task has completed, so its rows were ended");
+            throw new IllegalStateException("the task has completed, so its rows were cancelled");
         }
         check.run();
     }
 
-    /** Empty if the row is submitted again. */
+    /** Returns the result of an entry; empty if the row is resubmitted. */
     private Optional<Ended<T>> result(Entry<T> entry) {
         try {
             List<Completion> completions = new ArrayList<>();
@@ -291,17 +291,17 @@ final class InFlight<T> implements AutoCloseable {
         }
     }
 
-    /** Refuses a completion that was cut short: a row that is waited for is cancelled by the closing of the engine alone. */
+    /** Throws for a cancelled completion: while its row is awaited, only the closing of the engine can cancel it. */
     private Completion whole(Completion completion) {
         if (completion.finishReason() == FinishReason.CANCELLED) {
             check();
             throw new EngineStopped(
-                    "the engine was closed while it had rows of this task; the next attempt opens another");
+                    "the engine was closed while it had rows of this task; the next attempt opens a new one");
         }
         return completion;
     }
 
-    /** Ends all rows, which returns their KV blocks. */
+    /** Cancels all rows, which releases their KV blocks. */
     @Override
     public void close() {
         leaveRoom();

@@ -15,16 +15,16 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * An engine, and what its model has beside the weights.
+ * An engine with the related settings of its model.
  *
  * @param room for the rows of all tasks
  * @param retries of the rows of all tasks
  * @param chat the model's chat template
- * @param defaults sampling that the model's authors recommend
+ * @param defaults the model's recommended sampling parameters
  */
 record OpenEngine(
         Engine engine, Room room, Retries<Runnable> retries, Optional<ChatTemplate> chat, SamplingDefaults defaults) {
-    /** Places for each row of a decode step: one runs, one waits to follow it, and one is being read or handed on. */
+    /** In-flight rows per row of a decode step: one runs, one is queued, and one is being read or written. */
     private static final int ROWS_AHEAD = 3;
 
     /** Loads a model, warms it up and serves it; closing the engine frees everything. */
@@ -47,7 +47,7 @@ record OpenEngine(
         }
     }
 
-    /** An engine without a chat template or recommendations. */
+    /** Returns an engine without a chat template and recommendations. */
     static OpenEngine of(Engine engine, EngineOptions options) {
         return new OpenEngine(
                 engine, room(engine, options), new Retries<>(Runnable::run), Optional.empty(), SamplingDefaults.NONE);
@@ -57,7 +57,7 @@ record OpenEngine(
         return new Room(ROWS_AHEAD * options.scheduler().maxBatchSize() * engine.replicas());
     }
 
-    /** Whether all of its replicas have failed. */
+    /** Returns whether all of its replicas have failed. */
     boolean hasFailed() {
         return IntStream.range(0, engine.replicas())
                 .allMatch(replica -> engine.failure(replica).isPresent());

@@ -8,12 +8,12 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The answers of one partition, which appear all at once. Each attempt writes a hidden file of its own and renames it to the partition's name
- * when it is complete. So an attempt that is killed leaves nothing that counts, of two that finish one counts, and a driver that is killed
- * leaves whole partitions.
+ * The responses of one partition, published atomically. Each attempt writes its own hidden file, and renames it to the
+ * partition's name when it is complete. So a killed attempt has no effect, only one of two finished attempts is used,
+ * and a killed driver leaves complete partitions.
  */
 final class PartFile implements AutoCloseable {
-    /** Begins the names of hidden files: Spark and Hadoop read no file whose name begins with an underscore. */
+    /** Prefix of hidden files: Spark and Hadoop ignore files whose name begins with an underscore. */
     private static final String HIDDEN = "_attempt-";
 
     private final FileSystem files;
@@ -32,8 +32,8 @@ final class PartFile implements AutoCloseable {
     /**
      * Begins an attempt at a partition's file.
      *
-     * @param run a name that no other run has
-     * @param taskAttempt a number that no other attempt of the run has
+     * @param run unique among runs
+     * @param taskAttempt unique among the attempts of the run
      */
     static PartFile create(Path folder, String run, int partition, long taskAttempt, Configuration conf)
             throws IOException {
@@ -44,7 +44,7 @@ final class PartFile implements AutoCloseable {
                 new Path(folder, name));
     }
 
-    /** Deletes the files of attempts that were killed. */
+    /** Deletes the files of killed attempts. */
     static void clean(FileSystem files, Path folder) throws IOException {
         for (var left : files.globStatus(new Path(folder, HIDDEN + "*"))) {
             boolean unused = files.delete(left.getPath(), false);
@@ -55,7 +55,7 @@ final class PartFile implements AutoCloseable {
         out.write(line);
     }
 
-    /** Renames the attempt to the partition's file, unless another attempt has done so before. */
+    /** Renames the attempt to the partition's file, unless another attempt has already done so. */
     void commit() throws IOException {
         out.close();
         closed = true;
@@ -64,7 +64,7 @@ final class PartFile implements AutoCloseable {
         }
     }
 
-    /** Deletes the attempt if it was not committed. */
+    /** Deletes the attempt unless it was committed. */
     @Override
     public void close() throws IOException {
         if (!closed) {

@@ -3,9 +3,9 @@ package io.roseinfer.spark;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The places for rows in an engine, which its tasks share. A task without a row may always have one; every other place goes to the task that
- * asks first. So the first task has nearly all of them, and when its rows run out the next fills the engine. Tasks with equal shares would
- * end together, and the engine would run empty before others begin.
+ * The capacity of an engine in rows, which its tasks share. A task without rows may always add one; the rest is first
+ * come, first served. So the first task gets nearly all of it, and when its rows run out the next one fills the engine.
+ * With equal shares all tasks would end together, and the engine would idle before others begin.
  */
 final class Room {
     private final int size;
@@ -19,7 +19,7 @@ final class Room {
         return taken.get() >= size;
     }
 
-    /** Takes places, or gives them back. */
+    /** Takes some of the capacity, or releases it if negative. */
     void take(int places) {
         taken.addAndGet(places);
     }

@@ -15,17 +15,18 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * Owns an executor's engines, with {@code spark.plugins=io.roseinfer.spark.RoseinferPlugin}: it learns which GPUs the executor has, opens the
- * engine that {@code spark.roseinfer.model} names before the first task, publishes counters among Spark's metrics, and closes the
- * engines when the executor ends. Without it the first task opens them, on the GPUs of that task.
+ * Owns an executor's engines, with {@code spark.plugins=io.roseinfer.spark.RoseinferPlugin}. It learns the executor's
+ * GPUs, opens the engine of {@code spark.roseinfer.model} before the first task, publishes counters as Spark metrics,
+ * and closes the engines when the executor ends. Without it the first task opens them, on the GPUs of that task.
  *
- * <p>With {@code spark.roseinfer.model} go {@code spark.roseinfer.device}, {@code dtype}, {@code threads}, {@code maxBatchSize},
- * {@code kvBlocks}, {@code batchInvariant} and {@code offline}, each as {@link EngineSpec} has it; tasks share that engine if their spec is equal.
+ * <p>{@code spark.roseinfer.model} can be combined with {@code spark.roseinfer.device}, {@code dtype}, {@code threads},
+ * {@code maxBatchSize}, {@code kvBlocks}, {@code batchInvariant} and {@code offline}, see {@link EngineSpec}; tasks
+ * share that engine if their spec is equal.
  */
 public final class RoseinferPlugin implements SparkPlugin {
     private static final String PREFIX = "spark.roseinfer.";
 
-    /** Made by Spark, by its name. */
+    /** Called by Spark. */
     public RoseinferPlugin() {}
 
     @Override
@@ -57,7 +58,7 @@ public final class RoseinferPlugin implements SparkPlugin {
         };
     }
 
-    /** The engine to open at once; empty if the configuration names no model. */
+    /** Returns the engine to open at once; empty if the configuration has no model. */
     static Optional<EngineSpec> spec(SparkConf conf) {
         if (!conf.contains(PREFIX + "model")) {
             return Optional.empty();

@@ -18,12 +18,13 @@ public final class RoseinferSpark {
     private RoseinferSpark() {}
 
     /**
-     * The same rows with two or three more columns: the completion, the error of a row that has none, and how long it took. Nothing runs
-     * until the result is used. The rows of a partition come in the order in which they end.
+     * Returns the same rows with two or three more columns: the completion, the error of a row that has none, and its
+     * timings. Nothing runs until the result is used. The rows of a partition are in order of completion.
      *
-     * <p>A model that cannot be loaded ends the job at the first task that finds it so.
+     * <p>A model that cannot be loaded ends the job at the first task.
      *
-     * @throws io.roseinfer.base.RoseException.BadInput if a column is missing or of a wrong type, or a number of the spec is out of its range
+     * @throws io.roseinfer.base.RoseException.BadInput if a column is missing or of a wrong type, or a number of the
+     *     spec is out of range
      */
     public static Dataset<Row> generate(Dataset<?> rows, GenerateSpec spec) {
         JavaVersion.require();
@@ -36,8 +37,8 @@ public final class RoseinferSpark {
     }
 
     /**
-     * Closes the engines of this JVM, which are those of the executor in local mode; the next job opens them again. Elsewhere an executor
-     * closes its own when it ends.
+     * Closes the engines of this JVM, which in local mode are those of the executor; the next job opens them again.
+     * Otherwise an executor closes its engines when it ends.
      */
     public static void closeEngines() {
         ExecutorEngines.closeAll();

@@ -11,7 +11,10 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.StructType;
 import org.jspecify.annotations.Nullable;
 
-/** Makes requests of rows. A row's seed is a hash of the spec's seed and the row's key, so it is the same in any partition and any attempt. */
+/**
+ * Converts rows to requests. A row's seed is a hash of the spec's seed and the row's key, so it is the same in any
+ * partition and any attempt.
+ */
 final class RowRequests {
     private static final int NO_KEY = -1;
 
@@ -31,7 +34,11 @@ final class RowRequests {
         this.seed = spec.seed();
     }
 
-    /** @throws BadInput if the row has no prompt or no key */
+    /**
+     * Returns the request for a row.
+     *
+     * @throws BadInput if the row has no prompt or no key
+     */
     GenerationRequest request(Row row) {
         Prompt prompt = prompt(row);
         return GenerationRequest.of(prompt)
@@ -43,7 +50,7 @@ final class RowRequests {
     private Prompt prompt(Row row) {
         Object value = row.get(input);
         if (value == null) {
-            throw new BadInput("the prompt is null; a completion needs at least one token to continue");
+            throw new BadInput("the prompt is null; it must have at least one token");
         }
         return value instanceof String text ? new Prompt.Text(text) : new Prompt.Tokens(ids(row.getList(input)));
     }
@@ -53,7 +60,7 @@ final class RowRequests {
         for (int i = 0; i < ids.length; i++) {
             Integer id = list.get(i);
             if (id == null) {
-                throw new BadInput("the prompt's token id " + i + " is null; each must be a number");
+                throw new BadInput("the prompt's token id " + i + " is null; it must be an integer");
             }
             ids[i] = id;
         }
@@ -68,7 +75,7 @@ final class RowRequests {
         }
         Object value = row.get(key);
         if (value == null) {
-            throw new BadInput("the key is null; each row needs one of its own");
+            throw new BadInput("the key is null; each row needs a unique key");
         }
         return value.toString();
     }

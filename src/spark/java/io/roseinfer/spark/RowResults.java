@@ -7,7 +7,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.jspecify.annotations.Nullable;
 
-/** Joins rows with their completions or errors, in the columns of {@link GenerateSchema#result}. */
+/** Combines rows with their completions or errors, in the columns of {@link GenerateSchema#result}. */
 final class RowResults {
     private final boolean metrics;
 

@@ -32,30 +32,30 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
 
 /**
- * {@code roseinfer batch --spark}: answers a file of requests into a folder, on Spark. Lines are partitioned by their keys, and each task
- * renames its file when all its lines are in it ({@link PartFile}), so every key is answered once, whichever executors are killed. A run
- * that resumes leaves out the keys that the folder has.
+ * {@code roseinfer batch --spark}: processes a file of requests on Spark, and writes the responses to a folder. Lines
+ * are partitioned by key, and each task renames its file when it is complete ({@link PartFile}), so every key is
+ * answered once, even if executors are killed. A resumed run skips the keys in the folder.
  */
 public final class SparkBatch implements BatchCluster {
-    /** A line, the key of its answer, and its number from 1. */
+    /** A line, the key of its response, and its number from 1. */
     static final StructType LINES = new StructType()
             .add("key", DataTypes.StringType, false)
             .add("number", DataTypes.LongType, false)
             .add("line", DataTypes.BinaryType, false);
 
-    /** Partitions for each task that can run at once, so that the last ones are short. */
+    /** Partitions per task that can run at once, so that the last ones are short. */
     private static final int PARTITIONS_PER_SLOT = 4;
 
-    /** Most lines of a partition: that many a task does again if its executor is killed. */
+    /** Maximum lines of a partition, which a task repeats if its executor is killed. */
     private static final long PARTITION_LINES = 20_000;
 
-    /** The files of answers in the folder. */
+    /** The files of responses in the folder. */
     private static final String PARTS = "part-*";
 
-    /** The id of an answer in front of its key. */
+    /** The prefix of a response's id, before its key. */
     private static final String ID = "batch_req_";
 
-    /** Made by the service loader. */
+    /** Called by the service loader. */
     public SparkBatch() {}
 
     @Override
@@ -70,7 +70,7 @@ public final class SparkBatch implements BatchCluster {
                 || job.output().equals("-")
                 || job.input().endsWith(".zst")
                 || job.output().endsWith(".zst")) {
-            throw new BadInput("--spark reads a file that is not compressed and writes a folder; --input is "
+            throw new BadInput("--spark needs an uncompressed input file and an output folder; --input is "
                     + Quoted.name(job.input()) + " and --output " + Quoted.name(job.output()));
         }
         SparkSession spark = session(job.master());
@@ -98,21 +98,21 @@ public final class SparkBatch implements BatchCluster {
                     .getOrCreate();
         } catch (Exception e) {
             throw new BadInput(
-                    "--spark is " + Quoted.name(master) + ", on which Spark does not start: " + summary(e), e);
+                    "--spark is " + Quoted.name(master) + ", but Spark cannot start there: " + summary(e), e);
         }
     }
 
-    /** The failure that made tasks fail, if it is one of ours. */
+    /** Returns the exception that made tasks fail, if it is one of this project. */
     private static RoseException reason(Exception e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof RoseException known) {
                 return known;
             }
         }
-        return new EngineStopped("Spark has given up; --resume goes on with the batch: " + summary(e), e);
+        return new EngineStopped("Spark has failed; continue the batch with --resume: " + summary(e), e);
     }
 
-    /** A message without the stack traces that Spark appends to it. */
+    /** Returns a message without the stack traces that Spark appends to it. */
     private static String summary(Exception e) {
         return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
     }
@@ -125,7 +125,7 @@ public final class SparkBatch implements BatchCluster {
         FileSystem files = folder.getFileSystem(conf);
         if (files.exists(folder) && !job.resume()) {
             throw new BadInput("--output " + Quoted.name(job.output())
-                    + " is there already; with --resume the batch goes on with it, otherwise give another folder");
+                    + " already exists; continue it with --resume, or choose another folder");
         }
         boolean unused = files.mkdirs(folder);
         PartFile.clean(files, folder);
@@ -164,7 +164,9 @@ public final class SparkBatch implements BatchCluster {
         return (int) Math.max(PARTITIONS_PER_SLOT * slots, lines / PARTITION_LINES + 1);
     }
 
-    /** The input's lines as bytes, ended by nothing but a newline: what is no UTF-8 is refused as it is without a cluster. */
+    /**
+     * Returns the input's lines as bytes, delimited by newlines only; invalid UTF-8 is rejected as without a cluster.
+     */
     private static Dataset<Row> lines(String input, SparkSession spark) {
         Configuration conf = new Configuration(spark.sparkContext().hadoopConfiguration());
         conf.set("textinputformat.record.delimiter", "\n");
@@ -182,7 +184,7 @@ public final class SparkBatch implements BatchCluster {
         return RowFactory.create(key, number, line);
     }
 
-    /** The keys of the answers that the folder has. */
+    /** Returns the keys of the responses in the folder. */
     private static Dataset<Row> written(Path folder, FileSystem files, SparkSession spark) throws IOException {
         return files.globStatus(new Path(folder, PARTS)).length == 0
                 ? spark.emptyDataFrame().selectExpr("'' AS key")
@@ -194,7 +196,7 @@ public final class SparkBatch implements BatchCluster {
 
     private static EngineSpec engine(Settings settings) {
         if (settings.deviceOptions().kvCache() != KvPrecision.AUTO) {
-            throw new BadInput("--kv-cache-dtype is not passed on to the executors of --spark; leave one of them out");
+            throw new BadInput("--kv-cache-dtype is not supported with --spark; remove one of them");
         }
         String device = settings.device().name().toLowerCase(Locale.ROOT);
         String gpus = settings.deviceOptions().gpus().stream()

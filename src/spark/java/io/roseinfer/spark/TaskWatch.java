@@ -9,7 +9,7 @@ import org.apache.spark.TaskKilledException;
 import org.apache.spark.resource.ResourceInformation;
 import org.jspecify.annotations.Nullable;
 
-/** The task that runs on this thread, as Spark knows it: its GPUs, and whether it is to stop. */
+/** The Spark task of this thread: its GPUs, and whether it should stop. */
 final class TaskWatch {
     private static final String GPU = "gpu";
 
@@ -23,12 +23,12 @@ final class TaskWatch {
         return new TaskWatch(TaskContext.get());
     }
 
-    /** The indices of the GPUs that Spark gave the task; none if it gives no resources. */
+    /** Returns the indices of the GPUs assigned to the task; none if there are no resources. */
     List<Integer> gpus() {
         return gpus(task.resourcesJMap().get(GPU));
     }
 
-    /** The indices of GPUs from their addresses. */
+    /** Returns the indices of GPUs from their addresses. */
     static List<Integer> gpus(@Nullable ResourceInformation resource) {
         return resource == null
                 ? List.of()
@@ -40,8 +40,8 @@ final class TaskWatch {
             return Integer.valueOf(address.strip());
         } catch (NumberFormatException e) {
             throw new BadInput(
-                    "Spark has a GPU at the address " + Quoted.name(address)
-                            + "; it must be an index as CUDA counts, so let the discovery script print those",
+                    "Spark has a GPU with the address " + Quoted.name(address)
+                            + "; it must be a CUDA index, so let the discovery script print those",
                     e);
         }
     }
@@ -49,11 +49,11 @@ final class TaskWatch {
     /** Throws if the task was killed. */
     void check() {
         if (task.isInterrupted() || Thread.currentThread().isInterrupted()) {
-            throw new TaskKilledException("killed while it waited for tokens");
+            throw new TaskKilledException("killed while waiting for tokens");
         }
     }
 
-    /** Closes the rows in flight when the task ends, however it ends, and wakes its thread when it is to stop. */
+    /** Closes the rows in flight when the task ends, and wakes its thread when it should stop. */
     void guard(InFlight<?> rows) {
         task.addTaskCompletionListener(ended -> {
             rows.close();

@@ -2,7 +2,7 @@ package io.roseinfer.spark;
 
 import org.apache.spark.ml.Transformer;
 
-/** Holds a transformer's uid: a parameter asks for it when it is made, before the constructor of the class that has the parameter has run. */
+/** Holds a transformer's uid, which parameters need before the constructor of the class that has them has run. */
 abstract class UidTransformer extends Transformer {
     private static final long serialVersionUID = 1;
 

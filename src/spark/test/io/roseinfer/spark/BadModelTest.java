@@ -8,7 +8,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Models that no attempt can load, where Spark would try a task a hundred thousand times. */
+/** Models that no attempt can load; Spark would retry a task many times. */
 @Timeout(300)
 class BadModelTest {
     private static final EngineSpec NOWHERE = EngineSpec.of("/nowhere/model").withDevice("cpu");
@@ -36,14 +36,14 @@ class BadModelTest {
                 .hasMessageContaining(reason);
     }
 
-    /** The plugin meets the same failure before, and leaves it to the task to tell. */
+    /** The plugin encounters the same failure before, and leaves the report to the task. */
     @Test
-    void a_model_that_is_not_there_ends_the_job_with_the_reason() {
+    void missing_model_ends_the_job_with_the_reason() {
         assertCancelled(NOWHERE, "model \"/nowhere/model\": no such directory");
     }
 
     @Test
-    void a_model_that_is_none_ends_the_job_with_the_reason() {
+    void invalid_model_ends_the_job_with_the_reason() {
         assertCancelled(EngineSpec.of("builtin:huge"), "there is no built-in model \"huge\"");
     }
 }

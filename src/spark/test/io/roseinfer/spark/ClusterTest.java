@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two executors, each a JVM of its own with two tasks at a time, that the plugin opens an engine in. */
+/** Two executor JVMs with two concurrent tasks each, in which the plugin opens an engine. */
 @Tag("cluster")
 @Timeout(600)
 class ClusterTest {
@@ -66,7 +66,7 @@ class ClusterTest {
                 .config("spark.roseinfer.threads", TINY.threads())
                 .config("spark.roseinfer.maxBatchSize", TINY.maxBatchSize())
                 .config("spark.executor.extraClassPath", System.getProperty("java.class.path"))
-                // A machine that is busy with something else is not a machine that is lost.
+                // A busy machine must not be treated as lost.
                 .config("spark.worker.timeout", 600)
                 .config("spark.network.timeout", "600s")
                 .config("spark.executorEnv.JAVA_HOME", System.getProperty("java.home"))
@@ -79,7 +79,7 @@ class ClusterTest {
         RoseinferSpark.closeEngines();
     }
 
-    /** What one engine in this process generates for each row. */
+    /** The completions of one engine in this process, by row. */
     private static Map<Long, List<Integer>> oracle() {
         Map<Long, List<Integer>> ids = new HashMap<>();
         try (Engine engine = Roseinfer.open("builtin:tiny")) {
@@ -107,10 +107,10 @@ class ClusterTest {
     }
 
     /**
-     * Counts the engines of the process that a partition is generated in, by their threads. It reports that and waits for an end of the
-     * connection, so that one executor cannot take all partitions before the other is there.
+     * Counts the engines of the process that generates a partition, by their threads. It reports the number and waits
+     * until the connection ends, so that one executor cannot take all partitions before the other has started.
      *
-     * @param port of this machine, where reports are read; a report that nobody reads any more is not waited for
+     * @param port of this machine, where reports are read; it does not wait if nothing reads them
      */
     private record Census(int port) implements MapPartitionsFunction<Row, String>, Serializable {
         @Override
@@ -162,9 +162,9 @@ class ClusterTest {
     }
 
     /**
-     * Stops the first attempt of one partition in its middle, and tells of the process that it is in.
+     * Stops the first attempt of one partition in the middle, and reports its process.
      *
-     * @param port of this machine, where the process is named
+     * @param port of this machine, where the process is reported
      */
     private record StopsInTheMiddle(int port) implements MapPartitionsFunction<Row, Row>, Serializable {
         @Override
@@ -207,7 +207,7 @@ class ClusterTest {
     }
 
     @Test
-    void an_executor_killed_in_mid_job_costs_no_row_and_doubles_none() throws Exception {
+    void executor_killed_in_mid_job_loses_and_duplicates_no_row() throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 ExecutorService beside = Executors.newSingleThreadExecutor()) {
             Dataset<Row> prompts = LocalSpark.prompts(spark, ROWS, PARTITIONS)

@@ -24,7 +24,7 @@ class ExecutorEnginesTest {
         RoseinferSpark.closeEngines();
     }
 
-    /** The result of a task that asks for the engine while another one opens it and fails. */
+    /** The result of a task that requests the engine while another one fails to open it. */
     private static FutureTask<OpenEngine> besideFailing(boolean interrupted) throws InterruptedException {
         CountDownLatch opening = new CountDownLatch(1);
         CountDownLatch fail = new CountDownLatch(1);
@@ -58,7 +58,7 @@ class ExecutorEnginesTest {
     }
 
     @Test
-    void a_task_killed_while_it_opens_an_engine_leaves_that_to_a_task_that_waits() throws Exception {
+    void task_killed_while_opening_an_engine_lets_a_waiting_task_open_it() throws Exception {
         assertThat(besideFailing(true).get().hasFailed()).isFalse();
     }
 

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What rows get, on the built-in model in one JVM. */
+/** The result columns of rows, with the built-in model in one JVM. */
 class GenerateTest {
     private static final EngineSpec TINY =
             EngineSpec.of("builtin:tiny").withDevice("cpu").withThreads(1).withMaxBatchSize(4);
@@ -71,7 +71,7 @@ class GenerateTest {
     }
 
     @Test
-    void a_row_gets_what_an_engine_of_its_own_generates() {
+    void row_gets_the_tokens_of_a_separate_engine() {
         Dataset<Row> generated = RoseinferSpark.generate(
                 LocalSpark.prompts(spark, 20, 3),
                 RANDOM.withColumns(RANDOM.columns().withMetrics("took")));
@@ -111,7 +111,7 @@ class GenerateTest {
     }
 
     @Test
-    void rows_of_one_prompt_draw_by_their_keys_and_alike_without() {
+    void rows_with_equal_prompts_sample_by_key_and_equally_without() {
         Dataset<Row> same = spark.range(8).withColumn("prompt", functions.lit("Once upon a time"));
         Set<List<Integer>> byKey =
                 new HashSet<>(idsByRow(RoseinferSpark.generate(same, RANDOM)).values());
@@ -125,7 +125,7 @@ class GenerateTest {
     }
 
     @Test
-    void a_prompt_of_token_ids_is_continued_as_its_text_is() {
+    void prompt_of_token_ids_is_continued_like_its_text() {
         Engine engine = ExecutorEngines.get(TINY, List.of()).engine();
         int[] ids = engine.tokenizer().orElseThrow().encodePrompt("Once upon a time");
         StructType schema = new StructType()
@@ -166,12 +166,12 @@ class GenerateTest {
             delimiter = '|',
             value = {
                 "nothing | completion | error | id | the input column is \"nothing\", of which the data frame has none; its columns are \"id\", \"prompt\"",
-                "id | completion | error | id | the input column \"id\" is of type bigint; a prompt is a string, or token ids as array<int>",
-                "prompt | PROMPT | error | id | the output column would be \"PROMPT\", which is there already",
-                "prompt | completion | completion | id | the error column would be \"completion\", which is there already",
-                "prompt | completion | error | half | the key column \"half\" is of type double; a key is a string or an integer, so cast it"
+                "id | completion | error | id | the input column \"id\" is of type bigint; it must be a string, or token ids as array<int>",
+                "prompt | PROMPT | error | id | the output column would be \"PROMPT\", which already exists",
+                "prompt | completion | completion | id | the error column would be \"completion\", which already exists",
+                "prompt | completion | error | half | the key column \"half\" is of type double; it must be a string or an integer, so cast it"
             })
-    void columns_that_cannot_be_are_refused_before_a_job_runs(
+    void invalid_columns_are_refused_before_a_job_runs(
             String input, String output, String error, String key, String message) {
         Dataset<Row> frame = LocalSpark.prompts(spark, 2, 1)
                 .withColumn("half", functions.lit(0.5))
@@ -186,7 +186,7 @@ class GenerateTest {
     void a_transformer_without_a_model_is_refused_by_the_name_of_the_setter() {
         assertThatThrownBy(() -> new GenerateTransformer().transformSchema(LocalSpark.PROMPTS))
                 .isInstanceOf(BadInput.class)
-                .hasMessage("modelRef is not set; it must name a model, so call setModelRef");
+                .hasMessage("modelRef is not set; call setModelRef with a model");
     }
 
     @Test
@@ -199,7 +199,7 @@ class GenerateTest {
     }
 
     @Test
-    void numbers_and_words_that_cannot_be_are_refused_before_a_job_runs() {
+    void invalid_numbers_and_words_are_refused_before_a_job_runs() {
         StructType schema = LocalSpark.PROMPTS;
         GenerateTransformer stage = new GenerateTransformer().setModelRef("builtin:tiny");
         assertThatThrownBy(() -> stage.setTopP(2).transformSchema(schema)).hasMessageStartingWith("top_p is 2.0");
@@ -247,7 +247,7 @@ class GenerateTest {
     }
 
     @Test
-    void all_tasks_feed_one_engine() {
+    void all_tasks_share_one_engine() {
         assertThat(idsByRow(RoseinferSpark.generate(LocalSpark.prompts(spark, 24, 6), GREEDY)))
                 .hasSize(24);
         Engine engine = ExecutorEngines.get(TINY, List.of()).engine();

@@ -15,14 +15,14 @@ class JavaVersionTest {
     private static final int OF_JAVA_17 = 61;
 
     @Test
-    void an_old_java_is_told_what_to_do() {
+    void old_java_is_reported_with_a_remedy() {
         assertThatThrownBy(() -> JavaVersion.require(24))
                 .hasMessageStartingWith("roseinfer needs Java 25 or newer")
                 .hasMessageContaining("is Java 24; start Spark's driver and executors with JAVA_HOME");
         JavaVersion.require(25);
     }
 
-    /** Otherwise it could not be told: a JVM loads no class of a newer version. */
+    /** Otherwise it could not report anything: a JVM loads no class of a newer version. */
     @Test
     void an_old_java_can_load_the_classes_that_spark_sees() throws IOException {
         List<Path> classes;

@@ -16,7 +16,7 @@ final class LocalSpark {
 
     private LocalSpark() {}
 
-    /** A session without a user interface, whose files are in the build's folder. */
+    /** A session without a user interface, with its files in the build folder. */
     static SparkSession.Builder builder(String master) {
         return SparkSession.builder()
                 .master(master)
@@ -28,7 +28,7 @@ final class LocalSpark {
                 .config("spark.sql.warehouse.dir", "target/spark-warehouse");
     }
 
-    /** Rows of an id and a prompt, each made where it is used. */
+    /** Rows of an id and a prompt, generated in the executors. */
     static Dataset<Row> prompts(SparkSession spark, int rows, int partitions) {
         return spark.range(0, rows, 1, partitions)
                 .map(
@@ -36,7 +36,7 @@ final class LocalSpark {
                         Encoders.row(PROMPTS));
     }
 
-    /** Prompts of one to seven words, every one another. */
+    /** Distinct prompts of one to seven words. */
     static String prompt(int i) {
         return "Once upon a time there lived".split(" ")[i % 6] + " " + i + " little bears".repeat(i % 3);
     }

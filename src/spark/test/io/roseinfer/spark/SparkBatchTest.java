@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files of requests on Spark, held against what the command answers without it. */
+/** Files of requests on Spark, compared with the command's output without Spark. */
 @Timeout(600)
 class SparkBatchTest {
     private static final long SEED = 5;
@@ -64,7 +64,7 @@ class SparkBatchTest {
                  "max_tokens": 6, "temperature": 1, "n": %d}}""".formatted(i, LocalSpark.prompt(i), 1 + i % 2);
     }
 
-    /** Requests, and every kind of line that is none. */
+    /** Requests, and every kind of invalid line. */
     private static List<String> lines(int requests) {
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < requests; i++) {
@@ -103,7 +103,7 @@ class SparkBatchTest {
         }
     }
 
-    /** What one engine answers in one process. */
+    /** The responses of one engine in one process. */
     private List<String> oracle() throws IOException {
         Path alone = folder.resolve("alone.jsonl");
         try (BatchInput in = BatchInput.open(input);
@@ -126,7 +126,7 @@ class SparkBatchTest {
     @Test
     void a_batch_is_answered_byte_for_byte_as_without_a_cluster() throws IOException {
         Files.write(input, lines(28));
-        // Bytes that are no UTF-8; and lines that a carriage return does not end.
+        // Invalid UTF-8, and lines with a carriage return in the middle.
         String odd = request(29).replace("lived", "l\u00fcved") + "\r\n \r\n"
                 + request(30).replace(", ", ",\r") + "\n" + request(31) + "\r\n";
         Files.write(input, odd.getBytes(StandardCharsets.ISO_8859_1), StandardOpenOption.APPEND);
@@ -138,9 +138,9 @@ class SparkBatchTest {
         assertThat(totals.completionTokens()).isPositive();
     }
 
-    /** As a killed driver leaves it: some partitions, and an attempt that was not done. */
+    /** As after a killed driver: some partitions, and an unfinished attempt. */
     @Test
-    void a_batch_goes_on_with_the_partitions_that_are_there() throws IOException {
+    void batch_continues_with_existing_partitions() throws IOException {
         Files.write(input, lines(30));
         run(false);
         List<String> whole = answers();
@@ -161,21 +161,21 @@ class SparkBatchTest {
     }
 
     @Test
-    void an_output_that_is_there_is_not_mixed_with_another_batch() throws IOException {
+    void existing_output_is_not_mixed_with_another_batch() throws IOException {
         Files.write(input, lines(12));
         Files.createDirectory(output);
         assertThatThrownBy(() -> run(false))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("is there already; with --resume the batch goes on with it");
+                .hasMessageContaining("already exists; continue it with --resume");
     }
 
     @Test
-    void an_input_that_is_not_there_is_said_in_one_line() {
+    void missing_input_is_reported_in_one_line() {
         assertThatThrownBy(() -> run(false)).isInstanceOf(BadInput.class).hasMessageContaining("in.jsonl");
     }
 
     @Test
-    void a_model_that_is_not_there_is_said_in_one_line_and_not_tried_again() throws IOException {
+    void missing_model_is_reported_in_one_line_and_not_retried() throws IOException {
         Files.write(input, lines(12));
         Settings nowhere = Settings.of("/nowhere/model").withDevice(Settings.Device.CPU);
         assertThatThrownBy(() -> run("local[2, 100000]", nowhere, false))
@@ -186,21 +186,21 @@ class SparkBatchTest {
     }
 
     @Test
-    void a_master_that_is_none_is_said_in_one_line() throws IOException {
+    void invalid_master_is_reported_in_one_line() throws IOException {
         Files.write(input, lines(12));
         assertThatThrownBy(() -> run("nonsense", SETTINGS, false))
                 .isInstanceOf(BadInput.class)
-                .hasMessageStartingWith("--spark is \"nonsense\", on which Spark does not start: ")
+                .hasMessageStartingWith("--spark is \"nonsense\", but Spark cannot start there: ")
                 .hasMessageNotContaining("\n");
         assertThat(output).doesNotExist();
     }
 
     @Test
-    void a_type_of_keys_that_executors_are_not_told_of_is_refused() throws IOException {
+    void kv_cache_dtype_is_refused_since_executors_do_not_support_it() throws IOException {
         Files.write(input, lines(12));
         Settings narrow = SETTINGS.withDeviceOptions(SETTINGS.deviceOptions().withKvCache(KvPrecision.FP8));
         assertThatThrownBy(() -> run("local[2]", narrow, false))
                 .isInstanceOf(BadInput.class)
-                .hasMessage("--kv-cache-dtype is not passed on to the executors of --spark; leave one of them out");
+                .hasMessage("--kv-cache-dtype is not supported with --spark; remove one of them");
     }
 }

@@ -17,8 +17,9 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Tokens per second through Spark against the closed batch of {@code bench}, in turns (ABBA) on one engine in one process: all requests
- * submitted at once, against as many rows in partitions. No two prompts begin alike, so the prefix cache finds nothing.
+ * Tokens per second through Spark compared with the closed batch of {@code bench}, interleaved (ABBA) on one engine in
+ * one process: all requests submitted at once, and as many rows in partitions. No two prompts have a common prefix, so
+ * the prefix cache has no hits.
  *
  * <p>{@code tools/spark --class io.roseinfer.spark.SparkBench [MODEL DEVICE ROWS PROMPT_TOKENS NEW_TOKENS BATCH PARTITIONS ROUNDS]}
  */

@@ -8,10 +8,10 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** The program in {@code tools/examples/spark}, which is compiled with the tests; a class without a package, so by its name. */
+/** The program in {@code tools/examples/spark}, compiled with the tests; it has no package, so it is run by name. */
 class SparkStoriesTest {
     @Test
-    void every_story_is_told_and_twice_the_same() throws Exception {
+    void every_story_is_generated_deterministically() throws Exception {
         String told = run();
         assertThat(told.lines())
                 .hasSize(4)

@@ -45,7 +45,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tasks that end before their rows do, and engines that end before their tasks; on the simulated device, held still where that matters. */
+/**
+ * Tasks that end before their rows, and engines that end before their tasks, on the simulated device, which is paused
+ * if necessary.
+ */
 @Timeout(300)
 class StoppedTaskTest {
     private static final EngineSpec SIM =
@@ -79,7 +82,7 @@ class StoppedTaskTest {
         RoseinferSpark.closeEngines();
     }
 
-    /** Has tasks use an engine on a simulated device that does something at the start of each step. */
+    /** Lets tasks use an engine on a simulated device that runs an action at the start of each step. */
     private static Engine engine(LongConsumer onStep, int maxInflight) {
         EngineOptions options = EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(4).build())
@@ -113,7 +116,7 @@ class StoppedTaskTest {
         return ids;
     }
 
-    /** Waits until the engine has nothing to do, and counts every request as ended. */
+    /** Waits until the engine is idle and has counted every request as ended. */
     private static EngineStats idle(Engine engine) {
         EngineStats stats = engine.stats();
         while (stats.active() + stats.waiting() > 0 || stats.requests().accepted() > ended(stats)) {
@@ -134,7 +137,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void rows_come_in_the_order_in_which_they_end() {
+    void rows_are_in_order_of_completion() {
         Semaphore steps = new Semaphore(0);
         Engine engine = engine(step -> steps.acquireUninterruptibly(), 100);
         Dataset<Row> four = rows(4).selectExpr("3 - id AS id", "prompt").coalesce(1);
@@ -152,7 +155,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void a_task_that_limit_ends_returns_its_blocks() {
+    void task_ended_by_limit_releases_its_blocks() {
         Semaphore steps = new Semaphore(0);
         Engine engine = engine(step -> steps.acquireUninterruptibly(), 100);
         CompletableFuture<Row> job = CompletableFuture.supplyAsync(
@@ -175,7 +178,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void a_killed_task_returns_its_blocks_though_it_waits_for_a_token() {
+    void killed_task_releases_its_blocks_while_waiting_for_a_token() {
         CountDownLatch inStep = new CountDownLatch(1);
         Semaphore steps = new Semaphore(0);
         Engine engine = engine(
@@ -229,7 +232,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void a_closed_engine_fails_the_task_and_does_not_cut_its_rows_short() {
+    void closed_engine_fails_the_task_and_does_not_truncate_its_rows() {
         CountDownLatch inStep = new CountDownLatch(1);
         Semaphore steps = new Semaphore(3);
         Engine closed = engine(
@@ -253,7 +256,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void a_row_whose_step_fails_is_begun_again_without_its_task() {
+    void row_whose_step_fails_is_retried_without_its_task() {
         Engine engine = engine(
                 step -> {
                     if (step == 10) {
@@ -282,14 +285,14 @@ class StoppedTaskTest {
     }
 
     @Test
-    void a_full_engine_holds_its_tasks_back() {
+    void full_engine_slows_its_tasks() {
         Engine engine = engine(step -> {}, 2);
         assertThat(ids(RoseinferSpark.generate(rows(40).repartition(4), SPEC))).hasSize(40);
         assertThat(engine.stats().requests().refused()).isPositive();
     }
 
     @Test
-    void a_row_gets_the_tokens_that_it_gets_alone() {
+    void row_gets_the_same_tokens_as_alone() {
         GenerationRequest alone = GenerationRequest.ofTokens(5).withMaxNewTokens(40);
         Engine engine = engine(step -> {}, 100);
         List<Integer> tokens = RoseinferSpark.generate(rows(20), SPEC)
@@ -302,7 +305,7 @@ class StoppedTaskTest {
                         IntStream.of(engine.generate(alone).ids()).boxed().toList());
     }
 
-    /** A prompt that makes its step fail each time; two tasks' rows share its steps. */
+    /** A prompt that makes its step fail each time; rows of two tasks share its steps. */
     @Test
     void a_row_that_makes_steps_fail_gets_an_error_and_no_other_row_does() {
         EngineOptions options = EngineOptions.defaults()
