@@ -3,10 +3,10 @@ package io.roseinfer;
 import java.util.Objects;
 
 /**
- * One message of a conversation; {@link LoadedModel#chatRequest} makes a request of some.
+ * One message of a conversation; {@link LoadedModel#chatRequest} turns a list of them into a request.
  *
- * @param role who says it: {@code system}, {@code user}, {@code assistant}, or another that the model's chat template knows
- * @param content what is said
+ * @param role the author: {@code system}, {@code user}, {@code assistant}, or another role of the model's chat template
+ * @param content the text
  */
 public record ChatMessage(String role, String content) {
     public ChatMessage {
@@ -14,17 +14,17 @@ public record ChatMessage(String role, String content) {
         Objects.requireNonNull(content, "content");
     }
 
-    /** What the model is told before a conversation. */
+    /** Returns a system prompt. */
     public static ChatMessage system(String content) {
         return new ChatMessage("system", content);
     }
 
-    /** What a user says. */
+    /** Returns a user message. */
     public static ChatMessage user(String content) {
         return new ChatMessage("user", content);
     }
 
-    /** What the model has answered. */
+    /** Returns an earlier reply of the model. */
     public static ChatMessage assistant(String content) {
         return new ChatMessage("assistant", content);
     }

@@ -6,10 +6,10 @@ import io.roseinfer.engine.routing.RoutingPolicy;
 import java.util.List;
 
 /**
- * A model as often as it was loaded.
+ * The replicas of one loaded model.
  *
- * @param backends the devices, at least one; one may hold several copies
- * @param runners the copies, at least one
+ * @param backends the devices, at least one; one device may hold several replicas
+ * @param runners the replicas, at least one
  */
 record Copies(List<Backend> backends, List<ModelRunner> runners, RoutingPolicy routing) implements AutoCloseable {
     Copies {
@@ -17,12 +17,12 @@ record Copies(List<Backend> backends, List<ModelRunner> runners, RoutingPolicy r
         runners = List.copyOf(runners);
     }
 
-    /** The first device, which is like the others. */
+    /** Returns the first device; the others are like it. */
     Backend backend() {
         return backends.getFirst();
     }
 
-    /** The first copy. */
+    /** Returns the first replica. */
     ModelRunner runner() {
         return runners.getFirst();
     }

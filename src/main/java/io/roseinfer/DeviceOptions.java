@@ -10,19 +10,19 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The device to run on, and what is asked of it. An option without effect on the device that runs is {@link #ignored} there;
- * {@link #inForce} has the values that apply instead. Where an option is empty, the device chooses.
+ * The device to run on and its options. An option without effect on the actual device is listed by {@link #ignored};
+ * {@link #inForce} has the values that apply instead. An empty option leaves the choice to the device.
  *
  * @param device the kind of device
- * @param gpus the GPUs by index, one for each replica; of one or none the following ones are taken as well
- * @param precision how weights are held
- * @param kvCache how keys and values are held
- * @param threads processor threads, shared out among replicas; 0 takes one per processor
- * @param pagedAttention whether a sequence's keys and values rest in blocks all over the pool; otherwise each sequence has
- *     one contiguous region as long as the model's context
+ * @param gpus the GPUs by index, one per replica; if there are fewer, the following GPUs are used as well
+ * @param precision the format of the weights
+ * @param kvCache the format of the KV cache
+ * @param threads CPU threads, shared by the replicas; 0 is one per core
+ * @param pagedAttention whether the KV cache of a sequence is in blocks scattered over the pool; otherwise each
+ *     sequence has one contiguous region as long as the model's context
  * @param cudaGraph whether decode steps are replayed as CUDA graphs
- * @param profilerRanges whether a profiler that has started this process is shown what the engine does
- * @param batchInvariant whether results are the same to the bit regardless of the batch, as they always are on the CPU
+ * @param profilerRanges whether the engine reports NVTX ranges to the profiler that started this process
+ * @param batchInvariant whether results are bit-identical regardless of the batch, as they always are on the CPU
  */
 public record DeviceOptions(
         Device device,
@@ -38,9 +38,9 @@ public record DeviceOptions(
     /**
      * An option without effect.
      *
-     * @param name the option as results name it
-     * @param asked the value that has no effect
-     * @param why the reason, in words that follow a colon
+     * @param name the option's name in result files
+     * @param asked the value without effect
+     * @param why the reason, as a clause that follows a colon
      */
     public record Ignored(String name, Object asked, String why) {}
 
@@ -49,13 +49,13 @@ public record DeviceOptions(
         gpus = List.copyOf(Objects.requireNonNull(gpus, "gpus"));
         Objects.requireNonNull(precision, "precision");
         Objects.requireNonNull(kvCache, "kvCache");
-        BadInput.require(threads >= 0, "threads", threads, "positive, or 0 for as many as there are cores");
+        BadInput.require(threads >= 0, "threads", threads, "positive, or 0 for one thread per core");
         Objects.requireNonNull(pagedAttention, "pagedAttention");
         Objects.requireNonNull(cudaGraph, "cudaGraph");
         Objects.requireNonNull(batchInvariant, "batchInvariant");
     }
 
-    /** A device with its own choice of everything. */
+    /** Returns options that leave everything but the device to the defaults. */
     public static DeviceOptions of(Device device) {
         return new DeviceOptions(
                 device,
@@ -70,7 +70,7 @@ public record DeviceOptions(
     }
 
     /**
-     * Returns the options as they apply on a device.
+     * Returns the options that apply on a device.
      *
      * @param on the device that runs, which is not {@link Device#AUTO}
      */
@@ -88,7 +88,7 @@ public record DeviceOptions(
                 Optional.of(!onCuda || batchInvariant.orElse(false)));
     }
 
-    /** Returns the options without effect on a device, that is, those whose values are not {@link #inForce}. */
+    /** Returns the options without effect on a device, that is, those that differ from {@link #inForce}. */
     public List<Ignored> ignored(Device on) {
         DeviceOptions used = inForce(on);
         boolean onSim = on == Device.SIM;
@@ -101,17 +101,17 @@ public record DeviceOptions(
             all.add(new Ignored("nvtx", profilerRanges, "profiler ranges need CUDA"));
         }
         if (kvCache != used.kvCache) {
-            String why = onSim ? "it holds no keys" : "keys and values are floats there";
+            String why = onSim ? "it has no KV cache" : "the KV cache is fp32 there";
             all.add(new Ignored("kv_cache_dtype", kvCache, why));
         }
         differing(batchInvariant, used.batchInvariant)
-                .ifPresent(asked ->
-                        all.add(new Ignored("batch_invariant", asked, "results never depend on the batch there")));
+                .ifPresent(
+                        asked -> all.add(new Ignored("batch_invariant", asked, "results are batch-invariant there")));
         if (threads != used.threads) {
-            all.add(new Ignored("threads", threads, "threads are the cpu's"));
+            all.add(new Ignored("threads", threads, "threads apply to the CPU only"));
         }
         if (precision != used.precision) {
-            all.add(new Ignored("dtype", precision, "it holds no weights"));
+            all.add(new Ignored("dtype", precision, "it has no weights"));
         }
         return all;
     }

@@ -26,16 +26,16 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 
 /**
- * A model on a device, or on several that serve together. It serves one engine at a time, one after another, and closing it closes the
- * one that it serves. Engines may be opened and closed by any thread.
+ * A model loaded on one or more devices. It serves one engine at a time; closing the model closes that engine. Engines
+ * may be opened and closed by any thread.
  */
 public final class LoadedModel implements AutoCloseable {
-    /** Longest wait for compiled kernels: only a machine that is busy with something else takes it. */
+    /** Maximum wait for all compiled kernels; only a machine busy with other work takes that long. */
     private static final long MAX_KERNEL_NANOS = 10_000_000_000L;
 
     /**
-     * Longest wait for the fastest kernels of a large model. Those that are not compiled by then are compiled beside the first requests,
-     * and so is the engine's own code: the compiler would get to it after them.
+     * Maximum wait for the fastest kernels of a large model. Kernels and engine code not compiled by then are compiled
+     * during the first requests.
      */
     private static final long FASTEST_KERNEL_NANOS = 2_200_000_000L;
 
@@ -80,12 +80,12 @@ public final class LoadedModel implements AutoCloseable {
         return runner().spec();
     }
 
-    /** The model on its device; on the first, if it was loaded to several. */
+    /** Returns the model on its device, the first one if there are several replicas. */
     public ModelRunner runner() {
         return copies.runner();
     }
 
-    /** How many replicas serve it. */
+    /** Returns the number of replicas. */
     public int replicas() {
         return copies.runners().size();
     }
@@ -94,36 +94,37 @@ public final class LoadedModel implements AutoCloseable {
         return tokenizer;
     }
 
-    /** How the model wants conversations written; empty if it does not say. */
+    /** Returns the chat template, or empty if there is none. */
     public Optional<ChatTemplate> chat() {
         return chat;
     }
 
-    /** How the model's authors want tokens chosen where nobody says otherwise. */
+    /** Returns the sampling defaults of the model's authors. */
     public SamplingDefaults samplingDefaults() {
         return samplingDefaults;
     }
 
     /**
-     * A request for the answer to a conversation: written as the model's chat template has it, as token ids, drawn as the model's authors want
-     * ({@link #samplingDefaults}), and as long as they, the context and the KV pool allow. A message's text may hold the template's own
-     * marks, which are read as such: who serves other people's texts looks at them before. The request can be changed further, and submitted to an engine that
-     * serves this model.
+     * Returns a request that continues a conversation. The messages are rendered with the model's chat template and
+     * encoded. The request has the authors' sampling defaults ({@link #samplingDefaults}) and the maximum length that
+     * those, the context and the KV pool allow. It can be changed further, and submitted to an engine that serves this
+     * model.
+     *
+     * <p>Special tokens in a message's text are encoded as such: check texts of untrusted users before.
      *
      * @param messages oldest first
-     * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, or its template refuses the messages
+     * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, or if its template
+     *     rejects the messages
      */
     public GenerationRequest chatRequest(List<ChatMessage> messages) {
         Objects.requireNonNull(messages, "messages");
         if (messages.isEmpty()) {
-            throw new BadInput("messages is empty; a conversation has at least one message to answer");
+            throw new BadInput("messages is empty; it must have at least one message");
         }
-        ChatTemplate template = chat.orElseThrow(
-                () -> new BadInput(
-                        spec().name()
-                                + " has no chat template that can be used, so it takes no conversations; continue a text, GenerationRequest.of(text)"));
-        Tokenizer words = tokenizer.orElseThrow(() -> new BadInput(spec().name()
-                + " has no tokenizer, so a conversation cannot be read; GenerationRequest.ofTokens takes ids"));
+        ChatTemplate template = chat.orElseThrow(() -> new BadInput(
+                spec().name() + " has no usable chat template; use a text prompt, GenerationRequest.of(text)"));
+        Tokenizer words = tokenizer.orElseThrow(
+                () -> new BadInput(spec().name() + " has no tokenizer; use token ids, GenerationRequest.ofTokens"));
         ArrayNode list = StrictJson.mapper().createArrayNode();
         for (ChatMessage message : messages) {
             Objects.requireNonNull(message, "one of the messages");
@@ -137,7 +138,10 @@ public final class LoadedModel implements AutoCloseable {
                 .withMaxNewTokens(Math.min(room, samplingDefaults.maxNewTokens().orElse(room)));
     }
 
-    /** The maximum tokens of a request: in the engine that is served, if there is one, else in one with the options of loading. */
+    /**
+     * Returns the maximum length of a sequence in the engine that is served, or else in one with the options of
+     * loading.
+     */
     private int longest() {
         Engine engine = served;
         return engine != null && !engine.isClosed()
@@ -145,7 +149,7 @@ public final class LoadedModel implements AutoCloseable {
                 : EngineLimits.maxRequestTokens(spec(), EngineLimits.pool(runner(), options));
     }
 
-    /** The device's short name, {@code cpu} or {@code cuda}. */
+    /** Returns the device's short name, such as {@code cpu} or {@code cuda}. */
     public String device() {
         return copies.backend().name();
     }
@@ -155,41 +159,40 @@ public final class LoadedModel implements AutoCloseable {
         return deviceOptions;
     }
 
-    /** One line on what the device runs with. */
+    /** Returns a one-line description of the device. */
     public String deviceDescription() {
         return copies.backend().description();
     }
 
-    /** How the weights' matrices are held; empty on a device that has none. */
+    /** Returns the precision of the weight matrices, or empty if the device has no weights. */
     public Optional<Precision> precision() {
         return runner().precision();
     }
 
-    /** Processor threads that compute; 0 where something else does. */
+    /** Returns the number of CPU threads that compute, or 0 on other devices. */
     public int threads() {
         return copies.backend().threads();
     }
 
-    /** The GPU that runs it, by its own name; empty if none does. */
+    /** Returns the name of the GPU, or empty on other devices. */
     public Optional<String> gpu() {
         return copies.backend().gpu();
     }
 
     /**
-     * Runs steps for their own sake until the kernels and the host's code are compiled: one to two and a half seconds on the
-     * processor, several on one that others keep busy, half a second on a GPU. Without it the first requests are served many times
-     * more slowly; with few tokens to generate that is still the sooner end. What a model generates does not
-     * depend on it.
+     * Runs steps until the kernels and the host code are compiled. This takes 1 to 2.5 seconds on the CPU, longer if it
+     * is busy, and half a second on a GPU. Without it the first requests are many times slower; with few tokens to
+     * generate that still takes less time in total. The tokens that a model generates do not depend on it.
      *
-     * <p>The device is in use meanwhile: {@link #serve} and {@link #close} on other threads wait for the end.
+     * <p>The device is in use meanwhile: {@link #serve} and {@link #close} on other threads wait until it is done.
      *
-     * @throws IllegalStateException if it serves an engine that is not closed, or is closed itself
+     * @throws IllegalStateException if the model serves an engine that is open, or is closed itself
      */
     public void warmUp() {
         warmUp(Clock.system());
     }
 
-    /** As {@link #warmUp()}, by another clock. */
+    /** Warms up as {@link #warmUp()} does, with another clock. */
     public void warmUp(Clock clock) {
         Objects.requireNonNull(clock, "clock");
         synchronized (serving) {
@@ -210,7 +213,7 @@ public final class LoadedModel implements AutoCloseable {
         }
     }
 
-    /** Warms the kernels up alone, to the last: for measurements of the model without an engine. */
+    /** Warms up all kernels but not the engine, for measurements of the model without an engine. */
     public void warmUpKernels(Clock clock) {
         Objects.requireNonNull(clock, "clock");
         synchronized (serving) {
@@ -221,48 +224,50 @@ public final class LoadedModel implements AutoCloseable {
         }
     }
 
-    /** How long it has been warmed up so far. */
+    /** Returns the total duration of the warm-ups so far. */
     public long warmUpNanos() {
         return warmUpNanos;
     }
 
-    /** Warnings to read before trusting a result or a speed; usually none. */
+    /** Returns warnings about the model's results or speed; usually none. */
     public List<String> warnings() {
         return warnings;
     }
 
-    /** Returns the options with the block size of the device: without paged attention it is not the one that was asked for. */
+    /**
+     * Returns the options with the device's block size, which without paged attention differs from the requested one.
+     */
     private EngineOptions fitting(EngineOptions asked) {
         int loaded = runner().kv().blockSize();
         if (asked.blockSize() != options.blockSize() && asked.blockSize() != loaded) {
             throw new BadInput("block_size is " + asked.blockSize() + "; the model was loaded with KV blocks of "
-                    + loaded + " tokens, so ask for that, or load it with another block size");
+                    + loaded + " tokens; use that, or load the model with another block size");
         }
         return asked.withBlockSize(loaded);
     }
 
-    /** Serves with the options that the model was loaded with. Closing the engine leaves the model loaded. */
+    /** Serves with the options of loading. Closing the engine leaves the model loaded. */
     public Engine serve() {
         return serve(options);
     }
 
     /**
-     * Serves with other options than those of loading, which ask for no more than the model was loaded for. Closing the engine leaves the
-     * model loaded.
+     * Serves with options other than those of loading, which must not exceed them. Closing the engine leaves the model
+     * loaded.
      *
-     * @throws IllegalStateException if it serves an engine that is not closed, or is closed itself
-     * @throws BadInput if the options ask for more, or for another block size
+     * @throws IllegalStateException if the model serves an engine that is open, or is closed itself
+     * @throws BadInput if the options exceed those of loading, or have another block size
      */
     public Engine serve(EngineOptions options) {
         return serve(options, Clock.system());
     }
 
-    /** As {@link #serve(EngineOptions)}, with stamps from another clock. */
+    /** Serves as {@link #serve(EngineOptions)} does, with timestamps from another clock. */
     public Engine serve(EngineOptions options, Clock clock) {
         return serve(options, clock, Observers.NONE);
     }
 
-    /** Serves like {@link #serve(EngineOptions, Clock)}, with observers besides the engine's own. */
+    /** Serves as {@link #serve(EngineOptions, Clock)} does, with observers in addition to the engine's. */
     public Engine serve(EngineOptions options, Clock clock, Observers observers) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(clock, "clock");
@@ -270,7 +275,10 @@ public final class LoadedModel implements AutoCloseable {
         return serve(options, copies.routing(), clock, observers);
     }
 
-    /** Serves as {@link #serve(EngineOptions, Clock)} does, with a routing policy in place of the one that the model was loaded with. */
+    /**
+     * Serves as {@link #serve(EngineOptions, Clock)} does, with a routing policy instead of the one the model was
+     * loaded with.
+     */
     public Engine serve(EngineOptions options, RoutingPolicy routing, Clock clock) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(routing, "routing");
@@ -288,30 +296,29 @@ public final class LoadedModel implements AutoCloseable {
         }
     }
 
-    /** That no engine has its devices; to be called with {@link #serving} held. */
+    /** Throws if an engine uses the devices; to be called with {@link #serving} held. */
     private void requireIdle() {
         if (closed) {
-            throw new IllegalStateException(
-                    "the model " + name + " is closed and runs nothing any more; load it again");
+            throw new IllegalStateException("the model " + name + " is closed; load it again");
         }
         Engine last = served;
         if (last != null && !last.isClosed()) {
-            throw new IllegalStateException(
-                    "the model " + name
-                            + " serves an engine already, which has its device to itself; close that first, or send requests there");
+            throw new IllegalStateException("the model " + name
+                    + " already serves an engine; close that engine first, or submit requests to it");
         }
     }
 
-    /** Shows the profiler that started the program what an engine does; nobody, unless there is one and it was asked for. */
+    /** Returns the observers that report to the profiler, or none unless there is one and ranges were requested. */
     public Observers profiler() {
         return profiler;
     }
 
     /**
-     * Closes the engine that it serves, if there is one, and frees the model's memory and device. Any thread, any number of times.
+     * Closes the engine that it serves, if there is one, and frees the model's memory and device. May be called by any
+     * thread, any number of times.
      *
-     * @throws io.roseinfer.base.RoseException.EngineStopped if the engine's thread does not end, as {@link Engine#close()} says; nothing
-     *     is freed then
+     * @throws io.roseinfer.base.RoseException.EngineStopped if the engine's thread does not end (see
+     *     {@link Engine#close()}); nothing is freed then
      */
     @Override
     public void close() {

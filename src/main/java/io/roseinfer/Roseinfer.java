@@ -43,15 +43,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** Puts a model, a device and an engine together. */
+/** Entry point: loads models and opens engines. */
 public final class Roseinfer {
-    /** The variable that names the library to which a profiler's ranges are reported. */
+    /** Environment variable with the path of the profiler's library that receives the ranges. */
     static final String PROFILER_LIBRARY = "NVTX_INJECTION64_PATH";
 
-    /** Faults of the simulated device, for tests of what is in front of it. */
+    /** Environment variable with faults of the simulated device, for tests. */
     static final String SIM_FAULTS = "ROSEINFER_SIM_FAULTS";
 
-    /** The seed of {@code random:} weights: the same model every time. */
+    /** Seed of {@code random:} weights, so that the model is the same every time. */
     private static final long RANDOM_WEIGHTS_SEED = 0;
 
     private Roseinfer() {}
@@ -67,10 +67,10 @@ public final class Roseinfer {
     }
 
     /**
-     * Loads a model, warms it up ({@link LoadedModel#warmUp}) and serves it; closing the engine frees everything. What {@link LoadedModel#warnings} holds goes to the logger
-     * {@code io.roseinfer}.
+     * Loads a model, warms it up ({@link LoadedModel#warmUp}) and serves it; closing the engine frees everything.
+     * {@link LoadedModel#warnings} are logged to {@code io.roseinfer}.
      *
-     * @throws CancellationException if an interrupt ends the loading; the interrupt status remains set
+     * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
      */
     public static Engine open(Settings settings) {
         Objects.requireNonNull(settings, "settings");
@@ -84,7 +84,7 @@ public final class Roseinfer {
         }
     }
 
-    /** A method of its own, since its name is the source that a log's record states. */
+    /** Logs a warning; log records name this method as their source. */
     private static void warn(String warning) {
         System.getLogger("io.roseinfer").log(Level.WARNING, Printable.line(warning));
     }
@@ -93,7 +93,7 @@ public final class Roseinfer {
         System.getLogger("io.roseinfer").log(Level.INFO, Printable.line(progress));
     }
 
-    /** Logs the beginning and the end of each file of weights, and warnings. */
+    /** Returns a listener that logs warnings and the start and end of each download of weights. */
     private static DownloadListener logged(String model) {
         Set<String> begun = ConcurrentHashMap.newKeySet();
         return new DownloadListener() {
@@ -115,9 +115,9 @@ public final class Roseinfer {
     }
 
     /**
-     * Loads a model, sized for the settings' engine options, to serve engines of one's own or to make requests of conversations
-     * ({@link LoadedModel#chatRequest}). It is slow to begin with unless it is warmed up ({@link LoadedModel#warmUp}). Warnings and the
-     * beginning and end of downloads go to the logger {@code io.roseinfer}.
+     * Loads a model, sized for the settings' engine options, to serve engines or to make requests from conversations
+     * ({@link LoadedModel#chatRequest}). The first requests are slow unless it is warmed up
+     * ({@link LoadedModel#warmUp}). Warnings and the start and end of downloads are logged to {@code io.roseinfer}.
      */
     public static LoadedModel load(Settings settings) {
         Objects.requireNonNull(settings, "settings");
@@ -127,9 +127,9 @@ public final class Roseinfer {
     }
 
     /**
-     * Loads a model, sized for the settings' engine options. It is slow to begin with unless it is warmed up.
+     * Loads a model, sized for the settings' engine options. The first requests are slow unless it is warmed up.
      *
-     * @param downloads hears how a download comes along
+     * @param downloads is notified of the progress of downloads
      */
     public static LoadedModel load(Settings settings, DownloadListener downloads) {
         Objects.requireNonNull(settings, "settings");
@@ -137,11 +137,11 @@ public final class Roseinfer {
     }
 
     /**
-     * Loads a model, sized for engine options that depend on it; those of the settings are not looked at.
+     * Loads a model, sized for engine options that depend on it; those of the settings are ignored.
      *
-     * @param options is asked before any weight is read, and may refuse
-     * @param downloads hears how a download comes along
-     * @throws CancellationException if an interrupt ends the loading; the interrupt status remains set
+     * @param options is called before any weight is read, and may throw
+     * @param downloads is notified of the progress of downloads
+     * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
      */
     public static LoadedModel load(
             Settings settings, Function<ModelSpec, EngineOptions> options, DownloadListener downloads) {
@@ -152,7 +152,7 @@ public final class Roseinfer {
         return load(settings, backends(settings, warnings), warnings, options, downloads);
     }
 
-    /** As above, on devices that are the loaded model's to close, and closed if it cannot be loaded. */
+    /** Loads a model to devices, which the loaded model closes; if loading fails, they are closed. */
     static LoadedModel load(
             Settings settings,
             List<Backend> backends,
@@ -190,7 +190,9 @@ public final class Roseinfer {
         }
     }
 
-    /** Returns whether an interrupt is the reason: a file being read, a download and a lock waited for each end by it in their way. */
+    /**
+     * Returns whether an interrupt is the cause. A file read, a download and a wait for a lock report it differently.
+     */
     private static boolean isInterrupt(Throwable failure) {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
                 .anyMatch(cause -> cause instanceof ClosedByInterruptException
@@ -205,18 +207,18 @@ public final class Roseinfer {
         return interrupted;
     }
 
-    /** What to know of a pool that nobody chose and that holds less than the model could. */
+    /** Returns a warning if the KV pool has its default size and is smaller than the model's context. */
     private static Optional<String> shortPool(ModelRunner runner, RunnerLimits limits) {
         long tokens = (long) runner.kv().blocks() * limits.blockSize();
         int context = runner.spec().contextLength();
         return limits.kvBlocks() > 0 || tokens >= context
                 ? Optional.empty()
-                : Optional.of("memory for the keys and values of " + tokens
-                        + " tokens is reserved, fewer than the model's context of " + context
-                        + ": longer requests are refused; a larger kv_blocks reserves more");
+                : Optional.of("the KV cache holds " + tokens
+                        + " tokens, fewer than the model's context of " + context
+                        + "; longer requests are rejected: set a larger kv_blocks");
     }
 
-    /** As many copies as there are to be replicas; several on a device, unless there are as many devices. */
+    /** Loads one replica per device, or all of them on the only device. */
     private static List<ModelRunner> runners(
             List<Backend> backends, int replicas, ModelFiles files, RunnerLimits limits) {
         List<ModelRunner> runners = new ArrayList<>();
@@ -232,20 +234,20 @@ public final class Roseinfer {
     }
 
     /**
-     * Without paged attention a sequence has one block, which is as long as the context and therefore contiguous; a multiple of 16,
-     * so that the kernels are those of paged attention.
+     * Returns options for attention that is not paged: one block per sequence, as long as the context, so it is
+     * contiguous. The size is a multiple of 16, so that the kernels of paged attention apply.
      */
     private static EngineOptions contiguous(EngineOptions options, ModelSpec spec) {
         if (spec.contextLength() > RunnerLimits.MAX_BLOCK_SIZE) {
             throw new BadInput(
                     spec.name() + " has a context of " + spec.contextLength()
-                            + " tokens; attention that is not paged takes up to " + RunnerLimits.MAX_BLOCK_SIZE,
+                            + " tokens; attention that is not paged supports up to " + RunnerLimits.MAX_BLOCK_SIZE,
                     Remedy.of("leave %s on", "paged_attn"));
         }
         return options.withBlockSize(Math.ceilDiv(spec.contextLength(), 16) * 16);
     }
 
-    /** The profiler's ranges if they can be had; else a warning. */
+    /** Returns observers that report ranges to the profiler, or adds a warning. */
     private static Observers profiler(Settings settings, List<String> warnings) {
         try {
             return NvtxRanges.attach(Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
@@ -266,7 +268,7 @@ public final class Roseinfer {
         };
     }
 
-    /** CUDA where it can be used and has the precision; else the processor, and where there is a driver a warning says why. */
+    /** Returns CUDA if it is usable and has the precision, else the CPU, with a warning if there is a driver. */
     private static List<Backend> best(Settings settings, List<String> warnings) {
         if (!CudaBackend.hasDriver()) {
             return List.of(cpu(settings));
@@ -279,7 +281,7 @@ public final class Roseinfer {
         return List.of(cpu(settings));
     }
 
-    /** A GPU for each replica. */
+    /** Opens one GPU per replica. */
     private static List<Backend> gpus(Settings settings) {
         List<Integer> named = settings.deviceOptions().gpus();
         int first = named.isEmpty() ? 0 : named.getFirst();

@@ -14,19 +14,20 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What to load and where to run it.
+ * The model to load and the devices to run it on.
  *
- * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:NAME}; see {@link io.roseinfer.hub.ModelRef}
- * @param deviceOptions the device, and what is asked of it
- * @param replicas how many serve together, each with a loop, a scheduler and a KV pool of its own
- * @param routing which replica serves a request
- * @param maxModelLen maximum tokens per sequence, prompt and completion together, as in vLLM; everything sized by the context
- *     follows it. 0 is the model's own context, which it cannot exceed
- * @param tokenIdsOnly whether a model is loaded though its tokenizer cannot be read, to be given token ids
- * @param offline forbids downloads
- * @param environment the environment variables that are read, such as {@code HF_HOME} and {@code HF_TOKEN}; others are dropped, and
- *     {@link #toString} shows no values, since some are secrets
- * @param engine the engine's knobs, which size the runner
+ * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:NAME}; see
+ *     {@link io.roseinfer.hub.ModelRef}
+ * @param deviceOptions the device and its options
+ * @param replicas number of replicas, each with its own loop, scheduler and KV pool
+ * @param routing chooses the replica that serves a request
+ * @param maxModelLen maximum tokens per sequence, prompt and completion together, as in vLLM; everything sized by the
+ *     context follows it. 0 is the model's context, which is also the maximum
+ * @param tokenIdsOnly whether to load the model even if its tokenizer cannot be read, to be given token ids
+ * @param offline whether downloads are forbidden
+ * @param environment the environment variables that are read, such as {@code HF_HOME} and {@code HF_TOKEN}; others are
+ *     dropped. {@link #toString} shows no values, since some are secrets
+ * @param engine the engine's options, which size the runner
  */
 public record Settings(
         String model,
@@ -44,13 +45,13 @@ public record Settings(
 
     private static final Set<String> OWN_VARIABLES = Set.of(Roseinfer.PROFILER_LIBRARY, Roseinfer.SIM_FAULTS);
 
-    /** Where a model runs. */
+    /** The kind of device a model runs on. */
     public enum Device {
-        /** The best device there is. */
+        /** CUDA if it can be used, else the CPU. */
         AUTO,
         CPU,
         CUDA,
-        /** A fake model whose tokens are hashes: the scheduler without the arithmetic. */
+        /** A simulated model whose tokens are hashes, to run the scheduler without the arithmetic. */
         SIM;
 
         static Device of(Backend.Kind kind) {
@@ -69,7 +70,7 @@ public record Settings(
         List<Integer> gpus = deviceOptions.gpus();
         if (gpus.size() > 1
                 && (gpus.size() != replicas || gpus.stream().distinct().count() != replicas)) {
-            throw new BadInput("gpus is " + gpus + " for " + replicas + " replicas; each needs one of its own");
+            throw new BadInput("gpus is " + gpus + " for " + replicas + " replicas; each needs its own GPU");
         }
         Objects.requireNonNull(routing, "routing");
         if (maxModelLen < 0) {
@@ -82,7 +83,7 @@ public record Settings(
         Objects.requireNonNull(engine, "engine");
     }
 
-    /** A model on the best device, with everything else at its default and the process's own environment. */
+    /** Returns settings for a model on the best device, with the process's environment and default values otherwise. */
     public static Settings of(String model) {
         return new Settings(
                 model,
@@ -96,7 +97,7 @@ public record Settings(
                 EngineOptions.defaults());
     }
 
-    /** The kind of device to run on. */
+    /** Returns the kind of device to run on. */
     public Device device() {
         return deviceOptions.device();
     }
@@ -110,12 +111,12 @@ public record Settings(
         return withDeviceOptions(deviceOptions.withDevice(value));
     }
 
-    /** Returns the same settings with weights held in another way. */
+    /** Returns the same settings with another precision of the weights. */
     public Settings withPrecision(Precision value) {
         return withDeviceOptions(deviceOptions.withPrecision(value));
     }
 
-    /** Returns the same settings with a number of processor threads; 0 takes one per processor. */
+    /** Returns the same settings with a number of CPU threads; 0 is one per core. */
     public Settings withThreads(int value) {
         return withDeviceOptions(deviceOptions.withThreads(value));
     }
@@ -130,12 +131,12 @@ public record Settings(
                 model, deviceOptions, replicas, value, maxModelLen, tokenIdsOnly, offline, environment, engine);
     }
 
-    /** Returns the same settings with a shorter context; 0 is the model's own. */
+    /** Returns the same settings with a shorter context; 0 is the model's context. */
     public Settings withMaxModelLen(int value) {
         return new Settings(model, deviceOptions, replicas, routing, value, tokenIdsOnly, offline, environment, engine);
     }
 
-    /** Returns the same settings for a model that is given token ids: a tokenizer that cannot be read is a warning. */
+    /** Returns the same settings for a model that is given token ids: an unreadable tokenizer is only a warning. */
     public Settings withTokenIdsOnly(boolean value) {
         return new Settings(model, deviceOptions, replicas, routing, maxModelLen, value, offline, environment, engine);
     }
@@ -154,7 +155,7 @@ public record Settings(
                 model, deviceOptions, replicas, routing, maxModelLen, tokenIdsOnly, offline, environment, value);
     }
 
-    /** Returns all settings; of the environment the names alone. */
+    /** Returns all settings, but only the names of the environment variables. */
     @Override
     public String toString() {
         return "Settings[model=" + model + ", deviceOptions=" + deviceOptions + ", replicas=" + replicas + ", routing="

@@ -1,6 +1,6 @@
 /**
- * The way in for programs: {@link io.roseinfer.Roseinfer} puts a model, a device and an engine together, as
- * {@link io.roseinfer.Settings} ask for them. The engine, its requests and its streams are in {@link io.roseinfer.engine}.
+ * The entry point for programs: {@link io.roseinfer.Roseinfer} loads the model and opens the engine that
+ * {@link io.roseinfer.Settings} describe. The engine, its requests and its streams are in {@link io.roseinfer.engine}.
  *
  * <p>The API is what is public in this package, in {@link io.roseinfer.engine}, {@link io.roseinfer.sampling},
  * {@link io.roseinfer.scheduler.policy} and {@link io.roseinfer.metrics}, with {@link io.roseinfer.scheduler.SchedulerOptions},
@@ -8,14 +8,14 @@
  * that these take or return: {@link io.roseinfer.backend.Precision}, {@link io.roseinfer.backend.KvPrecision},
  * {@link io.roseinfer.backend.KvGeometry}, {@link io.roseinfer.engine.routing.RoutingPolicy}, {@link io.roseinfer.tokenizer.Tokenizer},
  * {@link io.roseinfer.tokenizer.chat.ChatTemplate} with {@link io.roseinfer.tokenizer.chat.Conversation},
- * {@link io.roseinfer.hub.DownloadListener} and {@link io.roseinfer.model.ModelSpec}. It refuses a
- * null argument by name, with a {@link java.lang.NullPointerException}, and bad input with a
- * {@link io.roseinfer.base.RoseException}. Until version 1.0 a release may change it and says so in its change log.
+ * {@link io.roseinfer.hub.DownloadListener} and {@link io.roseinfer.model.ModelSpec}. It rejects a null argument with a
+ * {@link java.lang.NullPointerException} that names it, and bad input with a {@link io.roseinfer.base.RoseException}. Until
+ * version 1.0 a release may change the API; the changelog lists the changes.
  *
- * <p>Everything else is public because packages cannot share otherwise, and may change with any release: so
+ * <p>Everything else is public only because other packages need it, and may change with any release.
  * {@link io.roseinfer.LoadedModel#runner}, {@code Engine.open}, {@link io.roseinfer.engine.OnlineScheduler},
- * {@link io.roseinfer.engine.EngineLimits} and {@link io.roseinfer.engine.EngineWarmUp} are for experiments with roseinfer itself, and so are the instruments of
- * {@link io.roseinfer.observe}.
+ * {@link io.roseinfer.engine.EngineLimits}, {@link io.roseinfer.engine.EngineWarmUp} and the observers of
+ * {@link io.roseinfer.observe} are for experiments with roseinfer itself.
  */
 @NullMarked
 package io.roseinfer;

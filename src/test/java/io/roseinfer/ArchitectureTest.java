@@ -32,12 +32,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The walls between the packages, held against the compiled classes. */
+/** The dependencies between packages, checked on the compiled classes. */
 class ArchitectureTest {
     private static final String ROOT = "io.roseinfer";
     private static final String FAMILY = ROOT + ".model.family";
 
-    /** Packages by floor; a package sees the floors below it, and of its own floor only itself. */
+    /** Packages by layer; a package may depend on the layers below it, and within its layer only on itself. */
     static final List<List<String>> FLOORS = List.of(
             List.of("base"),
             List.of("tensor", "metrics", "tokenizer.chat.jinja"),
@@ -67,7 +67,7 @@ class ArchitectureTest {
 
     private static final int METHOD_LINES = 70;
 
-    /** Options and requests with more components are made by a factory and changed by their withers. */
+    /** Options and requests with more components are created by a factory and changed by their withers. */
     private static final int MAX_POSITIONS = 4;
 
     private static final Pattern OPTIONS = Pattern.compile("\\w*(Options|Params|Request|Settings)|HttpLimits");
@@ -87,7 +87,7 @@ class ArchitectureTest {
         assertThat(classes.size()).as("classes found").isGreaterThan(100);
     }
 
-    /** A package with what lies below it, or alone where packages below it are on floors of their own. */
+    /** A package with its subpackages, or alone if those are in other layers. */
     private static String[] packages(String name) {
         boolean inParts = FLOORS.stream().flatMap(List::stream).anyMatch(other -> other.startsWith(name + "."));
         return new String[] {ROOT + "." + name + (inParts ? "" : "..")};
@@ -117,7 +117,7 @@ class ArchitectureTest {
         }
     }
 
-    /** A script is peeled off once every script that it imports is; what is left imports in circles. */
+    /** Scripts are removed once all scripts they import are removed; the rest has import cycles. */
     @Test
     void python_scripts_do_not_import_in_circles() throws IOException {
         Pattern imported = Pattern.compile("^\\s*(?:import|from) (\\w+)", Pattern.MULTILINE);
@@ -139,7 +139,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void families_of_models_are_known_where_models_are_opened_and_nowhere_else() {
+    void model_families_are_used_only_for_opening_models() {
         noClasses()
                 .that()
                 .resideOutsideOfPackages(ROOT, FAMILY, ROOT + ".model.files", ROOT + ".cli..")
@@ -149,7 +149,7 @@ class ArchitectureTest {
                 .check(classes);
     }
 
-    /** The classes that know a family each, by their simple names. */
+    /** The classes that may refer to a family, by simple name. */
     private static List<String> families() {
         List<String> names = classes.stream()
                 .filter(type -> type.getPackageName().equals(FAMILY))
@@ -160,7 +160,7 @@ class ArchitectureTest {
         return names;
     }
 
-    /** Packages whose public members programs call; {@code nvtx} has methods that native code finds by their names. */
+    /** Packages whose public members are API; {@code nvtx} has methods that native code finds by name. */
     private static final Set<String> CALLED_FROM_OUTSIDE = Set.of(
             ROOT,
             ROOT + ".engine",
@@ -200,7 +200,10 @@ class ArchitectureTest {
                 .isEmpty();
     }
 
-    /** Public types that no other package names: the command's start, a routing policy's argument, a part of {@code ModelRef}. */
+    /**
+     * Public types that no other package refers to: the command's entry point, a routing policy's argument, a part of
+     * {@code ModelRef}.
+     */
     private static final Set<String> PUBLIC_FOR_USERS =
             Set.of(ROOT + ".cli.Main", ROOT + ".engine.routing.ReplicaView", ROOT + ".hub.HubId");
 
@@ -278,7 +281,7 @@ class ArchitectureTest {
                 .orElse("");
     }
 
-    /** False of lambdas, bridges and the methods of enums and records that the compiler adds. */
+    /** Returns false for lambdas, bridges and compiler-generated methods of enums and records. */
     private static boolean isWrittenByHand(JavaMethod method) {
         Set<JavaModifier> modifiers = method.getModifiers();
         boolean isAccessor = method.getOwner().isRecord()
@@ -300,9 +303,9 @@ class ArchitectureTest {
                 .anyMatch(other -> other.getName().equals(method.getName()) && other.getParameterCount() == parameters);
     }
 
-    /** However it is spelt; tools of such a name, and the tokenizers, which share a vocabulary, are another matter. */
+    /** Any spelling; tools with such a name, and tokenizers, which share a vocabulary, are exempt. */
     @Test
-    void sources_name_a_family_in_its_own_package_alone() throws IOException {
+    void sources_name_a_family_only_in_its_package() throws IOException {
         for (String family : families()) {
             Pattern spelt = Pattern.compile(family + "(?!-bench|\\.cpp)", Pattern.CASE_INSENSITIVE);
             assertThat(naming(Path.of("src/main/java"), spelt))
@@ -312,9 +315,9 @@ class ArchitectureTest {
         }
     }
 
-    /** Tests may open a family's models by the name that a user gives, but know no more of it. */
+    /** Tests may open a family's models by name, but must not depend on its class. */
     @Test
-    void tests_name_the_class_of_a_family_among_its_own_tests_alone() throws IOException {
+    void tests_name_the_class_of_a_family_only_in_its_tests() throws IOException {
         for (String family : families()) {
             assertThat(naming(Path.of("src/test/java"), Pattern.compile(family)))
                     .isNotEmpty()
@@ -322,7 +325,7 @@ class ArchitectureTest {
         }
     }
 
-    /** The files below a folder whose text the pattern is found in. */
+    /** The files below a folder that contain the pattern. */
     private static List<String> naming(Path folder, Pattern pattern) throws IOException {
         List<String> found = new ArrayList<>();
         try (Stream<Path> files = Files.walk(folder)) {
@@ -338,7 +341,7 @@ class ArchitectureTest {
 
     /** The class itself, the list, the products, perhaps tiles and the format of a head. */
     @Test
-    void sources_name_a_weight_format_of_the_cpu_in_its_kernels_alone_and_in_five_files_at_most() throws IOException {
+    void sources_name_a_weight_format_of_the_cpu_only_in_kernels_and_five_files() throws IOException {
         for (WeightFormat format : WeightFormat.all()) {
             String name = format.getClass().getSimpleName();
             assertThat(naming(Path.of("src/main/java"), Pattern.compile("\\b" + name + "\\b")))
@@ -350,7 +353,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void the_engine_knows_no_device() {
+    void engine_does_not_depend_on_devices() {
         noClasses()
                 .that()
                 .resideInAnyPackage(ROOT + ".engine..", ROOT + ".bench..", ROOT + ".server..", ROOT + ".scheduler..")
@@ -408,9 +411,9 @@ class ArchitectureTest {
         onlyIn(ROOT + ".cli..", "picocli..", "me.tongfei..");
     }
 
-    /** Spark's part is a jar of its own, which the default build does not make. */
+    /** The Spark integration is a separate jar, which the default build does not make. */
     @Test
-    void nobody_knows_spark() {
+    void core_does_not_depend_on_spark() {
         noClasses()
                 .should()
                 .dependOnClassesThat()
@@ -469,7 +472,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void nobody_uses_the_common_pool_or_unseeded_randomness() {
+    void common_pool_and_unseeded_randomness_are_not_used() {
         noClasses()
                 .should()
                 .callMethod(ForkJoinPool.class, "commonPool")
@@ -520,7 +523,9 @@ class ArchitectureTest {
                 """)).isEqualTo(8);
     }
 
-    /** Lines of the longest block in braces that is no type's body, from the first of its head to the last. */
+    /**
+     * Returns the number of lines of the longest block in braces that is not a type's body, from its head to its end.
+     */
     private static int longestBlock(String source) {
         String code = COMMENT_OR_LITERAL
                 .matcher(source)

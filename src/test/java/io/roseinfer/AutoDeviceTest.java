@@ -18,7 +18,7 @@ class AutoDeviceTest {
     @TempDir
     Path folder;
 
-    /** Opens an engine as an application does that says nothing of devices. */
+    /** Opens an engine like an application that does not choose a device. */
     static final class Application {
         public static void main(String[] args) {
             try (Engine engine = Roseinfer.open(TINY.withThreads(1))) {
@@ -27,7 +27,7 @@ class AutoDeviceTest {
         }
     }
 
-    /** In a process for which any library at hand stands in for a driver's. */
+    /** In a process for which any available library stands in for a driver's. */
     private String openWithADriver(String path) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -47,20 +47,19 @@ class AutoDeviceTest {
 
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs LD_LIBRARY_PATH")
-    void engine_that_leaves_a_driver_unused_logs_why() throws Exception {
+    void unused_driver_is_logged_with_the_reason() throws Exception {
         Path library = Path.of(System.getProperty("java.home"), "lib", "libjimage.so");
         Files.copy(library, folder.resolve("libcuda.so.1"));
-        assertThat(openWithADriver(folder.toString()))
-                .contains("device auto is cpu: a number of threads was asked for");
+        assertThat(openWithADriver(folder.toString())).contains("device auto is cpu: a number of threads is set");
     }
 
     @Test
-    void processor_is_taken_for_what_only_it_has() {
+    void cpu_is_used_for_features_that_only_it_has() {
         assertThat(AutoDevice.reasonForCpu(TINY.withThreads(2)))
                 .hasValueSatisfying(reason -> assertThat(reason).contains("threads"));
         assertThat(AutoDevice.reasonForCpu(TINY.withPrecision(Precision.INT4)))
-                .hasValue("int4 weights are the cpu's alone");
+                .hasValue("int4 weights are supported on the CPU only");
         assertThat(AutoDevice.reasonForCpu(TINY.withPrecision(Precision.INT8)))
-                .hasValueSatisfying(reason -> assertThat(reason).contains("device cuda must ask for them"));
+                .hasValueSatisfying(reason -> assertThat(reason).contains("they need device cuda"));
     }
 }

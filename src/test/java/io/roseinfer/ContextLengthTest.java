@@ -19,7 +19,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Contexts that a setting shortens or a scaling of positions lengthens, from the front door to the tokens. */
+/** Contexts shortened by a setting or extended by RoPE scaling, from the API to the tokens. */
 class ContextLengthTest {
     private static Settings settings(String model) {
         return Settings.of(model).withDevice(Settings.Device.CPU).withThreads(2);
@@ -56,7 +56,7 @@ class ContextLengthTest {
         }
     }
 
-    /** Bytes of all that is not the KV pool or a matrix of the model is small here; the pool has room for whole contexts. */
+    /** Everything except the KV pool and the matrices is small here; the pool has room for complete contexts. */
     private static long bytes(Settings settings) {
         try (LoadedModel model = Roseinfer.load(settings)) {
             return model.runner().memory().stream().mapToLong(MemoryUse::bytes).sum();
@@ -71,10 +71,9 @@ class ContextLengthTest {
         assertThatThrownBy(() -> settings("builtin:tiny").withMaxModelLen(-1)).isInstanceOf(BadInput.class);
     }
 
-    /** YaRN's frequencies depend on the original context alone, so both files describe one model. */
+    /** YaRN's frequencies depend only on the original context, so both files describe the same model. */
     @Test
-    void context_that_yarn_lengthens_gives_the_tokens_of_a_file_that_states_it(@TempDir Path folder)
-            throws IOException {
+    void context_extended_by_yarn_gives_the_same_tokens_as_an_explicit_one(@TempDir Path folder) throws IOException {
         int[] prompt = tokens(100, 97);
         Settings unscaled = copy(folder.resolve("unscaled"), 32);
         Settings stated = copy(folder.resolve("stated"), 128);

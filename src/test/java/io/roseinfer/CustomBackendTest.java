@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Loading on a device that is not one of the built-in devices. */
+/** Loading on a custom device. */
 class CustomBackendTest {
     private record Accelerator(SimBackend device) implements Backend {
         @Override
@@ -44,7 +44,7 @@ class CustomBackendTest {
     }
 
     @Test
-    void options_in_force_are_those_of_the_kind_of_a_device_of_any_name() {
+    void options_in_force_depend_on_the_kind_of_device_not_its_name() {
         Settings settings = Settings.of("random:gpt2").withThreads(3);
         Backend device = new Accelerator(new SimBackend(SimOptions.defaults()));
         try (LoadedModel model = Roseinfer.load(

@@ -29,7 +29,7 @@ class DeviceOptionsTest {
 
     @ParameterizedTest
     @EnumSource(names = "AUTO", mode = EnumSource.Mode.EXCLUDE)
-    void options_that_were_not_asked_for_are_ignored_nowhere(Device device) {
+    void default_options_are_never_ignored(Device device) {
         assertThat(DeviceOptions.of(device).ignored(device)).isEmpty();
     }
 
@@ -39,20 +39,20 @@ class DeviceOptionsTest {
         "CUDA, 'threads'",
         "SIM, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant threads dtype'"
     })
-    void what_a_device_has_no_use_for_is_ignored_there(Device device, String ignored) {
+    void options_without_effect_on_a_device_are_ignored_there(Device device, String ignored) {
         assertThat(names(ALL.ignored(device))).containsExactly(ignored.split(" "));
     }
 
     @ParameterizedTest
     @EnumSource(names = "AUTO", mode = EnumSource.Mode.EXCLUDE)
-    void options_in_force_are_ignored_nowhere_and_stay_as_they_are(Device device) {
+    void options_in_force_are_never_ignored_and_stay_the_same(Device device) {
         DeviceOptions used = ALL.inForce(device);
         assertThat(used.ignored(device)).isEmpty();
         assertThat(used.inForce(device)).isEqualTo(used);
     }
 
     @Test
-    void options_that_say_what_a_device_does_anyway_are_not_ignored() {
+    void options_equal_to_a_device_s_behavior_are_not_ignored() {
         DeviceOptions same = DeviceOptions.of(Device.CPU)
                 .withPagedAttention(true)
                 .withCudaGraph(false)

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A Markdown document of the project, taken apart as far as tests look at it. */
+/** A Markdown document of the project, parsed as far as tests need it. */
 public record Document(Path path, String text) {
     private static final Set<String> NOT_OURS = Set.of("target", ".git");
 
@@ -32,7 +32,7 @@ public record Document(Path path, String text) {
      */
     public record Fence(String language, String body) {}
 
-    /** The document at a path relative to the root of the project. */
+    /** Returns the document at a path relative to the root of the project. */
     public static Document at(String path) {
         return at(Path.of(path));
     }
@@ -45,7 +45,7 @@ public record Document(Path path, String text) {
         }
     }
 
-    /** Every document of the project, in the order of their paths. */
+    /** Returns all documents of the project, sorted by path. */
     public static List<Document> all() {
         try (Stream<Path> files = Files.walk(Path.of(""))) {
             return files.filter(file -> file.toString().endsWith(".md"))
@@ -58,7 +58,7 @@ public record Document(Path path, String text) {
         }
     }
 
-    /** The blocks of code. */
+    /** Returns the code blocks. */
     public List<Fence> fences() {
         return FENCE.matcher(text)
                 .results()
@@ -66,17 +66,17 @@ public record Document(Path path, String text) {
                 .toList();
     }
 
-    /** The text without blocks of code. */
+    /** Returns the text without code blocks. */
     private String prose() {
         return FENCE.matcher(text).replaceAll("");
     }
 
-    /** What stands in code font within the text. */
+    /** Returns the inline code. */
     public List<String> code() {
         return CODE.matcher(prose()).results().map(code -> code.group(1)).toList();
     }
 
-    /** Where links and pictures lead, as they are written. */
+    /** Returns the targets of links and images. */
     public List<String> links() {
         return LINK.matcher(CODE.matcher(prose()).replaceAll(""))
                 .results()
@@ -84,7 +84,7 @@ public record Document(Path path, String text) {
                 .toList();
     }
 
-    /** The names by which links reach the headings, as GitHub makes them. */
+    /** Returns the anchors of the headings, in GitHub's format. */
     public Set<String> anchors() {
         return HEADING.matcher(prose())
                 .results()
@@ -95,7 +95,7 @@ public record Document(Path path, String text) {
                 .collect(Collectors.toSet());
     }
 
-    /** The commands of the blocks that a shell runs: one string each, without prompt, continuation and comment. */
+    /** Returns the commands of shell blocks: one string each, without prompt, continuation and comment. */
     public List<String> commands() {
         List<String> commands = new ArrayList<>();
         for (Fence fence : fences()) {
@@ -114,7 +114,7 @@ public record Document(Path path, String text) {
         return commands;
     }
 
-    /** The words of a command up to the end of what a shell calls a simple command, quotes taken off. */
+    /** Returns the words of a command up to the end of the simple command, without quotes. */
     public static List<String> words(String command) {
         List<String> words = new ArrayList<>();
         Matcher word = Pattern.compile("\"([^\"]*)\"|'([^']*)'|([;|&)])|[^\\s\"';|&)]+")

@@ -32,25 +32,27 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Documents name classes, files, headings and pieces of Java; this holds them to those there are. */
+/** Checks that the classes, files, headings and Java code in documents exist or compile. */
 class DocumentsTest {
     private static final int README_WORDS = 700;
     private static final int README_LINKS = 20;
     private static final int WORDS_BEFORE_THE_FIRST_COMMAND = 110;
 
-    /** A word that begins as types do and is no acronym, perhaps with a member or a nested type behind a dot. */
+    /**
+     * A word that begins like a type and is not an acronym, perhaps followed by a dot and a member or a nested type.
+     */
     private static final Pattern NAME = Pattern.compile("(?<![\\w./:-])([A-Z]\\w*[a-z]\\w*)(?:\\.(\\w+))?");
 
-    /** A name that is surely one of a type: of two words at least, or with a member. */
+    /** A name that must be a type: it has at least two words, or a member. */
     private static final Pattern SURELY = Pattern.compile("[A-Z]\\w*[a-z]\\w*[A-Z]\\w*|[A-Z]\\w*[a-z]\\w*\\.\\w+");
 
     private static final Pattern FILE = Pattern.compile(
             "(?:tools|src|kernels|jmh|native|bin|\\.github|\\.ci|\\.mvn)/[\\w./-]*|[\\w-]+\\.(?:md|xml|py|sh)");
 
-    /** Where the files are that a bundle has in its bin. */
+    /** The folders of the files that a bundle has in its bin. */
     private static final List<String> BUNDLED = List.of("tools/bundled", "tools");
 
-    /** Words in code font that look like types and are others': of the JDK, of PyTorch, of Hugging Face. */
+    /** Words in code font that look like types of this project but belong to the JDK, PyTorch or Hugging Face. */
     private static final Set<String> NOT_OURS = Set.of(
             "System.nanoTime",
             "MemorySegment",
@@ -109,7 +111,7 @@ class DocumentsTest {
         return Document.at("README.md");
     }
 
-    /** The words of a text, without the targets of its links. */
+    /** The words of a text, without link targets. */
     private static int words(String text) {
         return text.replaceAll("\\]\\([^)]*\\)", "]").strip().split("\\s+").length;
     }
@@ -148,7 +150,7 @@ class DocumentsTest {
         return meant.stream().anyMatch(type -> has(type, member));
     }
 
-    /** Whether the CUDA kernels, or the scripts that make the goldens, have a type of this name. */
+    /** Returns whether the CUDA kernels, or the scripts for goldens, have a type with this name. */
     private static boolean isOfAnotherLanguage(String name) {
         return Pattern.compile("\\b" + Pattern.quote(name) + "\\b")
                 .matcher(kernels)
@@ -162,7 +164,7 @@ class DocumentsTest {
                 .filter(name -> name.equals(each) || SURELY.matcher(name).matches()));
     }
 
-    /** What a document says of types: each a name, or a name and that of a member. */
+    /** The types in a document: each a name, or a name and that of a member. */
     private static Set<String> names(Document document) {
         boolean isDrawn = document.path().endsWith("structure.md");
         Stream<String> drawn = document.fences().stream()
@@ -257,7 +259,10 @@ class DocumentsTest {
         assertThat(wrong).as("links that lead nowhere").isEmpty();
     }
 
-    /** A source file around a piece of Java: as it is if it declares a type or a program, otherwise in a method that may throw. */
+    /**
+     * Wraps a piece of Java in a source file: unchanged if it declares a type or a program, otherwise in a method that
+     * may throw.
+     */
     private static String unit(String java) {
         String imports = Stream.of(
                         "", ".engine", ".sampling", ".scheduler", ".scheduler.policy", ".metrics", ".observe", ".base")
@@ -270,7 +275,7 @@ class DocumentsTest {
                 : imports + "class Snippet { void run() throws Exception {\n" + java + "} }";
     }
 
-    /** What the compiler says against a piece of Java. */
+    /** The compiler's errors for a piece of Java. */
     private static String complaints(String java, Path output) {
         JavaFileObject source =
                 new SimpleJavaFileObject(URI.create("string:///Snippet.java"), JavaFileObject.Kind.SOURCE) {

@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Whether, and for how long, an engine serves for its own sake before it serves others. */
+/** Whether, and for how long, an engine runs warm-up requests before it serves others. */
 class EngineWarmUpTest {
     private static final long LEAST = 500_000_000;
 
-    /** The simulated device as one that asks for so much warming of the host's code. */
+    /** The simulated device, with this much warm-up of the host code. */
     private record Asking(SimBackend device, long warmUpNanos) implements Backend {
         @Override
         public Kind kind() {
@@ -43,7 +43,7 @@ class EngineWarmUpTest {
         }
     }
 
-    /** The steps that a warm-up runs on a device that asks for so much of it. */
+    /** Returns the steps of a warm-up on a device that requests this much of it. */
     private static int steps(long warmUpNanos) {
         AtomicInteger steps = new AtomicInteger();
         SimOptions counted = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
@@ -57,7 +57,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void a_device_that_asks_for_no_warm_up_gets_none() {
+    void device_that_needs_no_warm_up_gets_none() {
         assertThat(EngineWarmUp.budgetNanos(0, true, 8 * LEAST)).isZero();
     }
 
@@ -67,7 +67,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void kernels_that_compile_quickly_leave_what_the_device_asks_for() {
+    void quickly_compiled_kernels_leave_the_device_s_budget() {
         assertThat(EngineWarmUp.budgetNanos(LEAST, true, 0)).isEqualTo(LEAST);
         assertThat(EngineWarmUp.budgetNanos(LEAST, true, 8 * LEAST)).isEqualTo(LEAST);
     }
@@ -78,12 +78,12 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void a_model_serves_for_its_own_sake_on_a_device_that_asks_for_it() {
+    void model_runs_warm_up_requests_if_the_device_needs_them() {
         assertThat(steps(1)).isPositive();
     }
 
     @Test
-    void a_model_serves_nobody_on_a_device_that_does_not() {
+    void model_runs_no_warm_up_requests_if_the_device_does_not_need_them() {
         assertThat(steps(0)).isZero();
     }
 }

@@ -48,7 +48,7 @@ class FailedLoadTest {
     }
 
     @Test
-    void a_device_on_which_a_model_cannot_be_loaded_is_closed_even_if_memory_has_run_out() {
+    void device_is_closed_after_a_failed_load_even_without_memory() {
         Settings settings = Settings.of("builtin:tiny");
         FullDevice device = new FullDevice();
         assertThatThrownBy(() -> Roseinfer.load(

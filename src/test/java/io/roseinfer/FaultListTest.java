@@ -20,15 +20,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** {@code faults.txt} says which test covers which fault; this holds it to the tests there are. */
+/** Checks that the tests named in {@code faults.txt} exist. */
 class FaultListTest {
-    /** The lists and how many faults each has. */
+    /** The lists and their numbers of faults. */
     private static final Map<String, Integer> LISTS =
             Map.of("A", 28, "B", 14, "C", 11, "D", 15, "E", 24, "F", 15, "H", 17);
 
     private static final Set<String> REASONS = Set.of("cannot occur", "not built");
 
-    /** A line below a fault: {@code test: Class#method}, or words under one of the other keys. */
+    /** A line after a fault: {@code test: Class#method}, or a text with one of the other keys. */
     record Line(String key, String text) {}
 
     record Fault(String id, String what, List<Line> lines) {
@@ -87,7 +87,7 @@ class FaultListTest {
 
     @ParameterizedTest
     @MethodSource("faults")
-    void every_test_that_is_named_is_there(Fault fault) throws ClassNotFoundException {
+    void every_named_test_exists(Fault fault) throws ClassNotFoundException {
         for (String test : fault.texts("test")) {
             int hash = test.indexOf('#');
             Class<?> type = Class.forName("io.roseinfer." + test.substring(0, hash));

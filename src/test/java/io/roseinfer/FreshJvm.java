@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * A JVM of its own that runs one class of the tests. What the compiler makes of vector code depends on everything that ran before;
- * a test of it must not depend on the tests that happened to share its JVM.
+ * A separate JVM that runs one test class. The JIT compilation of vector code depends on everything that ran before, so
+ * a test of it must not share its JVM with other tests.
  */
 public final class FreshJvm {
     private FreshJvm() {}
 
     /**
-     * The lines of the first JVM of three whose lines are {@code good}; else of the last. Whether a call is inlined depends on its
-     * count at the moment when the compiler meets it, so that in one process of some a vector is boxed for good. What is wrong with
-     * the code shows in all.
+     * Runs up to three JVMs, and returns the lines of the first one whose lines are {@code good}, else those of the
+     * last. Whether a call is inlined depends on its count at the time of compilation, so in some processes a vector
+     * stays boxed. Real defects of the code occur in all of them.
      */
     public static List<String> firstThat(
             Predicate<List<String>> good, Class<?> main, List<String> flags, String... arguments) throws IOException {

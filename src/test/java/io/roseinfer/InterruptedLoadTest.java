@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A model that is sound, on a thread that is interrupted while it reads it. */
+/** A valid model, read by a thread that is interrupted. */
 class InterruptedLoadTest {
     @TempDir
     private Path directory;
@@ -21,7 +21,7 @@ class InterruptedLoadTest {
     }
 
     @Test
-    void interrupt_ends_the_loading_of_a_model_and_is_no_fault_of_its_files() {
+    void interrupt_ends_loading_and_is_not_reported_as_a_fault_of_files() {
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> Roseinfer.open(directory.toString()))
                 .isInstanceOf(CancellationException.class)

@@ -37,7 +37,7 @@ class LoadedModelTest {
             assertThatThrownBy(() -> model.warmUp()).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> model.serve(OPTIONS))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("serves an engine already");
+                    .hasMessageContaining("already serves an engine");
             first.close();
             try (Engine second = model.serve(OPTIONS)) {
                 assertThat(second.generate(LONG.withMaxNewTokens(2)).ids()).hasSize(2);
@@ -61,7 +61,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void serve_without_options_takes_those_of_loading() {
+    void serve_without_options_uses_those_of_loading() {
         EngineOptions options = EngineOptions.defaults().withKvBlocks(64).withStepHistory(2);
         try (LoadedModel model = load(options);
                 Engine engine = model.serve()) {
@@ -81,7 +81,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void conversation_asks_for_no_more_than_the_pool_of_its_engine_holds() {
+    void conversation_is_limited_by_the_pool_of_its_engine() {
         try (LoadedModel model = load("builtin:chat", Settings.Device.SIM);
                 Engine engine = model.serve(OPTIONS.withKvBlocks(5))) {
             GenerationRequest request = model.chatRequest(List.of(ChatMessage.user("Hi")));
@@ -89,7 +89,9 @@ class LoadedModelTest {
         }
     }
 
-    /** Runs an action on another thread in the middle of a warm-up, which then waits until that thread is blocked or done. */
+    /**
+     * Runs an action on another thread in the middle of a warm-up, which waits until that thread is blocked or done.
+     */
     private static boolean endsDuringWarmUp(LoadedModel model, Runnable action) throws InterruptedException {
         Thread other = Thread.ofPlatform().unstarted(action);
         AtomicBoolean ended = new AtomicBoolean();
@@ -129,7 +131,7 @@ class LoadedModelTest {
 
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void engine_that_is_being_closed_holds_up_no_thread_that_asks_for_the_next() {
+    void engine_being_closed_does_not_block_threads_that_open_the_next() {
         try (LoadedModel model = load(OPTIONS)) {
             Engine engine = model.serve().onClose(() -> {
                 Thread other = Thread.ofPlatform().start(() -> model.serve().close());
@@ -149,7 +151,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void actions_after_closing_run_in_their_order_whatever_one_throws() {
+    void actions_after_closing_run_in_order_even_if_one_throws() {
         List<String> ran = new ArrayList<>();
         try (LoadedModel model = load(OPTIONS)) {
             Engine engine = model.serve()
@@ -179,7 +181,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void a_conversation_asks_for_no_more_than_a_small_pool_holds() {
+    void conversation_is_limited_by_a_small_pool() {
         Settings settings = Settings.of("builtin:chat")
                 .withDevice(Settings.Device.SIM)
                 .withEngine(EngineOptions.defaults().withKvBlocks(10));
@@ -221,11 +223,11 @@ class LoadedModelTest {
     }
 
     @Test
-    void a_model_without_a_chat_template_takes_no_conversation() {
+    void model_without_a_chat_template_rejects_conversations() {
         try (LoadedModel model = load("random:gpt2", Settings.Device.SIM)) {
             assertThatThrownBy(() -> model.chatRequest(List.of(ChatMessage.user("Hello"))))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("no chat template");
+                    .hasMessageContaining("no usable chat template");
         }
     }
 }

@@ -13,7 +13,7 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the library tells the logger {@code io.roseinfer}. */
+/** The records of the logger {@code io.roseinfer}. */
 class LoggedWarningsTest {
 
     private static final class Records extends Handler {

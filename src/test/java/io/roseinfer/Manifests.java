@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
 public record Manifests(String text, List<JsonNode> objects) {
     private static final Path FOLDER = Path.of("tools/examples/kubernetes");
 
-    /** Reads them; a key that is there twice is refused. */
+    /** Reads them; duplicate keys are rejected. */
     public static Manifests read() {
         StringBuilder text = new StringBuilder();
         List<JsonNode> objects = new ArrayList<>();
@@ -66,7 +66,7 @@ public record Manifests(String text, List<JsonNode> objects) {
                 .orElseThrow(() -> new AssertionError("there is no " + kind + " " + name));
     }
 
-    /** The one container of a deployment's pods. */
+    /** Returns the only container of a deployment's pods. */
     public JsonNode container(String deployment) {
         return one("Deployment", deployment).at("/spec/template/spec/containers/0");
     }

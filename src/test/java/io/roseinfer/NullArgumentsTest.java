@@ -43,7 +43,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Every method and constructor that programs call, with each of its arguments null in turn. */
+/** Every API method and constructor, with each of its arguments null in turn. */
 class NullArgumentsTest {
     private static final List<Class<?>> CALLED = List.of(
             Roseinfer.class,
@@ -60,7 +60,7 @@ class NullArgumentsTest {
             SchedulerOptions.Builder.class,
             Policies.class);
 
-    /** Another value than null for each type of a parameter, and the objects whose methods are called. */
+    /** A non-null value for each type of a parameter, and the objects whose methods are called. */
     private final Map<Class<?>, Object> values = new HashMap<>();
 
     private LoadedModel model;
@@ -145,7 +145,7 @@ class NullArgumentsTest {
         }
     }
 
-    /** The parameter's name; where that is {@code value}, the name of what the method sets. */
+    /** Returns the parameter's name; if that is {@code value}, the name of what the method sets. */
     private static Set<String> names(Executable call, Parameter parameter) {
         String set = call.getName().startsWith("with") ? call.getName().substring(4) : call.getName();
         return Set.of(parameter.getName(), set.substring(0, 1).toLowerCase(Locale.ROOT) + set.substring(1));

@@ -17,7 +17,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Public types of options and requests are made by a factory or builder and changed by their {@code with} methods. */
+/**
+ * Public types of options and requests are created by a factory or builder and changed by their {@code with} methods.
+ */
 class OptionTypesTest {
     private static final Pattern NAME = Pattern.compile(".*(Options|Settings|Params|Request|Terms)");
     private static final int MAX_ARGUMENTS = 4;

@@ -21,7 +21,7 @@ import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
-/** A copy of a few packages in which the edits of a recipe are made, compiled and loaded. */
+/** A copy of some packages to which the edits of a recipe are applied, and which is compiled and loaded. */
 public final class RecipeTrial implements AutoCloseable {
     private static final Pattern BLOCK = Pattern.compile("(?s)```java\n(   .*?)\n   ```");
 
@@ -29,13 +29,13 @@ public final class RecipeTrial implements AutoCloseable {
     private final Child classes;
     private final List<JavaFileObject> sources = new ArrayList<>();
 
-    /** A copy of nothing, whose classes go to a folder. */
+    /** Creates an empty copy, whose classes are written to a folder. */
     public RecipeTrial(Path folder) throws IOException {
         this.folder = folder;
         this.classes = new Child(folder);
     }
 
-    /** Returns the Java on a page of {@code src/site/markdown}, one text for each block. */
+    /** Returns the Java code on a page of {@code src/site/markdown}, one text per block. */
     public static List<String> blocks(String page) throws IOException {
         Matcher blocks = BLOCK.matcher(Files.readString(Path.of("src/site/markdown", page)));
         List<String> texts = blocks.results()
@@ -45,7 +45,7 @@ public final class RecipeTrial implements AutoCloseable {
         return texts;
     }
 
-    /** Copies every class of a package; none of a package below it. */
+    /** Copies every class of a package, without its subpackages. */
     public void addPackage(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
             for (Path file :
@@ -65,7 +65,7 @@ public final class RecipeTrial implements AutoCloseable {
         });
     }
 
-    /** Replaces a text that a class has exactly once. */
+    /** Replaces a text that occurs exactly once in a class. */
     public void edit(String name, String from, String to) throws IOException {
         JavaFileObject source = sources.stream()
                 .filter(each -> each.getName().endsWith("/" + name))
@@ -92,7 +92,7 @@ public final class RecipeTrial implements AutoCloseable {
                 .toList();
     }
 
-    /** What was compiled here comes before what the build has compiled. */
+    /** Classes compiled here take precedence over those of the build. */
     private static final class Child extends URLClassLoader {
         Child(Path folder) throws IOException {
             super(new URL[] {folder.toUri().toURL()}, RecipeTrial.class.getClassLoader());
@@ -109,7 +109,7 @@ public final class RecipeTrial implements AutoCloseable {
         }
     }
 
-    /** Makes an object of a class of the copy that was compiled, whose constructor has no parameters. */
+    /** Creates an object of a compiled class of the copy, with its constructor without parameters. */
     public Object make(String className) throws ReflectiveOperationException {
         return classes.loadClass(className).getConstructor().newInstance();
     }

@@ -7,7 +7,7 @@ import io.roseinfer.hub.DownloadListener;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** KV pools that hold less than a model's context. */
+/** KV pools that are smaller than a model's context. */
 class ShortPoolTest {
     private static final DownloadListener NOTHING = new DownloadListener() {
         @Override
@@ -21,13 +21,13 @@ class ShortPoolTest {
         Settings settings = Settings.of(model).withDevice(Settings.Device.SIM).withEngine(engine);
         try (LoadedModel loaded = Roseinfer.load(settings, NOTHING)) {
             return loaded.warnings().stream()
-                    .filter(warning -> warning.contains("keys and values"))
+                    .filter(warning -> warning.contains("KV cache"))
                     .toList();
         }
     }
 
     @Test
-    void a_default_pool_that_holds_less_than_the_context_is_told_with_both_numbers() {
+    void default_pool_smaller_than_the_context_is_reported_with_both_numbers() {
         assertThat(warnings("random:llama-3.1-8b", EngineOptions.defaults()))
                 .singleElement()
                 .asString()
@@ -35,7 +35,7 @@ class ShortPoolTest {
     }
 
     @Test
-    void a_pool_that_holds_the_context_or_was_asked_for_is_not_told() {
+    void sufficient_or_requested_pool_is_not_reported() {
         EngineOptions asked = EngineOptions.defaults().withKvBlocks(8);
         assertThat(warnings("random:gpt2", EngineOptions.defaults())).isEmpty();
         assertThat(warnings("random:llama-3.1-8b", asked)).isEmpty();

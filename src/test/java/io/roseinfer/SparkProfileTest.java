@@ -13,7 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
-/** Spark is hundreds of megabytes, which only the build of its profile downloads, and which no user of the library gets. */
+/**
+ * Spark is hundreds of megabytes, which only the build of its profile downloads; users of the library do not get it.
+ */
 class SparkProfileTest {
     private static final String SPARK = "dependency[groupId='org.apache.spark']";
 

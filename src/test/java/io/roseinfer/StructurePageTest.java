@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** {@code structure.md} lists packages and stations; this holds it to those there are, as {@link DocumentsTest} does with names. */
+/** Checks that the packages and stations in {@code structure.md} exist, like {@link DocumentsTest} does for names. */
 class StructurePageTest {
     private static final Path SOURCES = Path.of("src/main/java");
     private static final String ROOT = "io.roseinfer";
@@ -29,7 +29,7 @@ class StructurePageTest {
         page = Document.at("src/site/markdown/structure.md").text();
     }
 
-    /** The packages in the order of the page, by the name that ArchitectureTest has for them. */
+    /** The packages in the order of the page, by their names in ArchitectureTest. */
     private static List<MatchResult> packageLines() {
         return PACKAGE.matcher(page).results().toList();
     }
@@ -50,7 +50,7 @@ class StructurePageTest {
         assertThat(listed).containsExactlyInAnyOrderElementsOf(sources);
     }
 
-    /** The floor of a package: its own, or that of the package it is part of. */
+    /** Returns the layer of a package: its own, or that of its parent. */
     private static int floor(String name) {
         for (String at = name; !at.isEmpty(); at = at.substring(0, Math.max(0, at.lastIndexOf('.')))) {
             for (int floor = 0; floor < ArchitectureTest.FLOORS.size(); floor++) {
@@ -63,7 +63,7 @@ class StructurePageTest {
     }
 
     @Test
-    void packages_stand_in_the_order_of_their_floors() {
+    void packages_are_in_the_order_of_their_layers() {
         List<String> wrong = new ArrayList<>();
         int above = Integer.MAX_VALUE;
         for (MatchResult line : packageLines()) {
@@ -81,7 +81,7 @@ class StructurePageTest {
     }
 
     @Test
-    void a_request_has_as_many_stations_as_the_page_says() {
+    void request_has_the_stations_of_the_page() {
         List<String> numbers =
                 STATION.matcher(page).results().map(row -> row.group(1)).toList();
         assertThat(numbers).isNotEmpty();

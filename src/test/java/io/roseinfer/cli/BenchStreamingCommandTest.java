@@ -95,7 +95,7 @@ class BenchStreamingCommandTest {
         "--no-paged-attn, --no-paged-attn has no effect on sim",
         "--nvtx, --nvtx has no effect on sim",
         "--no-batch-invariant, --no-batch-invariant has no effect on sim",
-        "--kv-cache-dtype=fp8, --kv-cache-dtype fp8 has no effect on sim: it holds no keys",
+        "--kv-cache-dtype=fp8, --kv-cache-dtype fp8 has no effect on sim: it has no KV cache",
         "--temperature=0.5, have no effect without --do-sample",
         "--prefill-force-fifo-every=2, have no effect without --prefill-admission-policy pack",
         "--threads=1024, --threads 1024 has no effect on sim",

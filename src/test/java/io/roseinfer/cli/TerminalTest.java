@@ -80,7 +80,7 @@ class TerminalTest {
         Files.writeString(directory.resolve(file), content.replace("%s", ATTACK));
         CliRunner.Outcome outcome = CliRunner.run(
                 "generate", "--model", directory.toString(), "--prompt-ids", "1", "--max-new-tokens", "1");
-        // Without a tokenizer that can be read a model still goes on from ids, and says what is wrong with it.
+        // Without a tokenizer that are supported a model still goes on from ids, and says what is wrong with it.
         assertThat(outcome.code()).isEqualTo(file.startsWith("tokenizer") ? 0 : 3);
         assertHarmless(outcome.err());
     }

@@ -529,7 +529,7 @@ class StepShapesTest {
         ModelSpec scaled = new ModelSpec("m", 1000, 64, 128, 11.3f, plain.blocks(), plain.head(), plain.endOfText());
         assertThatThrownBy(() -> ModelShape.of(scaled, ElementType.F16, KvPrecision.AUTO, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("m has a scaled token embedding; device cuda runs no model that has this");
+                .hasMessageContaining("m has a scaled token embedding; device cuda does not support this");
     }
 
     @Test
