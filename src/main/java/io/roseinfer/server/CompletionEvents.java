@@ -62,11 +62,11 @@ final class CompletionEvents implements BodySource {
         for (TokenStream stream : streams.all()) {
             choices.add(new Choice(choices.size(), stream));
         }
-        Pump pump = response.pump(this);
-        for (Choice choice : choices) {
-            choice.stream.onDelivery(pump::ready);
-        }
         try {
+            Pump pump = response.pump(this);
+            for (Choice choice : choices) {
+                choice.stream.onDelivery(pump::ready);
+            }
             pump.await();
         } finally {
             exchange.served(new Exchange.Served(call.promptTokens(), generated, reason));

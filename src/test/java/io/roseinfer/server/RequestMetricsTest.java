@@ -2,8 +2,14 @@ package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.server.http.RawClient;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,6 +76,41 @@ class RequestMetricsTest {
             assertThat(sum(server, "vllm:request_generation_tokens_sum"))
                     .isEqualTo(sum(server, "vllm:generation_tokens_total"))
                     .isGreaterThan(0);
+        }
+    }
+
+    @Test
+    void request_whose_client_leaves_while_it_is_submitted_is_in_every_histogram() throws Exception {
+        AtomicReference<Runnable> submitting = new AtomicReference<>(() -> {});
+        RoutingPolicy policy = (request, living) -> {
+            Objects.requireNonNull(submitting.get()).run();
+            return 0;
+        };
+        List<SimOptions> devices = List.of(SimOptions.defaults(), SimOptions.defaults());
+        try (TestServer server =
+                        new TestServer(TestServer.engineOptions(), TestServer.options(), policy, devices);
+                RawClient client = server.client()) {
+            submitting.set(() -> leave(server, client));
+            client.send(RawClient.post("/v1/completions", LONG.formatted(1, true)));
+            server.awaitEnded(1);
+            while (server.log.stream().noneMatch(line -> line.contains("/v1/completions"))) {
+                Thread.onSpinWait();
+            }
+            assertThat(sum(server, "vllm:request_success_total")).isEqualTo(1);
+            assertThat(sum(server, "vllm:e2e_request_latency_seconds_count")).isEqualTo(1);
+            assertThat(sum(server, "vllm:request_prompt_tokens_count")).isEqualTo(1);
+        }
+    }
+
+    /** Resets a client's connection and waits until the server has noticed. */
+    private static void leave(TestServer server, RawClient client) {
+        try {
+            client.reset();
+            while (server.metric("roseinfer:connections") > 1) {
+                Thread.onSpinWait();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
