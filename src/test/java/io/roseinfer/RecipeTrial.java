@@ -3,10 +3,10 @@ package io.roseinfer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.net.URI;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,7 +22,7 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 /** A copy of some packages to which the edits of a recipe are applied, and which is compiled and loaded. */
-public final class RecipeTrial implements AutoCloseable {
+public final class RecipeTrial {
     private static final Pattern BLOCK = Pattern.compile("(?s)```java\n(   .*?)\n   ```");
 
     private final Path folder;
@@ -30,12 +30,12 @@ public final class RecipeTrial implements AutoCloseable {
     private final List<JavaFileObject> sources = new ArrayList<>();
 
     /** Creates an empty copy, whose classes are written to a folder. */
-    public RecipeTrial(Path folder) throws IOException {
+    public RecipeTrial(Path folder) {
         this.folder = folder;
         this.classes = new Child(folder);
     }
 
-    /** Returns the Java code on a page of {@code src/site/markdown}, one text per block. */
+    /** Returns the Java on a page of {@code src/site/markdown}, one text for each block. */
     public static List<String> blocks(String page) throws IOException {
         Matcher blocks = BLOCK.matcher(Files.readString(Path.of("src/site/markdown", page)));
         List<String> texts = blocks.results()
@@ -45,7 +45,7 @@ public final class RecipeTrial implements AutoCloseable {
         return texts;
     }
 
-    /** Copies every class of a package, without its subpackages. */
+    /** Copies every class of a package; none of a package below it. */
     public void addPackage(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
             for (Path file :
@@ -65,7 +65,7 @@ public final class RecipeTrial implements AutoCloseable {
         });
     }
 
-    /** Replaces a text that occurs exactly once in a class. */
+    /** Replaces a text that a class has exactly once. */
     public void edit(String name, String from, String to) throws IOException {
         JavaFileObject source = sources.stream()
                 .filter(each -> each.getName().endsWith("/" + name))
@@ -92,30 +92,43 @@ public final class RecipeTrial implements AutoCloseable {
                 .toList();
     }
 
-    /** Classes compiled here take precedence over those of the build. */
-    private static final class Child extends URLClassLoader {
-        Child(Path folder) throws IOException {
-            super(new URL[] {folder.toUri().toURL()}, RecipeTrial.class.getClassLoader());
+    /** Reloads all classes of the project, preferring those that were compiled here. */
+    private static final class Child extends ClassLoader {
+        private final Path folder;
+
+        Child(Path folder) {
+            super(RecipeTrial.class.getClassLoader());
+            this.folder = folder;
         }
 
         @Override
         protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
             synchronized (getClassLoadingLock(name)) {
-                if (findLoadedClass(name) == null && findResource(name.replace('.', '/') + ".class") != null) {
-                    return findClass(name);
+                return name.startsWith("io.roseinfer.") && findLoadedClass(name) == null
+                        ? findClass(name)
+                        : super.loadClass(name, resolve);
+            }
+        }
+
+        @Override
+        protected Class<?> findClass(String name) throws ClassNotFoundException {
+            String file = name.replace('.', '/') + ".class";
+            try (InputStream code = Files.exists(folder.resolve(file))
+                    ? Files.newInputStream(folder.resolve(file))
+                    : getParent().getResourceAsStream(file)) {
+                if (code == null) {
+                    throw new ClassNotFoundException(name);
                 }
-                return super.loadClass(name, resolve);
+                byte[] bytes = code.readAllBytes();
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
         }
     }
 
-    /** Creates an object of a compiled class of the copy, with its constructor without parameters. */
+    /** Returns a new instance of a compiled class of the copy, which can be cast to JDK types only. */
     public Object make(String className) throws ReflectiveOperationException {
         return classes.loadClass(className).getConstructor().newInstance();
-    }
-
-    @Override
-    public void close() throws IOException {
-        classes.close();
     }
 }

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,11 +78,6 @@ class NewWeightTypeTest {
                 RecipeTrial.blocks("adding-a-weight-type.md").getFirst());
         trial.edit("WeightFormat.java", "Int4Weights {", "Int4Weights, Fp16Weights {");
         trial.edit("WeightFormat.java", "new Int4Weights());", "new Int4Weights(), new Fp16Weights());");
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        trial.close();
     }
 
     @Test

@@ -6,23 +6,19 @@ import io.roseinfer.RecipeTrial;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * Follows {@code adding-a-request-field.md} with a copy of {@code server.api}: the line on the page is all that a field
- * needs there.
- */
+/** Follows {@code adding-a-request-field.md} with a copy of {@code server.api}: the line on the page is all that a field needs there. */
 class NewRequestFieldTest {
     private static final Path API = Path.of("src/main/java/io/roseinfer/server/api");
     private static final String REQUEST =
             ".withPriority(fields.integer(\"priority\", 0, Integer.MIN_VALUE, Integer.MAX_VALUE));\n";
 
-    /** Reads a body by both endpoints, and returns the timeout and the ignored fields, or the error. */
+    /** Reads a body by both endpoints: the priority and the ignored fields, or the error. */
     private static final String TRIAL = """
             package io.roseinfer.server.api;
 
@@ -49,7 +45,7 @@ class NewRequestFieldTest {
                 private static String read(CompletionReader reader, String body) {
                     try {
                         CompletionCall call = reader.read(Fields.parse(body.getBytes(StandardCharsets.UTF_8)));
-                        return call.request().options().timeout().orElseThrow() + " " + call.ignored();
+                        return call.request().options().priority() + " " + call.ignored();
                     } catch (ApiError refused) {
                         return refused.message();
                     }
@@ -73,11 +69,6 @@ class NewRequestFieldTest {
                 REQUEST + RecipeTrial.blocks("adding-a-request-field.md").getFirst());
     }
 
-    @AfterEach
-    void close() throws IOException {
-        trial.close();
-    }
-
     private String read(String field) throws ReflectiveOperationException {
         assertThat(trial.compile()).isEmpty();
         @SuppressWarnings("unchecked")
@@ -87,12 +78,12 @@ class NewRequestFieldTest {
 
     @Test
     void both_endpoints_read_the_field_and_list_another_as_ignored() throws Exception {
-        assertThat(read("\"timeout_ms\":250,\"other\":1")).isEqualTo("PT0.25S [other], PT0.25S [other]");
+        assertThat(read("\"tier\":2,\"other\":1")).isEqualTo("2000 [other], 2000 [other]");
     }
 
     @Test
     void null_is_absent() throws Exception {
-        assertThat(read("\"timeout_ms\":null")).isEqualTo("PT1M [], PT1M []");
+        assertThat(read("\"tier\":null,\"priority\":7")).isEqualTo("7 [], 7 []");
     }
 
     @ParameterizedTest
@@ -100,12 +91,12 @@ class NewRequestFieldTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "0 | timeout_ms is 0; it must be 1 to 3600000",
-                "3600001 | timeout_ms is 3600001; it must be 1 to 3600000",
-                "\"1\" | timeout_ms is the string \"1\"; it must be an integer",
-                "[1] | timeout_ms is a list; it must be an integer"
+                "-1 | tier is -1; it must be 0 to 3",
+                "4 | tier is 4; it must be 0 to 3",
+                "\"1\" | tier is the string \"1\"; it must be an integer",
+                "[1] | tier is a list; it must be an integer"
             })
     void both_endpoints_refuse_another_value_by_name(String value, String message) throws Exception {
-        assertThat(read("\"timeout_ms\":" + value)).isEqualTo(message + ", " + message);
+        assertThat(read("\"tier\":" + value)).isEqualTo(message + ", " + message);
     }
 }
