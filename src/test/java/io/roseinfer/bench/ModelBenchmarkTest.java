@@ -146,7 +146,7 @@ class ModelBenchmarkTest {
         try (ModelRunner runner = runner(settings, SimOptions.defaults())) {
             assertThatThrownBy(() -> new ModelBenchmark(runner, settings, () -> 0, Observers.NONE))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("prefill 64x1024 is 65536 tokens; a step takes at most 8193");
+                    .hasMessageContaining("prefill 64x1024 has 65536 tokens; a step takes at most 8193");
         }
     }
 

@@ -89,9 +89,9 @@ class BenchModelCommandTest {
                 "--prefill=4x; is not TOKENS or ROWSxTOKENS",
                 "--decode=4x8; is not a number of rows",
                 "--decode=none --prefill=none; leaves nothing to measure",
-                "--decode=1 --context=1024; less --context",
-                "--prefill=none --decode=1 --context=2147483647; decode 1 comes to 2147483711 tokens a row",
-                "--prefill=65536x1024; prefill 65536x1024 is 67108864 tokens; a step takes at most"
+                "--decode=1 --context=1024; smaller --context",
+                "--prefill=none --decode=1 --context=2147483647; decode 1 needs 2147483711 tokens per row",
+                "--prefill=65536x1024; prefill 65536x1024 has 67108864 tokens; a step takes at most"
             })
     void model_wrong_shape_is_refused_in_one_line(String flags, String message) {
         String[] given = ("bench model --model random:gpt2 --device sim " + flags).split(" ");

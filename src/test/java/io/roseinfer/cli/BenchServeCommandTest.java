@@ -246,7 +246,7 @@ class BenchServeCommandTest {
                 bench(file(), "--backend=engine", "--device=sim", "--model=builtin:tiny", "--random-prefix-len=501");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .contains("the smallest is 513 tokens", "context is 512", "--random-output-len")
+                .contains("the smallest has 513 tokens", "context is 512", "--random-output-len")
                 .hasLineCount(1);
     }
 
@@ -270,7 +270,7 @@ class BenchServeCommandTest {
         try (FakeServer server = new FakeServer(script)) {
             Outcome outcome = bench(file(), "--base-url", server.uri().toString());
             assertThat(outcome.code()).isEqualTo(2);
-            assertThat(outcome.err()).contains("7 tokens", "context is 6").hasLineCount(1);
+            assertThat(outcome.err()).contains("7 tokens", "context of 6").hasLineCount(1);
             assertThat(server.bodies()).hasSize(1);
         }
     }

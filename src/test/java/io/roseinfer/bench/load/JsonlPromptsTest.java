@@ -55,8 +55,8 @@ class JsonlPromptsTest {
                 "{\"prompt\":[1,-2]} | line 1: prompt must be text or a non-empty list of token ids",
                 "{\"prompt\":7} | line 1: prompt must be text or a non-empty list of token ids",
                 "{\"prompt\":\"a\",\"output_tokens\":0} | line 1: output_tokens is 0",
-                "{\"prompt\":\"a\",\"timestamp\":3} | line 1: \"timestamp\" is not read",
-                "{\"prompt\":\"a\",\"output_tokens\":3,\"priority\":1} | line 1: \"priority\" is not read",
+                "{\"prompt\":\"a\",\"timestamp\":3} | line 1: \"timestamp\" is not supported",
+                "{\"prompt\":\"a\",\"output_tokens\":3,\"priority\":1} | line 1: \"priority\" is not supported",
                 "# | line 1 is not JSON"
             })
     void wrong_line_is_reported_with_its_number(String line, String message) {

@@ -22,7 +22,7 @@ class OtherWorkTest {
     void time_of_other_processes_and_of_the_hypervisor_is_reported() throws IOException {
         OtherWork before = read("10 10 10 10 10 10 10 10", 1_000_000_000);
         OtherWork after = read("210 110 60 460 60 30 40 110", 3_500_000_000L);
-        assertThat(before.until(after)).get().asString().contains("other processes had 15 %", "hypervisor 10 %");
+        assertThat(before.until(after)).get().asString().contains("other processes took 15 %", "hypervisor 10 %");
     }
 
     @Test
