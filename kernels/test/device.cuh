@@ -170,13 +170,14 @@ private:
         return waits_[path] = !ptx || text.find("griddepcontrol.wait") != std::string::npos;
     }
 
-    // Kernels have their file's name as a prefix, except load-time kernels and GEMM tiles.
+    // Kernels have their file's name as a prefix, except load-time kernels, GEMM tiles and attention_decode_invariant.
     std::string path_of(const std::string& kernel) const {
         std::string file;
         for (const char* name : {"embed", "normalize", "rope", "attention_decode", "attention_prefill", "attention_decode_gqa",
                                  "attention_generic", "select", "sample", "gemm"}) {
             if (kernel.rfind(name, 0) == 0) file = name;
         }
+        if (kernel.rfind("attention_decode_invariant", 0) == 0) file = "attention_prefill";
         for (const char* name : {"pack", "column_sums", "fold_bias", "convert", "int8_"}) {
             if (kernel.rfind(name, 0) == 0) file = "load";
         }
