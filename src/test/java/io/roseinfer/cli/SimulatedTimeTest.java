@@ -328,7 +328,8 @@ class SimulatedTimeTest {
         assertThat(outcome.out())
                 .containsPattern("Total input tokens: +" + 3 * 384 + "\n")
                 .containsPattern("Total generated tokens: +" + 3 * 128 + "\n");
-        assertThat(outcome.err()).contains("requests have 384 prompt tokens and 128 completion tokens", "the context of 512 tokens");
+        assertThat(outcome.err())
+                .contains("requests have 384 prompt tokens and 128 completion tokens", "the context of 512 tokens");
         JsonNode own = SimBench.read(directory.resolve("run.json")).get("roseinfer");
         assertThat(own.get("command").valueStream().map(JsonNode::asString))
                 .contains("--random-input-len=384", "--random-output-len=128");

@@ -87,8 +87,7 @@ class RequestMetricsTest {
             return 0;
         };
         List<SimOptions> devices = List.of(SimOptions.defaults(), SimOptions.defaults());
-        try (TestServer server =
-                        new TestServer(TestServer.engineOptions(), TestServer.options(), policy, devices);
+        try (TestServer server = new TestServer(TestServer.engineOptions(), TestServer.options(), policy, devices);
                 RawClient client = server.client()) {
             submitting.set(() -> leave(server, client));
             client.send(RawClient.post("/v1/completions", LONG.formatted(1, true)));
