@@ -59,6 +59,7 @@ class DocumentsTest {
             "System.Logger",
             "Duration.ZERO",
             "IllegalStateException",
+            "NullPointerException",
             "CancellationException");
 
     private static final Pattern OTHER_LANGUAGES = Pattern.compile("\\.(cuh?|h|py)$");
