@@ -7,7 +7,7 @@ import io.roseinfer.sampling.SamplingParams;
  * place.
  */
 public final class StepOutputs {
-    /** How a sample ended. */
+    /** The status of a sample. */
     public enum Status {
         OK,
         /** The logits contain NaN or no finite value: the row's request fails, others are unaffected. */

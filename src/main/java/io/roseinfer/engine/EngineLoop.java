@@ -55,7 +55,7 @@ final class EngineLoop {
     @SuppressWarnings("UnnecessaryLambda") // a method reference would be allocated in each iteration
     private final Consumer<LiveRequest> onDue = due -> end(due, FinishReason.DEADLINE);
 
-    /** How many more shared requests this iteration may admit. */
+    /** Number of shared requests that this iteration may still admit. */
     private int remainingShare;
 
     private long iterationNanos;

@@ -248,7 +248,7 @@ final class InFlight {
     }
 
     /**
-     * Sets the outcome. The load and the count are updated first: whoever is notified may submit the next request
+     * Sets the outcome. The load and the count are updated first: an observer that is notified may submit the next request
      * immediately.
      */
     private void finish(LiveRequest request, RequestOutcome outcome, long nanos) {

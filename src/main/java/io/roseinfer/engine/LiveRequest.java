@@ -31,7 +31,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     /** The stages of a request, in order. */
     private enum Stage {
         TOKENIZING,
-        /** Has a sequence, and waits or runs. */
+        /** The request has a sequence, and waits or runs. */
         READY,
         ENDED
     }

@@ -103,7 +103,7 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
         }
     }
 
-    /** How attention and MLP are added to the residual stream x. */
+    /** The order in which attention and MLP are added to the residual stream x. */
     public enum Residual {
         /** x += attention(norm(x)), then x += mlp(norm(x)). */
         SEQUENTIAL,

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * What a model may have beyond the plain block of GPT-2: layer norms, learned positions, as many KV heads as query
+ * A feature of a model beyond the plain block of GPT-2: layer norms, learned positions, as many KV heads as query
  * heads, and two matrices in the MLP. A backend lists the features it supports, and rejects models with others.
  */
 public enum ModelFeature {

@@ -39,7 +39,7 @@ final class Admission implements QueueView {
     private int windowSize;
     private int heapSize;
 
-    /** How many more of the shared requests, which any scheduler may admit, this iteration may take. */
+    /** Number of shared requests, which any scheduler may admit, that this iteration may still take. */
     private int remainingShared;
 
     private boolean isOfferedShared;

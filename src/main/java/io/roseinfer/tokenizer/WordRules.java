@@ -19,7 +19,7 @@ import java.util.Optional;
 record WordRules(boolean foldsCase, boolean anyLead, boolean newlines, Numbers numbers, int digits)
         implements WordSplitter {
 
-    /** How numbers and adjacent characters are split. */
+    /** Rules for splitting numbers and adjacent characters. */
     public enum Numbers {
         /** A space before them belongs to their word: {@code " ?\p{N}+"}. */
         WITH_SPACE,

@@ -65,7 +65,7 @@ final class ForwardPass {
     }
 
     /**
-     * What the launches of a step depend on: equal steps launch the same kernels over the same addresses.
+     * Key of the launches of a step: equal steps launch the same kernels over the same addresses.
      *
      * @param buffer 0 or 1, alternating: index of the inputs and of the array that receives sampled tokens
      */

@@ -29,7 +29,7 @@ final class WeightUpload {
     private static final int BYTES_PER_THREAD = 4;
 
     /**
-     * How a matrix is packed.
+     * The packing of a matrix.
      *
      * @param name of its allocation
      * @param order of its rows, from {@link RowOrder}

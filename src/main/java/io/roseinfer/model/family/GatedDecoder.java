@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What most decoder families have in common: RMS norm, RoPE, GQA, a gated MLP. Matrices are stored [out, in]; query,
+ * Base of most decoder families: RMS norm, RoPE, GQA, a gated MLP. Matrices are stored [out, in]; query,
  * key and value projections are separate tensors, and so are gate and up. Names may have the {@code model.} prefix.
  */
 final class GatedDecoder {

@@ -36,7 +36,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private static final int MAX_WAITING = 8;
 
     /**
-     * How long the rest of a rejected request is read and discarded: closing with unread bytes could discard the
+     * Time for which the rest of a rejected request is read and discarded: closing with unread bytes could discard the
      * response.
      */
     private static final Duration LINGER = Duration.ofSeconds(1);

@@ -15,7 +15,7 @@ import java.util.Optional;
 
 /** Executes the statements of one rendering. */
 final class Interpreter {
-    /** How a statement ended. */
+    /** The way a statement completed. */
     private enum Flow {
         ON,
         BREAK,
