@@ -6,7 +6,9 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -17,13 +19,32 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ClientBaselineTest {
     /** Measures, in a JVM of its own. */
     static final class Measurement {
-        public static void main(String[] args) {
-            // Its classes are loaded from a folder, which takes a descriptor each.
+        public static void main(String[] args) throws Exception {
+            loadClasses();
             System.out.println(new BadInput("no failure", Remedy.of("none for %s", "nothing")).getMessage());
             try {
                 System.out.println(ClientBaseline.measure(1, Clock.system()));
             } catch (BadInput refused) {
                 System.out.println("refused: " + refused.getMessage());
+            }
+        }
+
+        /** Loads the classes of benchmarks, because loading one from a folder later takes a descriptor. */
+        private static void loadClasses() throws Exception {
+            Path root = Path.of(ClientBaseline.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+            try (Stream<Path> files = Files.walk(root.resolve("io/roseinfer/bench"))) {
+                for (Path file :
+                        files.filter(each -> each.toString().endsWith(".class")).toList()) {
+                    String name = root.relativize(file).toString().replace('/', '.');
+                    Class<?> unused = Class.forName(
+                            name.substring(0, name.length() - ".class".length()),
+                            false,
+                            ClientBaseline.class.getClassLoader());
+                }
             }
         }
     }
