@@ -92,7 +92,7 @@ class PrintedLinesTest {
                 Map.of(), List.of(), Map.of(), environment, List.of(99.0), BOUNDS, Map.of(), Optional.empty());
         ServeResult result = ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about);
         String text = new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0)).text(result);
-        Map<String, List<String>> defined = defined("### The lines of `bench serve`", "The parts explain");
+        Map<String, List<String>> defined = defined("### The lines of `bench serve`", "### The same word elsewhere");
         assertThat(text.lines().flatMap(PrintedLinesTest::labels).distinct())
                 .containsExactlyInAnyOrderElementsOf(defined.keySet());
         requireKeys(defined, ResultJson.tree(result));
