@@ -167,7 +167,7 @@ class DocumentsTest {
 
     /** The types in a document: each a name, or a name and that of a member. */
     private static Set<String> names(Document document) {
-        boolean isDrawn = document.path().endsWith("structure.md");
+        boolean isDrawn = document.path().endsWith("architecture.md");
         Stream<String> drawn = document.fences().stream()
                 .filter(fence -> isDrawn && fence.language().isEmpty())
                 .flatMap(fence -> NAME.matcher(fence.body()).results().map(MatchResult::group));
@@ -204,7 +204,7 @@ class DocumentsTest {
 
     @Test
     void every_type_and_member_that_a_document_names_exists() {
-        assertThat(names(Document.at("src/site/markdown/structure.md")))
+        assertThat(names(Document.at("src/site/markdown/explanation/architecture.md")))
                 .hasSizeGreaterThan(80)
                 .contains("EngineLoop.runIteration", "Flight");
         List<String> wrong = documents.stream()

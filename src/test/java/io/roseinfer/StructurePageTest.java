@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Checks that the packages and stations in {@code structure.md} exist, like {@link DocumentsTest} does for names. */
+/** Checks that the packages and stations in {@code architecture.md} exist, like {@link DocumentsTest} does for names. */
 class StructurePageTest {
     private static final Path SOURCES = Path.of("src/main/java");
     private static final String ROOT = "io.roseinfer";
@@ -26,7 +26,7 @@ class StructurePageTest {
 
     @BeforeAll
     static void readPage() {
-        page = Document.at("src/site/markdown/structure.md").text();
+        page = Document.at("src/site/markdown/explanation/architecture.md").text();
     }
 
     /** The packages in the order of the page, by their names in ArchitectureTest. */

@@ -62,7 +62,7 @@ public interface BatchCluster {
                 .filter(cluster -> cluster.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new BadInput("--" + name + " needs roseinfer-" + name
-                        + ".jar and the cluster's jars on the class path; see src/site/markdown/"
+                        + ".jar and the cluster's jars on the class path; see src/site/markdown/how-to/"
                         + name
                         + ".md"));
     }

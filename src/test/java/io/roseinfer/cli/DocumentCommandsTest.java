@@ -186,7 +186,7 @@ class DocumentCommandsTest {
 
     @Test
     void every_line_that_bench_prints_is_defined_and_every_definition_is_of_such_a_line() {
-        String page = Document.at("src/site/markdown/benchmark.md").text();
+        String page = Document.at("src/site/markdown/reference/metrics.md").text();
         Set<String> defined = page.substring(
                         page.indexOf("## The lines of `bench`"), page.indexOf("## How requests are"))
                 .lines()

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Follows {@code adding-a-metric.md} with copies of its three files: the fact, the count, the name. */
+/** Follows {@code add-a-metric.md} with copies of its three files: the fact, the count, the name. */
 class NewMetricTest {
     private static final Path MAIN = Path.of("src/main/java/io/roseinfer");
 
@@ -76,7 +76,7 @@ class NewMetricTest {
     void metric_of_three_files_is_in_the_sums_in_the_steps_and_in_the_scraped_text(@TempDir Path folder)
             throws Exception {
         RecipeTrial trial = new RecipeTrial(folder);
-        List<String> code = RecipeTrial.blocks("adding-a-metric.md");
+        List<String> code = RecipeTrial.blocks("how-to/add-a-metric.md");
         assertThat(code).hasSize(3);
         add(trial, "metrics/StepRecord.java", code.get(0), "/** The engine that ran the step");
         add(trial, "scheduler/BlockAllocator.java", code.get(1), "queues.restart(sequence);");

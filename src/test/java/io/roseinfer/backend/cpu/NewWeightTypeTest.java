@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Follows {@code adding-a-weight-type.md} on a copy of the backend's sources. */
+/** Follows {@code add-a-weight-type.md} on a copy of the backend's sources. */
 class NewWeightTypeTest {
     private static final Path CPU = Path.of("src/main/java/io/roseinfer/backend/cpu");
 
@@ -75,7 +75,7 @@ class NewWeightTypeTest {
         trial.add("Trial.java", TRIAL);
         trial.add(
                 "Fp16Weights.java",
-                RecipeTrial.blocks("adding-a-weight-type.md").getFirst());
+                RecipeTrial.blocks("how-to/add-a-weight-type.md").getFirst());
         trial.edit("WeightFormat.java", "Int4Weights {", "Int4Weights, Fp16Weights {");
         trial.edit("WeightFormat.java", "new Int4Weights());", "new Int4Weights(), new Fp16Weights());");
     }

@@ -51,7 +51,7 @@ class PrintedLinesTest {
 
     /** The keys of every label that the tables between two headings define. */
     private static Map<String, List<String>> defined(String from, String to) {
-        String page = Document.at("src/site/markdown/benchmark.md").text();
+        String page = Document.at("src/site/markdown/reference/metrics.md").text();
         Map<String, List<String>> defined = new LinkedHashMap<>();
         page.substring(page.indexOf("\n" + from), page.indexOf("\n" + to))
                 .lines()

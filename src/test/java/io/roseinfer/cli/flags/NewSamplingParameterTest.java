@@ -22,7 +22,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Follows {@code adding-a-sampling-parameter.md}: a constant of {@link Parameter} is all that readers of names need. */
+/** Follows {@code add-a-sampling-parameter.md}: a constant of {@link Parameter} is all that readers of names need. */
 class NewSamplingParameterTest {
     /** A command that samples. */
     @Command(name = "sample")

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Follows {@code adding-a-request-field.md} with a copy of {@code server.api}: the line on the page is all that a field needs there. */
+/** Follows {@code add-a-request-field.md} with a copy of {@code server.api}: the line on the page is all that a field needs there. */
 class NewRequestFieldTest {
     private static final Path API = Path.of("src/main/java/io/roseinfer/server/api");
     private static final String REQUEST =
@@ -66,7 +66,7 @@ class NewRequestFieldTest {
         trial.edit(
                 "CompletionReader.java",
                 REQUEST,
-                REQUEST + RecipeTrial.blocks("adding-a-request-field.md").getFirst());
+                REQUEST + RecipeTrial.blocks("how-to/add-a-request-field.md").getFirst());
     }
 
     private String read(String field) throws ReflectiveOperationException {
