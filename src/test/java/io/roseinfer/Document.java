@@ -71,6 +71,35 @@ public record Document(Path path, String text) {
         return FENCE.matcher(text).replaceAll("");
     }
 
+    /**
+     * Returns the text below a heading, up to the next heading of the same or a higher level. Headings in code blocks end nothing.
+     *
+     * @param heading the whole heading without its marks
+     */
+    public String section(String heading) {
+        StringBuilder section = new StringBuilder();
+        int level = 0;
+        boolean isCode = false;
+        for (String line : text.lines().toList()) {
+            isCode ^= line.startsWith("```");
+            int marks = isCode
+                    ? 0
+                    : line.length() - line.replaceFirst("^#{1,6} ", " ").length();
+            if (level > 0 && marks > 0 && marks <= level) {
+                return section.toString();
+            }
+            if (level > 0) {
+                section.append(line).append('\n');
+            } else if (marks > 0 && line.substring(marks).strip().equals(heading)) {
+                level = marks;
+            }
+        }
+        if (level == 0) {
+            throw new IllegalArgumentException(path + " has no heading " + heading);
+        }
+        return section.toString();
+    }
+
     /** Returns the inline code. */
     public List<String> code() {
         return CODE.matcher(prose()).results().map(code -> code.group(1)).toList();

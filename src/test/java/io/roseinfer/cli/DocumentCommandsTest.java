@@ -186,9 +186,8 @@ class DocumentCommandsTest {
 
     @Test
     void every_line_that_bench_prints_is_defined_and_every_definition_is_of_such_a_line() {
-        String page = Document.at("src/site/markdown/reference/metrics.md").text();
-        Set<String> defined = page.substring(
-                        page.indexOf("## The lines of `bench`"), page.indexOf("## How requests are"))
+        Set<String> defined = Document.at("src/site/markdown/reference/metrics.md")
+                .section("Lines of `bench`")
                 .lines()
                 .filter(line -> line.startsWith("| **"))
                 .flatMap(line ->

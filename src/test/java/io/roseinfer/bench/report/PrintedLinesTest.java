@@ -49,11 +49,11 @@ class PrintedLinesTest {
                     new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE), 0)
             .run(SimulatedRuns.load(50, 60, 5));
 
-    /** The keys of every label that the tables between two headings define. */
-    private static Map<String, List<String>> defined(String from, String to) {
-        String page = Document.at("src/site/markdown/reference/metrics.md").text();
+    /** Returns the keys of every label that the tables below a heading define. */
+    private static Map<String, List<String>> defined(String page, String heading) {
         Map<String, List<String>> defined = new LinkedHashMap<>();
-        page.substring(page.indexOf("\n" + from), page.indexOf("\n" + to))
+        Document.at("src/site/markdown/" + page)
+                .section(heading)
                 .lines()
                 .filter(line -> line.startsWith("| **"))
                 .map(line -> line.split(" \\| "))
@@ -92,7 +92,7 @@ class PrintedLinesTest {
                 Map.of(), List.of(), Map.of(), environment, List.of(99.0), BOUNDS, Map.of(), Optional.empty());
         ServeResult result = ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about);
         String text = new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0)).text(result);
-        Map<String, List<String>> defined = defined("### The lines of `bench serve`", "### The same word elsewhere");
+        Map<String, List<String>> defined = defined("reference/metrics.md", "Lines of `bench serve`");
         assertThat(text.lines().flatMap(PrintedLinesTest::labels).distinct())
                 .containsExactlyInAnyOrderElementsOf(defined.keySet());
         requireKeys(defined, ResultJson.tree(result));
@@ -117,7 +117,7 @@ class PrintedLinesTest {
         SweepPoint invalid = SweepPoint.of(
                 Map.of(Sweep.RATE, "70"), RUN, new RunValidity(List.of("late"), List.of(), List.of()), BOUNDS);
         Sweep sweep = new Sweep(List.of(good, invalid), 0.99);
-        Map<String, List<String>> defined = defined("## Sweeps", "## Two settings");
+        Map<String, List<String>> defined = defined("how-to/compare.md", "Sweep a parameter");
         List<String> lines = SweepReport.text(sweep, BOUNDS).lines().toList();
         assertThat(without(defined.keySet(), lines.get(1))).isBlank();
         assertThat(lines.get(3)).endsWith(" INVALID");
@@ -135,7 +135,7 @@ class PrintedLinesTest {
                 .toList();
         Comparison comparison = Comparison.of(pairs);
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_e2el_ms", 0, 0);
-        Map<String, List<String>> defined = defined("## Two settings", "## Runs again");
+        Map<String, List<String>> defined = defined("how-to/compare.md", "A/B comparison of two settings or servers");
         List<String> lines = ComparisonReport.text(comparison, arms).lines().toList();
         assertThat(without(defined.keySet(), lines.get(3)).strip()).matches("-\\d+ % \\.\\. 1 \\.\\. \\+\\d+ %");
         assertThat(lines.get(3))
@@ -148,7 +148,7 @@ class PrintedLinesTest {
     @Test
     void every_column_of_a_replay_is_defined_and_every_key_is_in_its_file() {
         Prediction prediction = Prediction.of(RUN, RUN, Optional.of(RUN));
-        Map<String, List<String>> defined = defined("## Runs again", "## Files");
+        Map<String, List<String>> defined = defined("how-to/replay.md", "Read the table");
         String headings = prediction.text(true).lines().findFirst().orElseThrow();
         assertThat(without(defined.keySet(), headings.replaceFirst("^ms", ""))).isBlank();
         assertThat(headings).contains(defined.keySet());
