@@ -89,7 +89,7 @@ struct PrefillAttention {
     const PagedAttention<T, KV>& p;
     const int* list;
     int kvHead;
-    int context;  // tokens of the row; there are no keys beyond
+    int context;  // tokens of the row; keys end here
 
     // Block ids of a tile, if the block size is known; fetched one tile ahead of the copies.
     struct Blocks {

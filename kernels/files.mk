@@ -1,4 +1,4 @@
-# Source files, for the Makefile; in a file of their own so that adding one does not rebuild the others.
+# Source files, for the Makefile; in a separate file, so that adding one does not rebuild the others.
 
 # Compiled for sm_80, sm_90 and sm_90a.
 ANYWHERE = load embed normalize rope gemm_generic attention_generic attention_prefill select sample

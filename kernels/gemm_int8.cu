@@ -1,5 +1,5 @@
 // Hopper GEMMs with int8 weights, one scale per output (include/int8_weights.cuh), and bf16 activations, for blocks with RMS
-// norm, RoPE and a gated MLP. The tiles are those of gemm_tile.cuh; the LM head has no tile of 128 rows.
+// norm, RoPE and a gated MLP. Tiles are as in gemm_tile.cuh; the LM head has no tile of 128 rows.
 //
 // Why it is fast: a step of few rows is bound by reading weights, so half the bytes take half the time. The tensor cores multiply
 // bf16; with swap-AB the weights are wgmma's 64-row operand, which may come from registers. The consumer converts them there,

@@ -12,7 +12,7 @@
 // pack_int8      a stored matrix, or part of one, to the panels that GEMMs read
 // int8_table     a lookup table, row by row as stored, to integers
 //
-// `order[n]` is the stored tensor's output for packed row n; below zero the row is not in this tensor and stays as it is. So a
+// `order[n]` is the stored tensor's output for packed row n; below zero the row is not in this tensor and stays unchanged. So a
 // matrix may be assembled from several tensors in any row order; padding rows are zeroed before. The k axis of the attention
 // output consists of heads of `kHeadSize` elements padded to `kHeadPad`; both are 1 for other matrices. Types are the sources'
 // ElementType.

@@ -1,5 +1,5 @@
 // Profiler ranges through NVTX's header, which finds the profiler's library in the environment, loads and calls it. Built without the
-// header, these functions report that there are no ranges, and Nvtx.java takes over.
+// header, these functions report that ranges are unavailable, and Nvtx.java takes over.
 #include <jni.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -9,26 +9,26 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What {@code tools/jmh-ab} has measured, a line for each method and set of parameters: the speed of B beside that of A, the geometric
- * mean over rounds of A B B A, with the 95 % interval by Student's distribution over the rounds' logarithms.
+ * The results of {@code tools/jmh-ab}, a line for each method and set of parameters: the ratio of speeds, B to A, as the geometric mean
+ * over rounds of A B B A, with the 95 % interval by Student's distribution over the rounds' logarithms.
  */
 final class JmhRatio {
-    /** Student's quantile of 97.5 % for 1, 2, … degrees of freedom; beyond them the last is close enough. */
+    /** Student's quantile of 97.5 % for 1, 2, … degrees of freedom; beyond them the last is a close bound. */
     private static final double[] STUDENT = {
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131
     };
 
-    private static final String[] TURNS = {"1.a", "2.b", "3.b", "4.a"};
+    private static final String[] RUNS = {"1.a", "2.b", "3.b", "4.a"};
 
     private JmhRatio() {}
 
-    /** Reads {@code ROUND.TURN.json} of a folder; the arguments are the folder and the number of rounds. */
+    /** Reads {@code ROUND.RUN.json} of a folder; the arguments are the folder and the number of rounds. */
     public static void main(String[] args) throws IOException {
         Map<String, List<Double>> logRatios = new LinkedHashMap<>();
         for (int round = 1; round <= Integer.parseInt(args[1]); round++) {
-            for (String turn : TURNS) {
-                double sign = turn.endsWith("b") ? 0.5 : -0.5;
-                Path file = Path.of(args[0], round + "." + turn + ".json");
+            for (String run : RUNS) {
+                double sign = run.endsWith("b") ? 0.5 : -0.5;
+                Path file = Path.of(args[0], round + "." + run + ".json");
                 for (JsonNode result : JsonMapper.shared().readTree(Files.readAllBytes(file))) {
                     List<Double> rounds = logRatios.computeIfAbsent(name(result), unused -> new ArrayList<>());
                     while (rounds.size() < round) {
@@ -38,7 +38,7 @@ final class JmhRatio {
                 }
             }
         }
-        System.out.println("speed of the working tree beside the revision's, above 1 is faster");
+        System.out.println("speed of the working tree relative to the revision's, above 1 is faster");
         logRatios.forEach((name, rounds) -> System.out.println(line(name, rounds)));
     }
 
@@ -51,7 +51,7 @@ final class JmhRatio {
         return name.toString();
     }
 
-    /** Something that is in proportion to the work done per second. */
+    /** Returns a value in proportion to the work done per second. */
     private static double speed(JsonNode result) {
         double score = result.path("primaryMetric").path("score").asDouble();
         return result.path("mode").asString().equals("thrpt") ? score : 1 / score;

@@ -22,11 +22,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Load on a server, and what it does to the server's process: resident memory by the second, time to the first token, and what is
- * left when every client has gone. {@code tools/soak} starts both.
+ * Puts load on a server and measures its process: resident memory every second, time to the first token, and leaks after every client
+ * has disconnected. {@code tools/soak} starts both.
  */
 final class Soak {
-    /** What a client does. */
+    /** The kind of a client's request. */
     private enum Kind {
         STREAM,
         STREAM_LEFT,
@@ -36,12 +36,12 @@ final class Soak {
         OTHER
     }
 
-    /** Samples are summed up in so many windows, behind the first fifth of the time, in which the JVM compiles. */
+    /** Number of windows that summarize samples, after the first fifth of the time, in which the JVM compiles. */
     private static final int WINDOWS = 10;
 
     /**
-     * How much live objects may grow by behind the first fifth of the time. The heap has a fixed size, so what its objects keep does not
-     * show in resident memory; a hundred bytes for every token of ten minutes are ten times this.
+     * Maximum growth of live objects after the first fifth of the time. The heap has a fixed size, so a leak in it does not show in
+     * resident memory; a hundred bytes for every token of ten minutes are ten times this.
      */
     private static final double MAX_GROWTH_MEBIBYTES = 4;
 
@@ -177,7 +177,7 @@ final class Soak {
         }
     }
 
-    /** Reads a stream to its end, or leaves it after so many events. */
+    /** Reads a stream to its end, or disconnects after a number of events. */
     private void stream(Random random, int events) throws IOException, InterruptedException {
         long sentNanos = System.nanoTime();
         HttpResponse<InputStream> answer = http.send(post(body(random, true)), BodyHandlers.ofInputStream());
@@ -213,7 +213,7 @@ final class Soak {
                 .orElseThrow();
     }
 
-    /** Bytes of live objects, which the JVM collects garbage to know. */
+    /** Returns the bytes of live objects, after a garbage collection. */
     private double liveMebibytes() throws IOException {
         Process jcmd = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
@@ -237,7 +237,7 @@ final class Soak {
                 .orElseThrow();
     }
 
-    /** Prints what came of it; whether that is as it should be. */
+    /** Prints the results and returns whether they are within bounds. */
     private boolean report() throws IOException, InterruptedException {
         done.forEach(
                 (kind, count) -> System.out.printf("%-12s %d%n", kind.name().toLowerCase(Locale.ROOT), count.sum()));
@@ -274,7 +274,7 @@ final class Soak {
         return errors.isEmpty() && running == 0 && blocks == 0 && !grown;
     }
 
-    /** A line through the means of the windows, by least squares, and the interval of its slope. */
+    /** Fits a line to the means of the windows by least squares, with an interval of its slope. */
     private void printMemory() {
         double[] x = new double[WINDOWS];
         double[] y = new double[WINDOWS];

@@ -19,7 +19,7 @@
 // tile's reads over several SMs without a second kernel: each block finishes a share of the tile's rows and receives the others'
 // partial accumulators through distributed shared memory, by stores that complete on its mbarrier.
 //
-// The norm can be fused (epilogue.cuh): a warp of its own turns moments into norms while the tensor cores run.
+// The norm can be fused (epilogue.cuh): a dedicated warp computes norms from moments while the tensor cores run.
 //
 // Every accumulator has one order of additions, fixed by (K_GROUPS, cluster): it is independent of other rows and of BATCH.
 //
@@ -285,8 +285,8 @@ struct GemmTile {
         return v;
     }
 
-    // Split-K: sends each row's accumulators to the block that finishes it, and waits for those of its own rows:
-    // received[block][row][n].
+    // Split-K: sends each row's accumulators to the block that finishes the row, and waits for the accumulators of this block's
+    // rows: received[block][row][n].
     static __device__ __forceinline__ void exchange(Shared& shared, const float* sums, const float* received, int blocks,
                                                     int rank, int tileRows, int liveRows) {
         const uint32_t barrier = shared_address(&shared.received);

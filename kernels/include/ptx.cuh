@@ -84,8 +84,8 @@ __device__ __forceinline__ void mma_16x8x16(float (&d)[4], const uint32_t (&a)[4
 
 #if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
 
-// Returns true in one lane of a full warp. Unlike `lane == 0` it tells the compiler that a single lane runs, so instructions with
-// uniform operands (mbarriers, bulk copies) need no loop over lanes.
+// Returns true in one lane of a full warp. Unlike with `lane == 0`, the compiler knows that a single lane runs, so instructions
+// with uniform operands (mbarriers, bulk copies) need no loop over lanes.
 __device__ __forceinline__ bool elect_lane() {
     uint32_t elected;
     asm volatile(
@@ -115,8 +115,8 @@ __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-// Waits for a phase, with acquire at block scope. That is enough for peers' stores too: they are st.async, whose bytes this
-// mbarrier counts on completion like those of a bulk copy. CUTLASS does the same.
+// Waits for a phase, with acquire at block scope. That is enough for peers' stores too: they are st.async, and this mbarrier
+// counts their bytes on completion, as it counts a bulk copy's. CUTLASS does the same.
 __device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
     uint32_t done;
     do {

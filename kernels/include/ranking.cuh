@@ -2,7 +2,7 @@
 // Order queries over a row of logits (larger logit first, then lower id) by one block, without sorting the row: the most likely
 // tokens, and the token at which the running count or probability mass reaches a goal.
 //
-// A histogram over the logits (BINS equal steps down from the largest) and its prefix sums tell which bin has the answer. All
+// A histogram over the logits (BINS equal steps down from the largest) and its prefix sums locate the bin with the answer. All
 // bins down to it, or that bin alone if they have too many tokens, are gathered into a list and sorted; the list has the answer.
 // A query costs one more pass over the row, or none if its answer is already listed. A bin with too many tokens for the list,
 // which takes a thousand nearly equal logits, is searched bit by bit instead: 32 passes.
@@ -314,8 +314,8 @@ private:
         }
     }
 
-    // Searches one bin of any size: finds the rank at which the goal is reached bit by bit, then the token among those of equal
-    // rank.
+    // Searches one bin of any size: finds the rank at which the goal is reached bit by bit, then the token among the tokens of
+    // equal rank.
     __device__ __forceinline__ Prefix search_bin(int bin, u64 goal, bool counting) const {
         auto through = [&](uint32_t rank, u64& mass) {
             u64 count = 0;

@@ -443,8 +443,8 @@ static std::vector<std::pair<std::string, Shape>> family_shapes() {
     learned.rotarySize = 0;
     Shape huge = gated_shape(1, 72, 3, 3, 256, 65, 300, 300);
     huge.headNorms = true;
-    return {{"biased", biased},     {"head norms", normed},  {"one key head", wide}, {"partly rotary", partial},
-            {"heads of 12", small}, {"no turning", learned}, {"heads of 256", huge}};
+    return {{"biased", biased},     {"head norms", normed},   {"one key head", wide}, {"partly rotary", partial},
+            {"heads of 12", small}, {"no rotation", learned}, {"heads of 256", huge}};
 }
 
 // Checks decode attention with GQA: every cluster size, short and long contexts, windows; rows of other lengths in between.

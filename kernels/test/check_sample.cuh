@@ -107,7 +107,7 @@ inline std::string wrong_report(const SampleReport& seen, int token, const std::
 constexpr int KINDS = 6;
 
 // Returns random logits of a kind: spread, all equal, with masked tokens, nearly equal, two distant clusters, or two likely
-// tokens of which the later is likelier.
+// tokens, the later one likelier.
 inline std::vector<float> random_logits(int kind, int vocabulary, std::mt19937_64& random) {
     std::vector<float> logits(vocabulary);
     std::normal_distribution<float> normal(0, 3);
@@ -208,7 +208,7 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
     }
 }
 
-// Penalties over a completion so long that each thread has more tokens than a word has bits. All arithmetic is exact: an
+// Penalties over a completion that gives each thread more tokens than a word has bits. All arithmetic is exact: an
 // occurrence counted twice changes the argmax.
 inline void check_long_completion(Kernels& kernels,
                                   const std::function<void(bool, const std::string&, const std::string&)>& report) {

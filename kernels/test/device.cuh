@@ -95,7 +95,7 @@ public:
     Kernels(const std::string& directory, const std::string& suffix) : directory_(directory), suffix_(suffix) {
         int devices = 0;
         if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-            std::fprintf(stderr, "there is no NVIDIA GPU here; kernels/README.md says what runs without one\n");
+            std::fprintf(stderr, "no NVIDIA GPU found; kernels/README.md lists what runs without one\n");
             std::exit(2);
         }
         CHECK_CUDA(cudaStreamCreate(&stream_));

@@ -2,14 +2,14 @@
 //
 //      time DIRECTORY steps [ROWS …]                the step at these row counts, with each kernel's share
 //      time DIRECTORY prefill [ROWSxLENGTH …]       these prompts in one step
-//      time DIRECTORY sweep [ROWS …]                every tile of every GEMM in a chain of its own, best first
+//      time DIRECTORY sweep [ROWS …]                every tile of every GEMM in a separate chain, best first
 //      time DIRECTORY tune [ROWS | ROWSxLENGTH …]   the best tiles in the whole step
 //      time DIRECTORY gated SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]        the step and its kernels of a gated bf16 model
 //      time DIRECTORY gated-tune SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]   the best tiles in its step
 //      time DIRECTORY sampling [ROWS …]             the sampling kernel by kind of request
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
-// than the L2 cache holds; a step reads 247 MB of weights, so nothing survives in L2 from the step before.
+// than the L2 cache holds; a step reads 247 MB of weights, so nothing survives in L2 from the previous step.
 #include "check_sample.cuh"
 #include "gated.cuh"
 

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A loop that reads a line and has the model answer, with all that was said before, until the input ends. In brackets stands how much of
- * the prompt did not have to be computed, because the turns before had left it in the prefix cache.
+ * Reads lines until the input ends, and prints the model's answer to the conversation so far. The number in brackets is the part of the
+ * prompt that was not computed, because earlier chat turns left it in the prefix cache.
  *
  * <p>{@code tools/examples/run ChatLoop}, or with another model {@code tools/examples/run ChatLoop Qwen/Qwen3-0.6B}
  */
@@ -41,15 +41,15 @@ final class ChatLoop {
                 ChatLoop chat = new ChatLoop(model, engine);
                 for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                     if (!line.isBlank()) {
-                        chat.turn(line);
+                        chat.answer(line);
                     }
                 }
             }
         }
     }
 
-    /** Takes in what the user says and prints the answer as it is made. */
-    private void turn(String line) {
+    /** Adds the user's message and prints the answer token by token. */
+    private void answer(String line) {
         said.add(ChatMessage.user(line));
         GenerationRequest request = request();
         try (TokenStream stream = engine.submit(request)) {
@@ -60,7 +60,7 @@ final class ChatLoop {
         }
     }
 
-    /** The conversation as a prompt, without its oldest turns if they leave no room for an answer. */
+    /** Returns the conversation as a prompt, without its oldest messages if they leave no room for an answer. */
     private GenerationRequest request() {
         GenerationRequest request = model.chatRequest(said);
         int most = model.spec().contextLength() - MAX_ANSWER_TOKENS;

@@ -6,7 +6,7 @@ import io.roseinfer.engine.TokenStream;
 import io.roseinfer.sampling.SamplingParams;
 
 /**
- * The library in a few lines: a model is opened, two requests share its batch, one is read token by token and the other as a whole.
+ * The library in a few lines: opens a model and submits two requests to one batch, one read token by token, the other when complete.
  *
  * <p>{@code tools/examples/run Hello}
  */

@@ -10,9 +10,9 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * What the sampling parameters do to the built-in model: for each setting the same prompt many times with seeds 0, 1, 2…, all in
- * one batch, and of what comes out how likely the model holds it (the mean natural log-probability of a token) and how much of it
- * differs. A request's seed decides its tokens, whatever else is in the batch, so the table is the same every time.
+ * The effect of sampling parameters on the built-in model: each setting runs the same prompt with seeds 0, 1, 2…, all in one batch. The
+ * table has the mean natural log-probability of a token and the share of distinct texts. A request's seed decides its tokens
+ * regardless of the batch, so the table is the same every time.
  *
  * <p>{@code tools/examples/run SamplerStudy}
  */

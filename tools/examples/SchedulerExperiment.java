@@ -11,9 +11,9 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * What a KV pool that is too small costs: the same seeded requests in pools of fewer and fewer blocks. A request that finds no block is
- * preempted: it gives its own back and computes its tokens again later. Scheduler and block pool are the real ones; the device is
- * simulated, so nothing is computed and only steps and tokens are counted.
+ * The cost of a KV pool that is too small: the same seeded requests in ever smaller pools. A request without a free block is preempted:
+ * it releases its blocks and recomputes its tokens later. Scheduler and block pool are the real ones; the device is simulated, so
+ * nothing is computed and only steps and tokens are counted.
  *
  * <p>{@code tools/examples/run SchedulerExperiment}
  */
@@ -41,7 +41,7 @@ final class SchedulerExperiment {
         }
     }
 
-    /** What all steps of a run add up to. */
+    /** The totals over all steps of a run. */
     record Counts(long steps, long preemptions, long tokens) {}
 
     private static Counts run(int blocks) {

@@ -1,4 +1,4 @@
-"""The goldens of the built-in chat model: conversations as its template writes them, and the answers, greedily, up to the end of the turn."""
+"""The goldens of the built-in chat model: conversations as its template writes them, and the greedy answers, up to the end of the message."""
 
 import json
 import tempfile
@@ -30,7 +30,7 @@ def make(builtin: Path, out: Path, command: str):
 
 
 def answered(model, ids, end):
-    """The greedy answer, its last id `end`, with what `fixtures.greedy` gives besides."""
+    """The greedy answer, its last id `end`, with the other results of `fixtures.greedy`."""
     tokens, logprobs, gaps, rows = fixtures.greedy(model, ids, LONGEST)
     count = tokens.index(end) + 1
     return tokens[:count], logprobs[:count], gaps[:count], rows[:count]

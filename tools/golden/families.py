@@ -34,7 +34,7 @@ class Family:
     model: type
     weights: Callable  # (config, seed, gain) -> tensors by their names without a prefix
     witness: Callable  # (config, weights, ids) -> logits
-    stream: Callable  # model -> the modules behind which the residual stream is read: embeddings, blocks, final norm
+    stream: Callable  # model -> the modules after which the residual stream is read: embeddings, blocks, final norm
     double: Callable  # model -> the same in float64
 
     def load(self, directory: Path):

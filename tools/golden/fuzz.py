@@ -1,4 +1,4 @@
-"""Draws models of odd shapes and holds the engine to `transformers` on them: python fuzz.py --command roseinfer [--models 100].
+"""Draws models of odd shapes and compares the engine with `transformers` on them: python fuzz.py --command roseinfer [--models 100].
 
 Each model is a config.json as version 4 or 5 of transformers writes it, some fields left out so that defaults count, and seeded
 random weights in one or several files. The engine continues a prompt; transformers, in float64 and fed the engine's own tokens,

@@ -185,7 +185,7 @@ def make_124m(golden: Golden, out: Path, command: str):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--builtin", type=Path, required=True, help="the directory of the built-in model; builtin:chat is beside it")
+    parser.add_argument("--builtin", type=Path, required=True, help="the directory of the built-in model; builtin:chat is next to it")
     parser.add_argument("names", nargs="*", help="only these")
     opts = parser.parse_args()
     wanted = set(opts.names) or {"builtin-tiny", "builtin-chat", "rope", GPT2_124M.name, *(g.name for g in SMALL)}

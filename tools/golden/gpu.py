@@ -1,4 +1,4 @@
-"""Adds to goldens what transformers computes on a GPU in float32, float16 and bfloat16, beside the float64 they hold already.
+"""Adds to goldens what transformers computes on a GPU in float32, float16 and bfloat16, in addition to their float64 values.
 
     python gpu.py --goldens src/test/resources/golden --builtin DIRECTORY [--out DIRECTORY]
 

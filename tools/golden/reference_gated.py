@@ -61,7 +61,7 @@ def frequencies(rope, size):
 
 
 def rotate(x, rope, size, neighbours=False):
-    """`x` is [head, position, head size], of which the first `size` turn: i with i + size/2."""
+    """`x` is [head, position, head size]; the first `size` elements rotate: i with i + size/2."""
     frequency, factor = frequencies(rope, size)
     angle = np.arange(x.shape[1], dtype=np.float64)[:, None] * frequency[None, :]
     cos, sin = np.cos(angle) * factor, np.sin(angle) * factor

@@ -7,7 +7,7 @@ from reference_gated import attend, linear, rotate
 
 
 def rotary(config):
-    """(the fields about rotary positions, the share of a head that turns)."""
+    """(the fields about rotary positions, the share of a head that rotates)."""
     given = config.get("rope_parameters") or {}
     rope = {"rope_theta": config.get("rotary_emb_base", 10000.0), "rope_type": "default", "original_max_position_embeddings": None} | given
     return rope, rope.get("partial_rotary_factor", config.get("rotary_pct", 0.25))

@@ -20,7 +20,7 @@ _tokenizer = None
 
 
 def rendered(messages, ask: bool = False) -> str:
-    """As `TEMPLATE` renders it; `ask` adds the opening of the assistant's turn."""
+    """As `TEMPLATE` renders it; `ask` adds the opening of the assistant's message."""
     text = "".join(f"{IM_START}{role}\n{content}{IM_END}\n" for role, content in messages)
     return text + f"{IM_START}assistant\n" if ask else text
 

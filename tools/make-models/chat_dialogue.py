@@ -1,4 +1,4 @@
-"""One conversation in the making: its messages, what the assistant has been told, the manner it was asked for, and the user's typing."""
+"""A conversation under construction: its messages, the facts the user has stated, the requested manner, and the user's typing."""
 
 import re
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ def opening_manner(writer) -> Manner:
 
 @dataclass
 class Chat:
-    """`messages` are (role, text); `told` is what the user has said about himself; `own_name` is what the system message calls the assistant."""
+    """`messages` are (role, text); `told` has the user's facts by kind; `own_name` is the assistant's name in the system message."""
 
     writer: Writer
     messages: list = field(default_factory=list)
@@ -80,20 +80,20 @@ class Chat:
         return self.writer.chance(probability)
 
     def text(self, template, **slots) -> str:
-        """A template, or one of a list of them, finished; slots are put in as they are."""
+        """Expands a template, or one of a list; slots are inserted verbatim."""
         if not isinstance(template, str):
             template = self.pick(template)
         self.writer.slots.update(slots)
         return polish(self.writer.expand(template))
 
     def ask(self, question, answer, exact: bool = False, **slots):
-        """A question of the user and the assistant's answer. `exact`: the question is typed as it stands."""
+        """A question of the user and the assistant's answer. `exact`: the question is typed verbatim."""
         asked = self.text(question, **slots)
         self.messages.append(("user", asked if exact else self.typed(asked)))
         self.messages.append(("assistant", self.manner.change(self.text(answer, **slots))))
 
     def ask_raw(self, question: str, answer: str):
-        """As `ask`, of texts that are no templates."""
+        """As `ask`, with literal texts instead of templates."""
         self.messages.append(("user", question))
         self.messages.append(("assistant", self.manner.change(answer)))
 
@@ -111,7 +111,7 @@ class Chat:
         return text
 
     def slip(self, text: str) -> str:
-        """With two neighbouring letters of one word exchanged, or one of them doubled or left out."""
+        """With two adjacent letters of one word exchanged, or one of them doubled or left out."""
         kept = {word.lower() for value in self.writer.slots.values() if isinstance(value, str) for word in value.split()} | tables.EXACT_WORDS
         found = [m for m in _TYPO_WORD.finditer(text) if m.group() not in kept]
         if not found:
@@ -123,7 +123,7 @@ class Chat:
         return text[: match.start()] + changed + text[match.end() :]
 
     def name(self) -> str:
-        """A first name, sometimes one that nobody has heard before, so that names are copied and not guessed."""
+        """A first name, sometimes an invented one, so that names are copied and not guessed."""
         return self.invented().capitalize() if self.chance(INVENTED_NAME) else self.pick(tables.NAMES)
 
     def invented(self) -> str:

@@ -1,4 +1,4 @@
-"""Easy questions about the world, in many phrasings, with the follow-ups people ask: why, and what about, tell me more."""
+"""Easy questions about the world, in many phrasings, with follow-up questions: reasons, related things, more detail."""
 
 import chat_tables as tables
 import facts

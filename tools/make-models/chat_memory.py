@@ -1,4 +1,4 @@
-"""What the user tells about himself and asks back later: name, color, pet, number, town, age, food, job, hobby, where a thing lies."""
+"""Facts that the user states and asks for later: name, color, pet, number, town, age, food, job, hobby, the location of a thing."""
 
 import chat_tables as tables
 import words
@@ -6,7 +6,7 @@ import words
 ACK = "{Good to know.|I will remember that.|I will keep that in mind.|Thank you for telling me.|How nice!|That is nice.|}"
 NOT_TOLD = ["You have not told me {that|that yet}.", "I do not know that, because you have not told me{ yet|}."]
 
-# kind: how a value is drawn, how it is told, what is answered, how it is asked for, and how it is given back
+# kind: how a value is drawn and stated, the reply, the question for it, and the answer to the question
 KINDS = {
     "name": (
         lambda c: c.name(),
@@ -105,7 +105,7 @@ def tell_two(c):
 
 
 def recall(c, kind=None):
-    """A question about something told before; or, now and then, about something that was not."""
+    """A question about a stated fact or, sometimes, about an unknown one."""
     if kind is None:
         unknown = [k for k in KINDS if k not in c.told]
         if (not c.told or c.chance(0.15)) and unknown:
@@ -119,7 +119,7 @@ def recall(c, kind=None):
 
 
 def summary(c):
-    """All that was told, in one answer."""
+    """All stated facts, in one answer."""
     plain = {"name": "your name is <x>", "color": "your favorite color is <x>", "city": "you come from <x>", "age": "you are <x> years old", "food": "you like <x>", "hobby": "your hobby is <x>", "pet": "you have a <x0> called <x1>", "job": "you are a@ <x>", "number": "your number is <x>",
              "friend": "your friend is called <x>", "word": "the word is <x>", "thing": "your <x0> is <y>"}  # fmt: skip
     asked = "{what do you know about me|what have I told you|what did I tell you|tell me what you know about me|what do you remember about me}?"

@@ -48,7 +48,7 @@ class Document:
 
 
 def documents(seed: int):
-    """Documents without end; neighbours never share the name of the hero, nor (stories apart) their kind."""
+    """Documents without end; adjacent ones never share the name of the hero, nor (except stories) their kind."""
     rng = random.Random(seed)
     names, last_kind = deque(maxlen=REMEMBERED_NAMES), ""
     while True:

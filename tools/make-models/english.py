@@ -62,7 +62,7 @@ def parse(template: str):
 
 @dataclass(frozen=True, slots=True)
 class Being:
-    """Somebody a story can be about: what to call them and which pronouns agree."""
+    """A character of a story: names and pronouns."""
 
     name: str
     kind: str

@@ -51,7 +51,7 @@ def grown_up(writer, female: bool) -> Being:
 
 
 def cast(writer, avoid=()):
-    """Binds everybody and everything that any plot may name. `avoid` holds names that the last documents used."""
+    """Binds all characters and things that a plot may name. `avoid` has the names of the last documents."""
     female, beasts = writer.chance(0.5), writer.chance(0.35)
     make = animal if beasts else people
     hero = make(writer, female)

@@ -102,7 +102,7 @@ def optimizer_for(model, device):
 
 
 def train(model, compiled, windows, opts, device, log):
-    """Trains for `opts.steps` steps or `opts.minutes`, whichever ends first; the schedule follows the one that is ahead."""
+    """Trains for `opts.steps` steps or `opts.minutes`, whichever ends first; the schedule follows whichever is ahead."""
     optimizer, grid, began = optimizer_for(model, device), None, time.monotonic()
     for step in range(opts.steps):
         progress = max(step / opts.steps, (time.monotonic() - began) / (60 * opts.minutes))

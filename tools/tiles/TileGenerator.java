@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
  * outputs, because C2 keeps those in registers, and only text can repeat local variables. {@link TileTemplates} is Java with
  *
  * <ul>
- *   <li>a margin up to a bar: the variables over whose values a line is repeated, together with its neighbours that share them;
+ *   <li>a margin up to a bar: the variables over whose values a line is repeated, together with adjacent lines that share them;
  *       capitals are the same variables, and begin another repetition
  *   <li>{@code $h}, {@code $r}, {@code $v} and so on, the variables' values: see {@link #values}
  *   <li>sums between backquotes, which are shortened: {@code 1 * k} is {@code k}, and what is zero is left out

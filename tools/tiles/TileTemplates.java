@@ -81,7 +81,7 @@ final class TileTemplates {
     static final String GEMM = """
                   |/**
                   | * Register tiles of eight rows and of four (GEMM), for one format of weights that are multiplied as floats. Narrow weights are
-                  | * widened in registers as they are loaded.
+                  | * widened in registers after the load.
                   | */
                   |final class GemmTiles implements RegisterTiles<float[]> {
                   |#constants

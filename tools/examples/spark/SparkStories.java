@@ -11,12 +11,12 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
-/** A notebook's cells as a program: prompts made of a table, a story for each, and what came of them. */
+/** A notebook's cells as a program: builds prompts from a table, generates a story for each, and summarizes the results. */
 public final class SparkStories {
     private SparkStories() {}
 
     /**
-     * Tells the stories on a cluster.
+     * Generates the stories on a cluster.
      *
      * @param args the master, {@code local[2]} if there is none
      */
@@ -28,15 +28,15 @@ public final class SparkStories {
                 .config("spark.ui.enabled", false)
                 .getOrCreate();
         try {
-            tell(spark);
+            generate(spark);
         } finally {
             spark.stop();
             RoseinferSpark.closeEngines();
         }
     }
 
-    private static void tell(SparkSession spark) {
-        // Prompts, and what tells one from another: the seed of a row is made of it, so that every run tells the same
+    private static void generate(SparkSession spark) {
+        // Prompts with a key each: a row's seed derives from its key, so that every run generates the same
         // stories.
         Dataset<Row> prompts = spark.sql("SELECT array('a girl', 'a dog', 'a robot') AS heroes")
                 .select(explode(col("heroes")).as("hero"))
@@ -53,7 +53,7 @@ public final class SparkStories {
                 .setTopK(40)
                 .setSeed(7);
 
-        // Cached, because each action below would generate anew.
+        // Cached, because each action below would generate again.
         Dataset<Row> stories = generate.transform(prompts).cache();
         for (Row row : stories.orderBy("story")
                 .select("story", "prompt", "completion.text")
