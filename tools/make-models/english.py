@@ -170,9 +170,9 @@ _SPEECH = re.compile(rf'(^|\n|[.!?]"? )"([^"]+)([,!?])" (?:({_SAID}) ({_SPEAKER}
 
 
 def vary_speech(text: str, rng, probability: float) -> str:
-    """Turns some of the speeches around: `"Come in," said Tom.` becomes `Tom said, "Come in."`"""
+    """Moves the speaker to the front in some speeches: `"Come in," said Tom.` becomes `Tom said, "Come in."`"""
 
-    def turn(match):
+    def front(match):
         if rng.random() >= probability:
             return match.group(0)
         before, words, mark, said, speaker, pronoun, pronoun_said = match.groups()
@@ -180,4 +180,4 @@ def vary_speech(text: str, rng, probability: float) -> str:
         mark = "." if mark == "," else mark
         return f'{before}{speaker[0].upper()}{speaker[1:]} {said or pronoun_said}, "{words}{mark}"'
 
-    return _SPEECH.sub(turn, text)
+    return _SPEECH.sub(front, text)
