@@ -116,7 +116,7 @@ public:
     void operator()(const std::string& name, const Launch& launch, Args... args) {
         cudaKernel_t kernel = find(name);
         if (kernel == nullptr) {
-            std::fprintf(stderr, "no kernel is called %s\n", name.c_str());
+            std::fprintf(stderr, "unknown kernel %s\n", name.c_str());
             std::exit(1);
         }
         if (prepared_[name] < launch.sharedBytes) {
@@ -182,7 +182,7 @@ private:
             if (kernel.rfind(name, 0) == 0) file = "load";
         }
         if (file.empty()) {
-            std::fprintf(stderr, "no file is known for the kernel %s; name its prefix in path_of (kernels/test/device.cuh)\n",
+            std::fprintf(stderr, "unknown file of kernel %s; add its prefix to path_of (kernels/test/device.cuh)\n",
                          kernel.c_str());
             std::exit(1);
         }

@@ -8,7 +8,7 @@
 inline Shape gated_shape(const char* text) {
     int n[7];
     if (std::sscanf(text, "%d:%d:%d:%d:%d:%d:%d", n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6) != 7) {
-        std::fprintf(stderr, "%s: LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY[:norms][:int8][:fp8] is expected\n", text);
+        std::fprintf(stderr, "%s: LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY[:norms][:int8][:fp8] expected\n", text);
         std::exit(2);
     }
     Shape s = gated_shape(n[0], n[1], n[2], n[3], n[4], n[5], n[6], 4096);

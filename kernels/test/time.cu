@@ -104,7 +104,7 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
                                          for (int i = 0; i < CHAIN; i++) runner.attention(other, i);
                                      }) /
                        CHAIN;
-        std::printf("    attention%s with %2d stages: %6.2f us in a chain, step %.1f us\n", stages < 0 ? ", held," : "",
+        std::printf("    attention%s with %2d stages: %6.2f us in a chain, step %.1f us\n", stages < 0 ? ", regs," : "",
                     std::abs(stages), chain, median_micros(kernels, [&] { runner.step(other, LAYERS); }));
     }
 }

@@ -1,12 +1,12 @@
-"""Writes what Jinja2 makes of chat templates and of single expressions and statements, for the tests of `tokenizer.chat`.
+"""Writes Jinja2's results for chat templates, single expressions and statements, for the tests of `tokenizer.chat`.
 
     python tools/golden/chat_templates.py src/test/resources/chat [NAME=FILE ...]
 
 Needs Jinja2 3.1 alone. The environment is transformers' (`_compile_jinja_template`): a sandbox with trim_blocks and lstrip_blocks,
 break and continue, the generation block, its own tojson, raise_exception and strftime_now, here with a fixed time. Every
 `templates/*.jinja` is rendered with every conversation below into `conversations.json`; STATEMENTS go into `statements.json`.
-A NAME=FILE is a published template that is not ours to store, or the tokenizer_config.json that has it: `published.json` gets its
-SHA-256 and what it renders. qwen3.jinja is the model's (Apache-2.0). qwen2.5.jinja, smollm2.jinja and smollm3.jinja follow those of the
+NAME=FILE is a published template, which the repository does not store, or the tokenizer_config.json that has it:
+`published.json` gets its SHA-256 and its renderings. qwen3.jinja is the model's (Apache-2.0). qwen2.5.jinja, smollm2.jinja and smollm3.jinja follow those of the
 models and were not compared with the published files (the long texts of smollm3's system prompt are cut); the others are our own
 and use the constructs of Llama's, Mistral's and Gemma's.
 """
@@ -56,12 +56,12 @@ def environment():
 
 
 def rendered(source, variables):
-    """What comes of it: a text, what the template says is wrong, or that Jinja2 cannot do it."""
+    """The result: a text, the error that the template raises, or the type of another error."""
     try:
         return {"text": environment().from_string(source).render(**variables)}
     except Raised as raised:
         return {"raised": str(raised)}
-    except Exception as error:  # Whatever Jinja2 or Python says: the test asks only whether.
+    except Exception as error:  # Any error of Jinja2 or Python: the test checks only that there is one.
         return {"error": type(error).__name__}
 
 

@@ -1,4 +1,4 @@
-"""What the golden script must know of a family of models: its class in `transformers`, its random weights, its witness."""
+"""Properties of each model family: its class in `transformers`, its random weights, its second implementation."""
 
 import contextlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the makers of fixtures share: logits and greedy choices of a model, and the files of a fixture."""
+"""Functions shared by the fixture scripts: logits and greedy choices of a model, and the files of a fixture."""
 
 import json
 import platform

@@ -21,7 +21,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 NEW_TOKENS = 20
 STORED = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16}
 NAMES = {"llama": "Llama", "qwen2": "Qwen2", "qwen3": "Qwen3", "mistral": "Mistral", "smollm3": "SmolLM3", "gpt_neox": "GPTNeoX", "gpt2": "GPT2"}
-EXACT = 2e-3  # what 32-bit sums may cost a log probability
+EXACT = 2e-3  # tolerance of a log probability with 32-bit accumulation
 
 
 def scaling(rng, positions, turning):
@@ -245,7 +245,7 @@ def errors(case, answer):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--command", required=True, help="how the engine is called")
+    parser.add_argument("--command", required=True, help="the command of the engine")
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1, help="of the first model")
     parser.add_argument("--jobs", type=int, default=4, help="engines at a time")

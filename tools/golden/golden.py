@@ -1,4 +1,4 @@
-"""Makes the golden fixtures: what Hugging Face's models compute, in float64, for models of every shape we must serve.
+"""Makes the golden fixtures: results of Hugging Face's models in float64, for models of every supported shape.
 
     python golden.py --out src/test/resources/golden --builtin src/main/resources/io/roseinfer/builtin/tiny [NAME …]
 
@@ -98,7 +98,7 @@ def save_shards(directory: Path, named: dict[str, torch.Tensor], shards: int):
 
 
 def sensitivity(golden: Golden, weights64: dict, prompt, exact: np.ndarray) -> dict:
-    """How far the logits move when one option is read wrongly: the reason to believe that the golden can fail."""
+    """The change of the logits when one option is misread; it shows that the fixture can fail."""
     moved = {}
     for option, wrong in golden.flips.items():
         other = FAMILIES[golden.config["model_type"]].witness(golden.config | {option: wrong}, weights64, prompt)

@@ -85,7 +85,7 @@ def attend(q, k, v, window):
 
 
 def turns(config, layer):
-    """Whether a layer has rotary positions."""
+    """Returns whether a layer has RoPE."""
     if config["model_type"] != "smollm3":
         return True
     listed = config.get("no_rope_layers")
@@ -95,7 +95,7 @@ def turns(config, layer):
 
 
 def window(config, layer):
-    """How many positions a layer sees; None for all."""
+    """The window of a layer; None for full attention."""
     kind, size = config["model_type"], config.get("sliding_window")
     if kind == "mistral":
         return size

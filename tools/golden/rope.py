@@ -1,4 +1,4 @@
-"""The golden of rotary positions: frequencies, cosines and sines as Hugging Face computes them, in float32."""
+"""The RoPE fixture: frequencies, cosines and sines as Hugging Face computes them, in float32."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The goldens of the built-in model: greedy continuations, logits along them, and what its tokenizer makes of any text."""
+"""The goldens of the built-in model: greedy continuations, logits along them, and its tokenizer's ids of texts."""
 
 import tempfile
 from pathlib import Path

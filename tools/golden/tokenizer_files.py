@@ -1,4 +1,4 @@
-"""Writes src/test/resources/tokenizer/transformers.json: what transformers makes of tokenizer files that say different things.
+"""Writes src/test/resources/tokenizer/transformers.json: how transformers reads tokenizer files that contradict each other.
 
     python tools/golden/tokenizer_files.py src/test/resources/tokenizer/transformers.json
 

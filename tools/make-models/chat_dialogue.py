@@ -18,7 +18,7 @@ _CODAS = ["", "", "n", "r", "s", "l", "x", "th", "m", "k", "nd", "rt"]
 
 @dataclass(frozen=True)
 class Manner:
-    """How every answer is to look: a function of the finished plain answer; `said` asks for it; `long` allows long answers."""
+    """The format of every answer: a function of the finished plain answer; `said` asks for it; `long` allows long answers."""
 
     name: str
     said: str
@@ -98,7 +98,7 @@ class Chat:
         self.messages.append(("assistant", self.manner.change(answer)))
 
     def typed(self, text: str) -> str:
-        """The text as people type it: often without capitals, without the last mark, and now and then with a slip."""
+        """The text as typed by a user: often without capitals or final punctuation, sometimes with a typo."""
         if self.careless or self.chance(0.1):
             if self.chance(LOWER_CASE * 2):
                 text = text.lower()

@@ -1,4 +1,4 @@
-"""Conversations with a trained model, greedy, for people to read: what a visitor's first messages get."""
+"""Conversations with a trained model, greedy, for review: answers to a visitor's first messages."""
 
 import torch
 

@@ -20,7 +20,7 @@ def _shard(arguments):
 
 
 def generate(seed: int, count: int) -> list[tuple[str, str]]:
-    """`count` documents; shards have their own seeds, so the result does not depend on the number of processes."""
+    """`count` documents; each shard has a separate seed, so the result does not depend on the number of processes."""
     shards = [(seed * 1_000_003 + i, min(SHARD_DOCUMENTS, count - i * SHARD_DOCUMENTS)) for i in range(-(-count // SHARD_DOCUMENTS))]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         return [document for shard in pool.map(_shard, shards) for document in shard]

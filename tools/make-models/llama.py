@@ -1,4 +1,4 @@
-"""Llama with the parameter names and layouts of the published checkpoints: RMS norm, RoPE, grouped heads, a gated MLP, tied embeddings."""
+"""Llama with the parameter names and layouts of the published checkpoints: RMS norm, RoPE, GQA, a gated MLP, tied embeddings."""
 
 import math
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def linear(inputs, outputs, std):
 
 
 def rotate(x, cos, sin):
-    """RoPE as transformers has it: the first half of a head is paired with the second half."""
+    """RoPE as in transformers: the first half of a head is paired with the second half."""
     first, second = x.float().chunk(2, dim=-1)
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).type_as(x)
 

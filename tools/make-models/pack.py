@@ -1,4 +1,4 @@
-"""Puts a trained model where the jar takes it from: the weights compressed with zstd, the other files unchanged.
+"""Copies a trained model into the resources of the jar: the weights compressed with zstd, the other files unchanged.
 
     python pack.py OUT src/main/resources/io/roseinfer/builtin/tiny
 """

@@ -1,4 +1,4 @@
-"""What a plot is: a title, a text in the template language, and the scenarios that fill it."""
+"""A plot: a title, a text in the template language, and the scenarios that fill it."""
 
 from dataclasses import dataclass
 

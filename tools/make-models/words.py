@@ -1,4 +1,4 @@
-"""The words the corpus is written with: who, where, what, and pools of interchangeable phrases."""
+"""The words of the corpus: characters, places, things, and pools of interchangeable phrases."""
 
 GIRLS = """Lily Mia Anna Bella Clara Daisy Ella Emma Eva Flora Grace Hannah Holly Iris Ivy Jane Julia Kate Lena Lucy Maya
 Molly Nina Nora Olive Penny Polly Rosa Ruby Sally Sara Sophie Stella Tess Tilly Vera Willa Wren Zoe Amira Mei Leila""".split()
