@@ -112,8 +112,8 @@ struct StoreQkvRope {
     T* queries;  // [rows][width]
     T* raw;
     KV* pool;
-    const int* slots;      // [rows], block · blockSize + offset
-    const int* positions;  // [rows]
+    const int* slots;        // [rows], block · blockSize + offset
+    const int* positions;    // [rows]
     const float* ropeTable;  // [positions][headSize]; null: no RoPE
     int width;
     int kvWidth;

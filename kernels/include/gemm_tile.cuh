@@ -46,8 +46,8 @@ struct GemmOperands {
     int panelRows;         // rows of the activation buffer's layout, a multiple of 8
     int columns;           // outputs, padded to a multiple of 128
     int panels;            // of weights, along k
-    int stages;  // of the ring, at most MAX_STAGES; if a block has more panels, a multiple of K_GROUPS, at least twice it
-    const float* bias;     // [columns]; null is zero
+    int stages;         // of the ring, at most MAX_STAGES; if a block has more panels, a multiple of K_GROUPS, at least twice it
+    const float* bias;  // [columns]; null is zero
     // [columns]: Σ_k weights[n][k], zero for RMS norm; null: no fused norm. For int8 weights (RMS norm only): their scales.
     const float* columnTerms;
     const float2* moments;  // [momentParts][panelRows]; for int8 weights null: no fused norm
