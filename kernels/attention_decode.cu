@@ -3,8 +3,8 @@
 // One thread block per (head, row); its warps take the row's KV blocks round-robin. A KV block of one head is 4 KB of contiguous
 // memory, fetched by one bulk copy into a ring of `stages` blocks.
 //
-// Why it is fast: earlier steps wrote the past, so its blocks are requested before the kernel waits for this layer's QKV GEMM,
-// and KV streams while that GEMM still runs. Only the new token is read after the wait, with the query, straight to registers. Of
+// Why it is fast: earlier steps wrote the past, so its blocks are requested before the kernel waits for this layer's QKV GEMM.
+// KV streams while that GEMM still runs. Only the new token is read after the wait, with the query, straight to registers. Of
 // the last block only the slots that hold tokens are fetched. Both products use tensor cores, with one query in an mma of eight
 // columns.
 //
@@ -35,8 +35,8 @@ constexpr int PIECE_BYTES = 2 * KEY_BYTES;
 //      keys     of the tokens g and g + 8, the 16-byte chunks j + 4 · (g odd) and j + 4 · (g even)
 //      values   of the tokens j, j + 8, j + 4 and j + 12, the chunk (g + 2j) % 8
 //
-// QK may sum over dimensions in any order that the query shares. Odd tokens use another order than even ones: the query is stored
-// in one order in odd columns and in the other in even columns, and each token reads the matching column. The rows of PV are
+// QK may sum over dimensions in any order that the query shares. Odd tokens use another order than even ones. The query is stored
+// in one order in odd columns, in the other in even columns, and each token reads the matching column. The rows of PV are
 // dimensions, in an order that depends on j: the softmax weights of j's tokens are in column j alone.
 struct FragmentOffsets {
     int key, value;  // bytes from the start of the block
@@ -57,8 +57,8 @@ struct PartialAttention {
     float total = 0;           // of the lane's own tokens, each present in the four lanes of a g
     float sum[4][4] = {};      // dimensions 8 · chunk + 2i and + 1 (rows g and g + 8), columns 2j and 2j + 1
 
-    // Adds COUNT KV blocks at once, so that their dependency chains overlap. Block b has live[b] tokens; slots beyond may hold
-    // anything, even NaN, so they are selected away and never multiplied by zero. key(b, i) and value(b, i) give the lane's i-th
+    // Adds COUNT KV blocks at once, so that their dependency chains overlap. Block b has live[b] tokens. Slots beyond may hold
+    // anything, even NaN; they are selected away and never multiplied by zero. key(b, i) and value(b, i) give the lane's i-th
     // fragment.
     template <int COUNT, class Key, class Value>
     __device__ __forceinline__ void add(const Key& key, const Value& value, const uint4 (&query)[2], const int (&live)[COUNT],

@@ -1,11 +1,11 @@
-// Decode attention with GQA (sm_90a): rows of exactly one token, up to eight query heads per KV head, head size 64 or 128, KV
-// block 16, f16 and bf16, full context or sliding window. K and V are T or fp8.
+// Decode attention with GQA (sm_90a) for rows of one token. Up to eight query heads per KV head, head size 64 or 128, KV block
+// 16, f16 and bf16, full context or sliding window. K and V are T or fp8.
 //
 // Why it is fast: each key is loaded once per GQA group. The group's queries are rows of an mma.sync; its other eight rows take
 // the rounding errors of the softmax weights. With few rows, a cluster of up to eight thread blocks splits the context of one
-// (row, KV head), and the blocks exchange partial outputs by st.async, which completes on an mbarrier.
+// (row, KV head). The blocks exchange partial outputs by st.async, which completes on an mbarrier.
 //
-// The warps of a cluster take the row's KV blocks round-robin, each through its own cp.async ring in swizzled shared memory, so
+// The warps of a cluster take the row's KV blocks round-robin. Each has a separate cp.async ring in swizzled shared memory, so
 // warps never wait for each other. The past is requested before the kernel waits for this layer's QKV GEMM; the new token's key
 // and value are loaded after the wait.
 //

@@ -1,5 +1,5 @@
-// Attention for all other shapes: any head size (a multiple of 16, at most 256), any block size, f32, f16 and bf16, K and V of
-// the same type or fp8, prefill and decode, MHA and GQA, full context or the last `window` tokens.
+// Attention for all other shapes: prefill and decode, MHA and GQA, full context or the last `window` tokens. Head sizes are
+// multiples of 16 up to 256. Any block size; f32, f16 and bf16; K and V of the same type or fp8.
 //
 // One warp per (token, head), by include/attend_token.cuh. A token's result depends on its own context only and is summed in one
 // order, so it is bit-identical in any batch and chunking.

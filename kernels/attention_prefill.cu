@@ -1,12 +1,12 @@
 // Prefill attention: rows of many tokens, causal, over paged K and V; head size 64, MHA, any block size, f16 and bf16.
 //
-// One thread block per (64 queries of one row, head), four warps of 16 queries. K and V stream 64 tokens at a time through three
-// cp.async stages in swizzled shared memory. Both products use mma.sync with the online softmax in registers, so scores never
-// leave the warp. The next tile's QK overlaps this tile's softmax. Key tiles start at multiples of 64 in the sequence and are
-// visited in order, so a query's result is independent of its tile's other queries, of chunking and of the batch.
+// One thread block per (64 queries of one row, head), four warps of 16 queries. K and V stream 64 tokens at a time through
+// three cp.async stages in swizzled shared memory. Both products use mma.sync with the online softmax in registers, so scores
+// never leave the warp. The next tile's QK overlaps this tile's softmax. Key tiles start at multiples of 64 and are visited in
+// order. So a query's result is independent of its tile's other queries, of chunking and of the batch.
 //
-// Masked keys have weight 0, and 0 · ∞ is NaN. So a warp with non-finite accumulators, which only damaged or overflowing weights
-// produce, recomputes its queries key by key: a query never sees a value after it.
+// Masked keys have weight 0, and 0 · ∞ is NaN. So a warp with non-finite accumulators recomputes its queries key by key: a
+// query never sees a value after it. Only damaged or overflowing weights produce such accumulators.
 //
 // Rows differ in length, so a block finds its own row: tile i belongs to the row where the prefix sum of ⌈length / 64⌉ passes i.
 // Blocks past the last tile exit at once.
@@ -18,10 +18,10 @@
 //
 // Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128, dynamic shared memory 3 · 128 · head size · sizeof(KV) + 256 bytes.
 //
-// attention_decode_invariant is for rows of one token, block size 16, and is bit-identical to attention_prefill: the same
-// mma.sync products in the same order, split over the warps. Each warp takes 16 keys of a tile's scores and 16 dimensions of its
-// values; all warps keep identical softmax state. As in attention_decode, the past is requested before the wait, into a ring of
-// `stages` KV blocks.
+// attention_decode_invariant is for rows of one token, block size 16. It is bit-identical to attention_prefill: the same
+// mma.sync products in the same order, split over the warps. Each warp takes 16 keys of a tile's scores and 16 dimensions of
+// its values; all warps keep identical softmax state. As in attention_decode, the past is requested before the wait, into a
+// ring of `stages` KV blocks.
 //
 // Launch: grid (heads, rows), block 128, dynamic shared memory stages · 4096 bytes, stages 8 to 32. Other rows are skipped.
 #include "include/attend_token.cuh"
@@ -107,7 +107,7 @@ struct PrefillAttention {
         return blocks;
     }
 
-    // Copies K and V of one tile; slots past the context arrive as zeros, whatever they hold.
+    // Copies K and V of one tile; slots past the context arrive as zeros, regardless of their contents.
     __device__ __forceinline__ void load(uint32_t stage, int firstKey, const Blocks& blocks) const {
         const int chunk = threadIdx.x % Layout::CHUNKS;
         const int first = threadIdx.x / Layout::CHUNKS;

@@ -1,11 +1,11 @@
 // Embedding, the step's first kernel: x = tokenEmbedding[id] + positionEmbedding[position], the float residual stream. For GEMMs
 // with a fused norm it also writes a copy in panels of T and the row's moments (Σ x, Σ x²) as one part.
 //
-// A negative token id is a token that the host has not seen yet: ~id is the index of its sample in the previous step, and the
-// token is read from `sampled` on the device. So a step can be launched before the previous one has ended.
+// A negative token id ~id is a token that the host has not seen yet, the previous step's sample with index id. It is read from
+// `sampled` on the device, so a step can be launched before the previous one has ended.
 //
 // `embed_tokens` is for models without learned positions: x = tokenEmbedding[id]. `embed_tokens_int8` has an int8 table with a
-// scale per token, and multiplies the bf16 copy by the first norm's weights, which are not folded into int8 weights.
+// scale per token. It multiplies the bf16 copy by the first norm's weights, since int8 weights do not include them.
 //
 // Launch: grid (tokens), block 128.
 #include "include/panel.cuh"

@@ -1,6 +1,6 @@
-// Sampling on the device, one block per sample: penalties, temperature, min-p, top-k, top-p and a seeded random number, in the
-// order and with the semantics of io.roseinfer.sampling.Sampler, so that a request gets the same token on any device. Also the
-// requested log-probabilities, of the logits before any change.
+// Sampling on the device, one block per sample: penalties, temperature, min-p, top-k, top-p and a seeded random number. Order
+// and semantics are io.roseinfer.sampling.Sampler's, so a request gets the same token on any device. Also the requested
+// log-probabilities, of the logits before any change.
 //
 // Only a short list is sorted: include/ranking.cuh answers order queries in a few passes over the row. `sample_smem` keeps the
 // row in shared memory (vocabularies up to 52,000); `sample` reads it from global memory and penalizes a copy. Neither changes
@@ -72,9 +72,9 @@ __device__ __forceinline__ void apply_penalties(float* logits, int vocabulary, c
     __syncthreads();
 }
 
-// Returns the sampled token: keeps, among the topK most likely, the shortest prefix whose mass reaches topP, and takes the token
-// at `draw` of the kept mass, most likely first. Without top-k and top-p tokens go in id order, which needs no ranking. The order
-// depends on the request alone: devices differ in which weights round to 0, and a token of weight 0 must not change the result.
+// Returns the sampled token. Keeps, among the topK most likely, the shortest prefix whose mass reaches topP; takes the token at
+// `draw` of the kept mass, most likely first. Without top-k and top-p tokens go in id order, which needs no ranking. Only the
+// request decides the order: devices differ in which weights round to 0, and a token of weight 0 must not change the result.
 __device__ __forceinline__ int choose(const Weights& weights, char* scratch, int topK, float topP, double draw) {
     auto at_draw = [=](u64 kept) { return min(kept, static_cast<u64>(static_cast<double>(kept) * draw) + 1); };
     if ((topK == 0 || topK >= weights.vocabulary) && topP >= 1) {

@@ -2,19 +2,19 @@
 // GEMM epilogues, shared by all GEMM kernels.
 //
 // A GEMM passes four neighboring outputs (m, n … n + 3) of a row at a time, bias added, in float. A decode step is a chain of
-// epilogues, so all work that can move ahead does: an epilogue has a Context per item, filled by `early` before the kernel waits
-// for its predecessors (addresses, step inputs) and by `late` right after (data that they wrote), both long before the
-// accumulators are ready.
+// epilogues, so all work that can move ahead does. An epilogue has a Context per item, complete long before the accumulators
+// are. `early` fills it before the kernel waits for its predecessors (addresses, step inputs), `late` right after (data that
+// they wrote).
 #include "panel.cuh"
 #include "ptx.cuh"
 
 namespace rose {
 
-// ---- Fused norm
-// ---------------------------------------------------------------------------------------------------------------- With the norm
-// weight folded into the matrix, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x), so a GEMM reads the residual stream
-// unnormalized and corrects its accumulators at the end. The moments (Σ x, Σ x²) of a row come in parts: the kernel that writes a
-// range of columns to the residual stream leaves its part in moments[part][row]. RMS norm is the same with mean zero and zero
+// ---- Fused norm -------------------------------------------------------------------------------------------------------------
+// With the norm weight folded into the matrix, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x).
+// So a GEMM reads the residual stream unnormalized and corrects its accumulators at the end. The
+// moments (Σ x, Σ x²) of a row come in parts. The kernel that writes a range of columns to the
+// residual stream leaves its part in moments[part][row]. RMS norm is the same with mean zero and zero
 // column sums.
 
 // A row's norm, applied as (x − mean) · inverse.
@@ -52,8 +52,8 @@ __device__ __forceinline__ unsigned row_lanes() {
 // ---- The epilogues -----------------------------------------------------------------------------------------------------------
 // RMS: whether the norm fused into the epilogue's GEMM is an RMS norm.
 
-// QKV epilogue without RoPE: queries go to a row-major buffer, scaled for the softmax; keys and values go to their slots in this
-// layer's paged KV pool, [block][head][key, value][token in block][head size]. The n axis is queries | keys | values, each
+// QKV epilogue without RoPE. Queries go to a row-major buffer, scaled for the softmax. Keys and values go to their slots in
+// this layer's paged KV pool, [block][head][key, value][token in block][head size]. The n axis is queries | keys | values, each
 // `width` wide with heads padded to a multiple of 16, then padding. A token with a negative slot stores no key and value.
 template <class T>
 struct StoreQkv {
@@ -100,9 +100,9 @@ __device__ __forceinline__ KV* pool_at(KV* pool, int slot, int head, int isValue
 }
 
 // QKV epilogue with RoPE and GQA. The n axis is queries | keys | values, `width`, `kvWidth` and `kvWidth` wide. Weight rows of
-// query and key heads are packed so that a rotated pair is adjacent: 2i and 2i + 1 are the head's elements i and i + rotarySize /
-// 2. A token's row of `ropeTable` has the pair's cosine and sine at the same indices; unrotated elements have cos 1 and sin 0.
-// Scores are unchanged, since queries and keys share the order.
+// query and key heads are packed so that rotated pairs are adjacent: elements i and i + rotarySize / 2 of a head are at 2i and
+// 2i + 1. A token's row of `ropeTable` has the pair's cosine and sine at the same indices; unrotated elements have cos 1 and
+// sin 0. Scores are unchanged, since queries and keys share the order.
 //
 // With `raw`, queries and keys are stored there unchanged, [rows][width + kvWidth], for rope.cu, which applies QK norm first. The
 // pool's element type KV is T or fp8.
@@ -162,8 +162,8 @@ struct StoreQkvRope {
     }
 };
 
-// Residual epilogue: x += v, in float. If the next GEMM has a fused norm, also writes a panel copy in T and the moments of this
-// tile's TILE columns; else `panels` is null.
+// Residual epilogue: x += v, in float. If the next GEMM has a fused norm, it also writes a panel copy in T and the moments of
+// this tile's TILE columns. Otherwise `panels` is null.
 template <class T, int TILE>
 struct AddResidual {
     static constexpr bool RMS = false;

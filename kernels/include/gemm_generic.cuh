@@ -3,8 +3,8 @@
 //
 //      out[m][n] = epilogue( Σ_k activations[m][k] · weights[n][k] + bias[n] )
 //
-// A block of four warps computes 64 × 64 outputs. Panels of 64 rows stream through three cp.async stages; a panel is contiguous
-// and already swizzled, so a stage is a straight copy. 16-bit types use ldmatrix and mma.sync, each warp a 32 × 32 quarter; f32
+// A block of four warps computes 64 × 64 outputs. Panels of 64 rows stream through three cp.async stages. A panel is contiguous
+// and already swizzled, so a stage is a straight copy. 16-bit types use ldmatrix and mma.sync, each warp a 32 × 32 quarter. f32
 // uses CUDA cores, each thread 8 × 4 outputs. Epilogues: include/epilogue.cuh.
 #include "epilogue.cuh"
 

@@ -2,11 +2,11 @@
 // LM head GEMM for more than 64 rows: logits[m][n] = Σ_k activations[m][k] · weights[n][k] + bias[n], and the argmax of each row
 // within every 128 columns.
 //
-// Why it is fast: a vocabulary of 50,257 is 393 column tiles of 128. Under gemm_tile.cuh each would be a block that fills its
-// ring, multiplies, then spends a third of its time moving outputs through shared memory to the argmax. Here thread blocks are
-// persistent: block y takes column tiles y, y + gridDim.y, …, and the producer fetches the next tile during the argmax of the
-// last. wgmma's 64-row operand is the *rows*, 64 per warpgroup, so a thread holds 32 columns of two rows and finds their argmax
-// in registers; four lanes then combine theirs.
+// Why it is fast: a vocabulary of 50,257 is 393 column tiles of 128. Under gemm_tile.cuh a tile is a block that fills its ring,
+// multiplies, then spends a third of its time moving outputs to shared memory. Here thread blocks are persistent: block y takes
+// column tiles y, y + gridDim.y, …, and the producer fetches the next tile during the argmax of the last. The *rows* are
+// wgmma's 64-row operand, 64 per warpgroup, so a thread holds 32 columns of two rows. It finds their argmax in registers; four
+// lanes then combine theirs.
 //
 // Every accumulator is one chain along k, for any number of rows.
 #include "gemm_tile.cuh"

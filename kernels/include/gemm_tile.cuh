@@ -14,18 +14,18 @@
 // Warp-specialized: a producer thread streams weight and activation panels through a ring of stages by bulk copy; consumer
 // warpgroups multiply them.
 //
-// Why it is fast: decode is bound by latency. The ring can hold a block's whole share of the weights, all requested before the
-// block waits for its predecessor, so when the activations arrive the weights are there. Split-K over a cluster spreads one
-// tile's reads over several SMs without a second kernel: each block finishes a share of the tile's rows and receives the others'
-// partial accumulators through distributed shared memory, by stores that complete on its mbarrier.
+// Why it is fast: decode is bound by latency. The ring can hold a block's whole share of the weights, requested before the
+// block waits for its predecessor. When the activations arrive, the weights are there. Split-K over a cluster spreads one
+// tile's reads over several SMs without a second kernel. Each block finishes a share of the tile's rows. It receives the
+// others' partial accumulators through distributed shared memory, by stores that complete on its mbarrier.
 //
 // The norm can be fused (epilogue.cuh): a dedicated warp computes norms from moments while the tensor cores run.
 //
 // Every accumulator has one order of additions, fixed by (K_GROUPS, cluster): it is independent of other rows and of BATCH.
 //
-// int8 weights (int8_weights.cuh, W = int8_t) stream as int8, 128 k per stage next to two activation panels, are converted to
-// bf16 in the consumer's registers, and the accumulators are scaled at the end. Up to 16 rows each warp works alone with
-// mma.sync: a wgmma waits until four warps have their operands ready, and they wait until it is done with them.
+// int8 weights (int8_weights.cuh, W = int8_t) stream as int8, 128 k per stage next to two activation panels. The consumer
+// converts them to bf16 in registers and scales the accumulators at the end. Up to 16 rows each warp works alone with mma.sync:
+// a wgmma would wait for the operands of four warps, and the warps for the wgmma.
 #include "epilogue.cuh"
 #include "int8_weights.cuh"
 #include "wgmma.cuh"

@@ -1,9 +1,9 @@
 #pragma once
 // mma.sync operands from 16 keys and values in shared memory, for 16-bit types and fp8.
 //
-// A head's row consists of 16-byte chunks, swizzled so that eight rows are in different banks. 16-bit elements are multiplied as
-// stored. fp8 is converted to f16, which represents it exactly, on the way to the product, so queries and softmax weights are f16
-// there. ldmatrix moves 16-bit units, two fp8 dimensions at a time, hence two orders of dimensions:
+// A head's row consists of 16-byte chunks, swizzled so that eight rows are in different banks. Products take 16-bit elements as
+// stored. They take fp8 as f16, which represents it exactly, so queries and softmax weights are f16 there. ldmatrix moves
+// 16-bit units, two fp8 dimensions at a time, hence two orders of dimensions:
 //
 //      scores   a lane gets dimensions 4j … 4j + 3 of 16, where 16-bit types give it 2j, 2j + 1, 2j + 8 and 2j + 9. The product
 //               may sum in any order that the query shares.
@@ -52,8 +52,8 @@ struct KvFragments {
         load_matrix4(q, tile + Row::offset(row + lane % 16, 2 * k + lane / 16));
     }
 
-    // Loads chunks 2i and 2i + 1 of 16 keys from the lane's address (KvRow::key_at), and calls multiply(k, upper, b0, b1) for
-    // each 16 dimensions k of tokens 0 … 7 or, `upper`, 8 … 15.
+    // Loads chunks 2i and 2i + 1 of 16 keys from the lane's address (KvRow::key_at). Calls multiply(k, upper, b0, b1) for each
+    // 16 dimensions k of tokens 0 … 7 or, `upper`, 8 … 15.
     template <class Multiply>
     static __device__ __forceinline__ void keys(uint32_t address, int i, const Multiply& multiply) {
         uint32_t b[4];

@@ -1,10 +1,10 @@
 #pragma once
 // Operands of attention: queries, block tables and the paged KV pool.
 //
-// A row (one sequence) has tokens rowStarts[r] … rowStarts[r + 1] - 1 of the step, the last ones of a context of
-// contextLengths[r] tokens, whose keys and values are in blocks[blockStarts[r] …], blockSize tokens each. A layer's pool is
-// [block][head][key, value][token in block][head size]: one head's part of a block is contiguous. With GQA, query head h reads KV
-// head h / (heads / kvHeads).
+// A row (one sequence) has tokens rowStarts[r] … rowStarts[r + 1] - 1 of the step, the last ones of contextLengths[r] tokens.
+// Their keys and values are in blocks[blockStarts[r] …], blockSize tokens each. A layer's pool is [block][head][key,
+// value][token in block][head size]: one head's part of a block is contiguous. With GQA, query head h reads KV head h / (heads
+// / kvHeads).
 //
 // Queries are row-major [tokens][heads · headSize], scaled by attention scale · log2(e). The output goes to panels. K and V have
 // type KV: the queries' type or fp8.

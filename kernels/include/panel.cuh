@@ -2,8 +2,8 @@
 // The panel layout of every GEMM operand, weights and activations: K-major, 128 bytes of k per row, swizzled as in TMA's 128-byte
 // mode.
 //
-// A matrix of R rows and C columns (columns are k; a weight's rows are its outputs n) is split into panels of 128 bytes of
-// columns, and a panel stores its R rows consecutively:
+// A matrix of R rows and C columns is split into panels of 128 bytes of columns; a panel stores its R rows consecutively.
+// Columns are k; a weight's rows are its outputs n:
 //
 //      element (row, column)  ->  panel = column / W,   W = 128 / sizeof(T)
 //      [panel][row][128 bytes], and within a row, 16-byte chunk c is at chunk c ^ (row % 8)

@@ -96,8 +96,8 @@ __device__ __forceinline__ bool elect_lane() {
     return elected != 0;
 }
 
-// ---- Bulk copies that complete on an mbarrier (sm_90)
-// --------------------------------------------------------------------------
+// ---- Bulk copies (sm_90) -----------------------------------------------------------------------------------------------------
+// They complete on an mbarrier.
 
 __device__ __forceinline__ void barrier_init(uint64_t* barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");

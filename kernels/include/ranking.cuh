@@ -1,13 +1,13 @@
 #pragma once
-// Order queries over a row of logits (larger logit first, then lower id) by one block, without sorting the row: the most likely
-// tokens, and the token at which the running count or probability mass reaches a goal.
+// Order queries over a row of logits by one block, without sorting the row; larger logits come first, then lower ids. Finds the
+// most likely tokens, and the token at which the running count or probability mass reaches a goal.
 //
 // A histogram over the logits (BINS equal steps down from the largest) and its prefix sums locate the bin with the answer. All
-// bins down to it, or that bin alone if they have too many tokens, are gathered into a list and sorted; the list has the answer.
+// bins down to it are gathered into a list and sorted, or that bin alone if they have too many tokens; the list has the answer.
 // A query costs one more pass over the row, or none if its answer is already listed. A bin with too many tokens for the list,
 // which takes a thousand nearly equal logits, is searched bit by bit instead: 32 passes.
 //
-// Probabilities are summed as integers in units of 2^-39 of the largest: the sums do not depend on their order, so neither
+// Probabilities are summed as integers in units of 2^-39 of the largest. The sums do not depend on their order, so neither
 // atomics nor the launch shape can change the result.
 #include "epilogue.cuh"
 
@@ -314,8 +314,8 @@ private:
         }
     }
 
-    // Searches one bin of any size: finds the rank at which the goal is reached bit by bit, then the token among the tokens of
-    // equal rank.
+    // Searches one bin of any size: finds the rank that reaches the goal bit by bit, then the token among the tokens of equal
+    // rank.
     __device__ __forceinline__ Prefix search_bin(int bin, u64 goal, bool counting) const {
         auto through = [&](uint32_t rank, u64& mass) {
             u64 count = 0;
@@ -349,8 +349,8 @@ private:
     const Weights w_;
     char* const scratch_;
     int size_ = 0;
-    // The list: its token count, tokens and mass before it, and mass through its end, uniform over the block; then this thread's
-    // token and the mass through it.
+    // The list: its token count, tokens and mass before it, and mass through its end, uniform over the block. Then this
+    // thread's token and the mass through it.
     uint32_t listed_ = 0, listedBefore_ = 0;
     u64 massBefore_ = 0, massListed_ = 0;
     u64 key_ = 0, through_ = 0;

@@ -1,14 +1,13 @@
-// Correctness of every kernel: each stage of a layer against the naive reference over awkward sizes, then whole models end to end
-// (chunked prefill, decode, tokens fed back on the device), with NaN in every KV slot that nothing wrote.
+// Correctness of every kernel. Compares each stage of a layer with the naive reference over awkward sizes, then whole models end
+// to end (chunked prefill, decode, tokens fed back on the device). KV slots that were not written contain NaN.
 //
 //      check DIRECTORY [SUFFIX] [PART]        kernels from DIRECTORY/<name>SUFFIX, default .sm_90a.cubin
 //
-// .sm_80.ptx and .sm_90.ptx are what other GPUs run; the driver compiles them for the GPU at hand. Hopper-only kernels are then
-// skipped.
+// .sm_80.ptx and .sm_90.ptx are the code of other GPUs; the driver compiles them for this GPU. Hopper-only kernels are then skipped.
 //
-// Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or one of the parts of the whole sweep:
-// sampler, f32, f16, bf16, int8, fp8, edges, families, models; `shallow` is the models cut to two layers. PART:i/n runs every
-// n-th check of a part, from the i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
+// Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or a part of the complete sweep: sampler,
+// f32, f16, bf16, int8, fp8, edges, families, models. `shallow` is the models cut to two layers. PART:i/n runs every n-th check of
+// a part, from the i-th on (0 … n - 1), so that n processes share a part that is slow under compute-sanitizer.
 #include "../include/int8_weights.cuh"
 #include "check_sample.cuh"
 #include "compare.cuh"
@@ -100,8 +99,8 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
     for (int i = 0; i < samples; i++) compare_token<T>(label + " select", words[i], 7, c.logits, i, s.vocabulary, t);
 }
 
-// Checks a whole model: chunked prefill of all but the last `decodes` tokens, then decode steps; the last is repeated with tokens
-// read on the device and must be bit-identical.
+// Checks a whole model: chunked prefill of all but the last `decodes` tokens, then decode steps. The last one is repeated with
+// tokens read on the device and must be bit-identical.
 template <class T>
 static void check_model(const std::string& label, Kernels& kernels, const Model<T>& model, const Plan& prefill,
                         const Plan& decode, int blockSize, const std::vector<int>& lengths, int decodes) {
@@ -181,8 +180,8 @@ static std::vector<float> decode_logits(Kernels& kernels, const Case<T>& c, cons
     return logits;
 }
 
-// Checks bit identity: padding rows change nothing; with one cluster size and tiles up to 64 rows, which sum in one order,
-// neither do other rows nor the tile height. A row of NaN is reported as such.
+// Checks bit identity. Padding rows change nothing. With one cluster size and tiles up to 64 rows, which sum in one order, other
+// rows and the tile height change nothing either. A row of NaN is reported as such.
 template <class T>
 static void check_bits(Kernels& kernels, const Case<T>& c) {
     if (!share.takes()) return;
@@ -385,10 +384,10 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
 
 // Checks the edge cases that `quick` omits, once each in a small model; `quick` and `edges` together fit compute-sanitizer.
 //
-// Shared memory hazards are local to a block or cluster. So the sweep needs every kernel, and for each ring and buffer a block
-// that fills it, one that reuses it until its mbarrier parity flips, full and partial tiles, and ranks without work; wider
-// matrices and larger vocabularies only add blocks. `quick` runs every kernel in every type with partial or small tiles, and
-// prompts and contexts longer than a ring. This part adds, in f16 (bf16 compiles from the same templates):
+// Shared memory hazards are local to a block or cluster. So the sweep needs every kernel, full and partial tiles, and ranks
+// without work. For each ring and buffer it needs a block that fills it, and a block that reuses it until its mbarrier parity
+// flips. Wider matrices and larger vocabularies only add blocks. `quick` runs every kernel in every type with partial or small
+// tiles, and prompts and contexts longer than a ring. This part adds, in f16 (bf16 compiles from the same templates):
 //      - every tile and cluster with a ring of four stages or three, which 34 panels reuse even if eight blocks split them,
 //        and with tiles full: rows 33 for up to 32, 129 for 64, 257 for 128 and 256
 //      - blocks of the head of 128 rows that compute 3 to 12 column tiles
@@ -628,8 +627,8 @@ static void check_byte_packing(Kernels& kernels) {
     }
 }
 
-// Checks models with int8 weights, exact in the reference: every tile and cluster, rings longer and shorter than a matrix, all
-// head sizes, prompts, and bit identity.
+// Checks models with int8 weights, exact in the reference: every tile and cluster, all head sizes, prompts, and bit identity.
+// Rings are longer and shorter than a matrix.
 static void check_int8(Kernels& kernels, bool quick) {
     using T = rose::bf16;
     check_byte_packing<float>(kernels), check_byte_packing<rose::f16>(kernels), check_byte_packing<T>(kernels);
@@ -676,8 +675,8 @@ static void check_int8(Kernels& kernels, bool quick) {
     check_model("int8 model, 64 rows", kernels, whole, prefill, decode, 16, many, 2);
 }
 
-// Checks the fp8 KV cache: all head sizes with the generic kernel, supported ones with the fast kernels at every cluster size and
-// for prompts, and whole models.
+// Checks the fp8 KV cache: all head sizes with the generic kernel, and whole models. Supported sizes also run on the fast kernels,
+// at every cluster size and for prompts.
 template <class T>
 static void check_fp8(Kernels& kernels, bool quick, bool hopper) {
     const std::string type = std::string(TypeName<T>::value) + " fp8 ";

@@ -1,6 +1,6 @@
 #pragma once
-// Shared by the checks: comparisons that count failures, the reference forward pass over whole sequences, and a prepared step
-// whose past is in a KV pool otherwise filled with NaN.
+// Shared by the checks: comparisons that count failures, the reference forward pass over whole sequences, and a prepared step.
+// The step's past is in a KV pool otherwise filled with NaN.
 #include <cmath>
 #include <cstring>
 #include <numeric>

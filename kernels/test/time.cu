@@ -9,7 +9,7 @@
 //      time DIRECTORY sampling [ROWS …]             the sampling kernel by kind of request
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
-// than the L2 cache holds; a step reads 247 MB of weights, so nothing survives in L2 from the previous step.
+// than the L2 cache holds. A step reads 247 MB of weights, so nothing survives in L2 from the previous step.
 #include "check_sample.cuh"
 #include "gated.cuh"
 
