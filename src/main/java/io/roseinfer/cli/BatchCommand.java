@@ -81,14 +81,16 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
             names = {"-i", "--input"},
             paramLabel = "<FILE>",
             required = true,
-            description = "Requests, one per line; .zst is compressed, and - is standard input.")
+            description = "Requests, one per line; .zst is compressed, and - is standard input.",
+            showDefaultValue = Visibility.NEVER)
     private String input = "";
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "<FILE>",
             required = true,
-            description = "Responses, one per line; .zst compresses it, and - is standard output.")
+            description = "Responses, one per line; .zst compresses it, and - is standard output.",
+            showDefaultValue = Visibility.NEVER)
     private String output = "";
 
     @Option(names = "--resume", description = "Continue an existing --output: skip the requests that it answers.")

@@ -6,11 +6,13 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Ansi.Text;
 import picocli.CommandLine.Help.Layout;
 import picocli.CommandLine.IHelpSectionRenderer;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
@@ -25,21 +27,32 @@ public final class FlagSections implements IHelpSectionRenderer {
         var unused = command.setHelpSectionMap(sections);
     }
 
-    @Override
-    public String render(Help help) {
+    /** Returns a command's visible flags by heading, in order of declaration. */
+    public static Map<String, List<OptionSpec>> of(CommandSpec command) {
         Map<String, List<OptionSpec>> sections = new LinkedHashMap<>();
-        for (OptionSpec flag : help.commandSpec().options()) {
+        for (OptionSpec flag : command.options()) {
             if (!flag.hidden()) {
                 sections.computeIfAbsent(heading(flag), heading -> new ArrayList<>())
                         .add(flag);
             }
         }
+        return sections;
+    }
+
+    /** Returns the bounds of a flag's numbers, as in {@code 1 to 64}; empty if it has none. */
+    public static Optional<String> range(OptionSpec flag) {
+        return Within.Check.Range.of(flag).map(Within.Check.Range::values);
+    }
+
+    @Override
+    public String render(Help help) {
         StringBuilder text = new StringBuilder();
-        sections.forEach((heading, flags) -> text.append(System.lineSeparator())
-                .append(heading)
-                .append(':')
-                .append(System.lineSeparator())
-                .append(list(flags, help)));
+        of(help.commandSpec())
+                .forEach((heading, flags) -> text.append(System.lineSeparator())
+                        .append(heading)
+                        .append(':')
+                        .append(System.lineSeparator())
+                        .append(list(flags, help)));
         return text.toString();
     }
 
@@ -65,9 +78,9 @@ public final class FlagSections implements IHelpSectionRenderer {
 
     /** Appends a flag's range to the last line of its description, which shows the default if there is one. */
     private static Text[][] withRange(OptionSpec flag, Text[][] rows) {
-        Within.Check.Range.of(flag).ifPresent(range -> {
+        range(flag).ifPresent(range -> {
             Text[] last = rows[rows.length - 1];
-            last[last.length - 1] = last[last.length - 1].concat(" (" + range.values() + ")");
+            last[last.length - 1] = last[last.length - 1].concat(" (" + range + ")");
         });
         return rows;
     }
