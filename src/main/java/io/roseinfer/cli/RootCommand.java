@@ -28,7 +28,7 @@ import picocli.CommandLine.ScopeType;
         })
 final class RootCommand {
     /** The version of the artifact; a test compares it with pom.xml. */
-    static final String VERSION = "0.1.0-SNAPSHOT";
+    static final String VERSION = "0.1.0";
 
     @Option(
             names = {"-h", "--help"},
