@@ -3,7 +3,7 @@
 //
 //      check DIRECTORY [SUFFIX] [PART]        kernels from DIRECTORY/<name>SUFFIX, default .sm_90a.cubin
 //
-// .sm_80.ptx and .sm_90.ptx are the code of other GPUs; the driver compiles them for this GPU. Hopper-only kernels are then skipped.
+// .sm_80.ptx and .sm_90.ptx are the code of other GPUs; the driver compiles them for this GPU. Hopper-only kernels are skipped.
 //
 // Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or a part of the complete sweep: sampler,
 // f32, f16, bf16, int8, fp8, edges, families, models. `shallow` is the models cut to two layers. PART:i/n runs every n-th check of
