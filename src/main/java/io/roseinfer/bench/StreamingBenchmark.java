@@ -6,14 +6,19 @@ import io.roseinfer.bench.RunListener.Phase;
 import io.roseinfer.bench.http.EngineTarget;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.LoadRun;
+import io.roseinfer.bench.http.Target;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.metrics.RequestLatency;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.concurrent.CancellationException;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -23,6 +28,11 @@ import java.util.function.Supplier;
 public final class StreamingBenchmark {
     /** Effectively unlimited: an in-process engine may compute a prompt for a long time. */
     private static final Duration PATIENCE = Duration.ofDays(365);
+
+    private static final long MAX_WARM_UP_NANOS = 3_000_000_000L;
+
+    /** Share of a run's time that the JIT compilers of a warm JVM do not exceed. */
+    private static final double STEADY_COMPILATION = 0.05;
 
     private final Supplier<Engine> engines;
     private final OfferedLoad load;
@@ -50,34 +60,81 @@ public final class StreamingBenchmark {
         return this;
     }
 
+    /** The warm-up and the measured runs. */
+    public record Runs(WarmUp warmUp, List<RunResult> measured) {
+        public Runs {
+            measured = List.copyOf(measured);
+        }
+    }
+
     /**
-     * Runs warm-ups and measured runs, and returns the latter.
+     * Runs warm-ups and measured runs.
      *
+     * @param warmups number of warm-up runs; if empty, they continue until two successive runs are equally fast, for at most three seconds
      * @throws io.roseinfer.base.RoseException if a request fails for any reason but overload, as the remaining requests would be a
      *     different load
      */
-    public List<RunResult> run(int warmups, int repeats) {
-        repeat(Phase.WARMUP, warmups);
-        return repeat(Phase.MEASURED, repeats);
-    }
-
-    private List<RunResult> repeat(Phase phase, int times) {
-        List<RunResult> results = new ArrayList<>();
-        for (int number = 1; number <= times; number++) {
-            listener.started(phase, number, times, load.requests().size());
-            RunResult result = runOnce();
-            listener.finished(phase, result);
-            results.add(result);
+    public Runs run(OptionalInt warmups, int repeats) {
+        WarmUp warmUp = warmups.isPresent() ? warmUp(warmups.getAsInt()) : warmUp();
+        listener.warmedUp(warmUp);
+        List<RunResult> measured = new ArrayList<>();
+        for (int number = 1; number <= repeats; number++) {
+            listener.started(Phase.MEASURED, number, repeats, load.requests().size());
+            RunResult result = runOnce(target -> new LoadRun(target, LoadRun.UNBOUNDED, PATIENCE, clock));
+            listener.finished(Phase.MEASURED, result);
+            measured.add(result);
         }
-        return results;
+        return new Runs(warmUp, measured);
     }
 
-    private RunResult runOnce() {
+    private WarmUp warmUp(int runs) {
+        long startNanos = clock.nanos();
+        for (int number = 1; number <= runs; number++) {
+            listener.started(Phase.WARMUP, number, runs, load.requests().size());
+            listener.finished(Phase.WARMUP, warmUpRun(Long.MAX_VALUE));
+        }
+        return new WarmUp(runs, secondsSince(startNanos), false, OptionalDouble.empty());
+    }
+
+    private WarmUp warmUp() {
+        long startNanos = clock.nanos();
+        long endNanos = startNanos + MAX_WARM_UP_NANOS;
+        int runs = 0;
+        double latencyMillis = 0;
+        OptionalDouble difference = OptionalDouble.empty();
+        boolean isCompiled = false;
+        while (!(isCompiled && difference.orElse(1) < WarmUp.STEADY_DIFFERENCE) && clock.nanos() < endNanos) {
+            RunResult run = warmUpRun(endNanos - clock.nanos());
+            runs++;
+            if (clock.nanos() < endNanos) {
+                double previousMillis = latencyMillis;
+                latencyMillis = run.millis(RequestLatency.LATENCY).p50();
+                difference = relative(previousMillis, latencyMillis);
+                isCompiled = run.load().cost().compileMillis()
+                        <= STEADY_COMPILATION * 1e3 * run.load().seconds();
+            }
+        }
+        return new WarmUp(runs, secondsSince(startNanos), true, difference);
+    }
+
+    /** Returns the relative difference of two values; empty if the first is 0. */
+    private static OptionalDouble relative(double from, double to) {
+        return from > 0 ? OptionalDouble.of(Math.abs(to - from) / from) : OptionalDouble.empty();
+    }
+
+    private RunResult warmUpRun(long limitNanos) {
+        return runOnce(target -> LoadRun.warmUp(target, PATIENCE, clock, limitNanos));
+    }
+
+    private double secondsSince(long startNanos) {
+        return (clock.nanos() - startNanos) / 1e9;
+    }
+
+    private RunResult runOnce(Function<Target, LoadRun> runs) {
         profiler.ifPresent(StepProfiler::clear);
         try (Engine engine = engines.get();
                 EngineTarget target = new EngineTarget(engine, template, true, clock)) {
-            LoadResult result =
-                    new LoadRun(target, LoadRun.UNBOUNDED, PATIENCE, clock).run(load, listener::requestEnded);
+            LoadResult result = runs.apply(target).run(load, listener::requestEnded);
             if (Thread.currentThread().isInterrupted()) {
                 throw new CancellationException("interrupted; the running requests were cancelled");
             }

@@ -4,7 +4,6 @@ import io.roseinfer.DeviceOptions;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.StreamingBenchmark;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
@@ -41,6 +40,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
@@ -140,9 +140,10 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             names = "--warmup-runs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Warm-up runs.")
+            description = "Warm-up runs (default: until two are equally fast, for at most 3 seconds).",
+            showDefaultValue = Visibility.NEVER)
     @Within(min = 0)
-    private int warmupRuns;
+    private Optional<Integer> warmupRuns = Optional.empty();
 
     @Heading("Measurement")
     @Option(
@@ -201,9 +202,9 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             String line = settings.line(scheduler.admissionPolicy(), offered.words()) + "\n" + WarmUpLine.of(loaded);
             StreamingReport report = new StreamingReport(setup(loaded), offered.interval());
             Optional<StepProfiler> profiler = profileOps ? Optional.of(profiler(loaded, terminal)) : Optional.empty();
-            List<RunResult> runs;
-            try (RunFiles files =
-                    new RunFiles(results, trace, done -> StreamingResult.of(flags, environment, done, printIds))) {
+            StreamingBenchmark.Runs runs;
+            try (RunFiles files = new RunFiles(
+                    results, trace, (warmUp, done) -> StreamingResult.of(flags, environment, warmUp, done, printIds))) {
                 StreamingBenchmark benchmark = new StreamingBenchmark(
                         () -> loaded.serve(
                                 options.withScheduler(scheduler.scheduler()), model.routing(), terminal.clock()),
@@ -213,15 +214,18 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
                         new RunPrinter(report, line, files, terminal));
                 profiler.ifPresent(benchmark::withProfiler);
                 Optional<OtherWork> before = OtherWork.now();
-                runs = benchmark.run(warmupRuns, repeatRuns);
+                runs = benchmark.run(warmupRuns.map(OptionalInt::of).orElseGet(OptionalInt::empty), repeatRuns);
                 if (!model.isSimulated()) {
                     before.flatMap(start -> OtherWork.now().flatMap(start::until))
                             .ifPresent(terminal::note);
                 }
             }
-            terminal.print(RunsReport.text(runs));
-            pages.write("run", () -> StreamingResult.of(flags, environment, runs, printIds));
-            if (trace.isPresent() && runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
+            terminal.print(RunsReport.text(runs.measured()));
+            pages.write(
+                    "run",
+                    () -> StreamingResult.of(
+                            flags, environment, Optional.of(runs.warmUp()), runs.measured(), printIds));
+            if (trace.isPresent() && runs.measured().stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
                 terminal.note(
                         "--timeline has only the last " + TIMELINE_STEPS + " steps of each run; shorter runs have all");
             }

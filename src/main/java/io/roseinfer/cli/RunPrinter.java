@@ -2,10 +2,12 @@ package io.roseinfer.cli;
 
 import io.roseinfer.bench.RunListener;
 import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.WarmUp;
 import io.roseinfer.bench.report.OperatorReport;
 import io.roseinfer.bench.report.StreamingReport;
 import io.roseinfer.cli.terminal.ProgressBars;
 import io.roseinfer.cli.terminal.Terminal;
+import java.util.Locale;
 import java.util.Optional;
 import me.tongfei.progressbar.ProgressBar;
 
@@ -47,6 +49,21 @@ final class RunPrinter implements RunListener {
         if (phase == Phase.MEASURED) {
             terminal.print(report.text(result) + "Settings: " + settings + OperatorReport.text(result));
             files.add(result);
+        }
+    }
+
+    @Override
+    public void warmedUp(WarmUp warmUp) {
+        files.warmedUp(warmUp);
+        if (warmUp.automatic()) {
+            String remedy = warmUp.isSteady() ? "" : "; --warmup-runs N warms up for longer";
+            terminal.note(String.format(
+                    Locale.ROOT,
+                    "warm-up: %d %s in %.2f s%s",
+                    warmUp.runs(),
+                    warmUp.runs() == 1 ? "run" : "runs",
+                    warmUp.seconds(),
+                    remedy));
         }
     }
 }

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,11 @@ class StreamingBenchmarkTest {
 
     private List<RunResult> run(
             int warmups, int repeats, EngineOptions options, LongConsumer onStep, OfferedLoad load) {
+        return runs(OptionalInt.of(warmups), repeats, options, onStep, load).measured();
+    }
+
+    private StreamingBenchmark.Runs runs(
+            OptionalInt warmups, int repeats, EngineOptions options, LongConsumer onStep, OfferedLoad load) {
         Clock clock = Clock.system();
         RunListener listener = new RunListener() {
             @Override
@@ -54,6 +60,11 @@ class StreamingBenchmarkTest {
             @Override
             public void finished(Phase phase, RunResult result) {
                 heard.add("done");
+            }
+
+            @Override
+            public void warmedUp(WarmUp warmUp) {
+                heard.add("warmed up by " + warmUp.runs());
             }
         };
         try (SimRunner runner = Sim.runner(options, onStep)) {
@@ -84,6 +95,7 @@ class StreamingBenchmarkTest {
                         "request",
                         "request",
                         "done",
+                        "warmed up by 1",
                         "MEASURED 1/2 of 2",
                         "request",
                         "request",
@@ -92,6 +104,17 @@ class StreamingBenchmarkTest {
                         "request",
                         "request",
                         "done");
+    }
+
+    @Test
+    void warm_up_without_a_number_compares_at_least_two_runs_before_the_measured_ones() {
+        StreamingBenchmark.Runs runs = runs(OptionalInt.empty(), 2, OPTIONS, step -> {}, Sim.load(2, 9, 3));
+        assertThat(runs.measured()).hasSize(2);
+        assertThat(runs.warmUp().runs()).isGreaterThanOrEqualTo(2);
+        assertThat(runs.warmUp().automatic()).isTrue();
+        assertThat(runs.warmUp().difference()).isPresent();
+        assertThat(heard).containsSubsequence("warmed up by " + runs.warmUp().runs(), "MEASURED 1/2 of 2");
+        assertThat(heard).noneMatch(line -> line.startsWith("WARMUP"));
     }
 
     @Test

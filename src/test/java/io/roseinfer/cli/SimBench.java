@@ -20,8 +20,12 @@ import tools.jackson.databind.JsonNode;
 final class SimBench {
     private SimBench() {}
 
+    /** Runs the command, without warm-up runs unless the flags have a number. */
     static Outcome run(String... flags) {
         List<String> args = new ArrayList<>(List.of("bench", "--model", "random:gpt2", "--device", "sim"));
+        if (Stream.of(flags).noneMatch(flag -> flag.startsWith("--warmup-runs"))) {
+            args.add("--warmup-runs=0");
+        }
         args.addAll(List.of(flags));
         return CliRunner.run(args.toArray(String[]::new));
     }

@@ -35,6 +35,9 @@ public final class LoadRun {
     private final Clock clock;
     private final Pacer pacer;
     private final Semaphore slots;
+    private final boolean isWarmUp;
+    private final long limitNanos;
+    private long startNanos;
     private volatile long lastEndNanos;
 
     /**
@@ -48,12 +51,35 @@ public final class LoadRun {
     }
 
     LoadRun(Target target, int maxConcurrency, Duration silence, Clock clock, Pacer pacer) {
+        this(target, maxConcurrency, silence, clock, pacer, false, Long.MAX_VALUE);
+    }
+
+    private LoadRun(
+            Target target,
+            int maxConcurrency,
+            Duration silence,
+            Clock clock,
+            Pacer pacer,
+            boolean isWarmUp,
+            long limitNanos) {
         this.target = target;
         this.maxConcurrency = maxConcurrency;
         this.silence = silence;
         this.clock = clock;
         this.pacer = pacer;
         this.slots = new Semaphore(maxConcurrency);
+        this.isWarmUp = isWarmUp;
+        this.limitNanos = limitNanos;
+    }
+
+    /**
+     * Creates a warm-up without a limit on requests in flight. It starts without waiting for the garbage collector and the JIT compilers.
+     *
+     * @param silence see the constructor
+     * @param limitNanos time after which the run ends: requests in flight fail, and the result contains only the sent requests
+     */
+    public static LoadRun warmUp(Target target, Duration silence, Clock clock, long limitNanos) {
+        return new LoadRun(target, UNBOUNDED, silence, clock, Pacer.precise(clock), true, limitNanos);
     }
 
     /**
@@ -79,10 +105,12 @@ public final class LoadRun {
         for (int id = 0; id < requests.size(); id++) {
             calls.add(new Call(id, requests.get(id)));
         }
-        // Collect garbage and await compilation of the warm-up and the preparation; during the run they would delay
-        // due requests.
-        System.gc();
-        Compilers.awaitStill(clock);
+        if (!isWarmUp) {
+            // Collect garbage and await compilation of the warm-up and the preparation; during the run they would delay
+            // due requests.
+            System.gc();
+            Compilers.awaitStill(clock);
+        }
         Heartbeat heartbeat = Heartbeat.start(clock);
         boolean isOver = false;
         try {
@@ -111,8 +139,8 @@ public final class LoadRun {
             }
         };
         ClientCost before = ClientCost.now();
-        long startNanos = clock.nanos();
-        int sent = sendAll(calls, pacing, startNanos, ended);
+        startNanos = clock.nanos();
+        int sent = sendAll(calls, pacing, ended);
         long unanswered = awaitAll(running, calls.size() - sent, open);
         target.failure().ifPresent(LoadRun::raise);
         long endNanos = clock.nanos();
@@ -135,8 +163,16 @@ public final class LoadRun {
                         .toList());
     }
 
-    /** Sends the calls and returns their number, which is smaller than the list only after an interrupt. */
-    private int sendAll(List<Call> calls, Pacing pacing, long startNanos, Consumer<Call> ended) {
+    private boolean isPastLimit() {
+        return clock.nanos() - startNanos >= limitNanos;
+    }
+
+    private boolean isEnding() {
+        return Thread.currentThread().isInterrupted() || isPastLimit();
+    }
+
+    /** Sends the calls and returns their number, which is smaller than the list only after an interrupt or past the limit. */
+    private int sendAll(List<Call> calls, Pacing pacing, Consumer<Call> ended) {
         long heldUntilNanos = startNanos;
         // Time zero of the load's times.
         long originNanos = startNanos;
@@ -145,12 +181,12 @@ public final class LoadRun {
             if (pacing != Pacing.BURST) {
                 awaitDue(dueNanos);
             }
-            if (!Thread.currentThread().isInterrupted() && !slots.tryAcquire()) {
+            if (!isEnding() && !slots.tryAcquire()) {
                 await(() -> slots.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS), false);
                 heldUntilNanos = clock.nanos();
             }
             target.failure().ifPresent(LoadRun::raise);
-            if (Thread.currentThread().isInterrupted()) {
+            if (isEnding()) {
                 return call.id;
             }
             call.dueNanos = pacing == Pacing.SCHEDULED ? dueNanos : clock.nanos();
@@ -166,26 +202,29 @@ public final class LoadRun {
     /** Waits in short intervals, because a pacer ignores interrupts. */
     private void awaitDue(long dueNanos) {
         long until = clock.nanos();
-        while (until < dueNanos && !Thread.currentThread().isInterrupted()) {
+        while (until < dueNanos && !isEnding()) {
             until = Math.min(dueNanos, until + LOOK_NANOS);
             pacer.awaitUntil(until);
             target.failure().ifPresent(LoadRun::raise);
         }
     }
 
-    /** Waits for all requests, and returns the number of requests unsent or running when the thread was interrupted. */
+    /** Waits for all requests, and returns the number of requests running when the run was ended by an interrupt or the limit. */
     private long awaitAll(CountDownLatch running, int unsent, AtomicLong open) {
         for (int i = 0; i < unsent; i++) {
             running.countDown();
         }
-        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS), false);
-        if (!Thread.interrupted()) {
+        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS) || isPastLimit(), false);
+        boolean interrupted = Thread.interrupted();
+        if (!interrupted && !isPastLimit()) {
             return 0;
         }
         long unanswered = open.get();
-        target.abort("interrupted");
+        target.abort(interrupted ? "interrupted" : "the warm-up is over");
         await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS), true);
-        Thread.currentThread().interrupt();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
         return unanswered;
     }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonAnySetter;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.WarmUp;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.EngineAnswer;
 import io.roseinfer.metrics.HostTime;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param settings the effective value of every flag by its long name with underscores, with automatic choices resolved. null means "no
  *     limit" or not applicable (dtype on sim, threads on devices other than cpu)
  * @param environment the environment of the measurement
+ * @param warmUp the warm-up before the runs
  * @param overRuns summary of the runs
  * @param runs the completed measured runs in order, without warm-ups
  */
@@ -35,6 +37,7 @@ public record StreamingResult(
         int schema,
         Map<String, @Nullable Object> settings,
         Environment environment,
+        @JsonInclude(Include.NON_ABSENT) Optional<WarmUp> warmUp,
         AcrossAllRuns overRuns,
         List<Run> runs)
         implements BenchResult {
@@ -44,11 +47,16 @@ public record StreamingResult(
      * @param withIds whether to include generated token ids
      */
     public static StreamingResult of(
-            Map<String, @Nullable Object> settings, Environment environment, List<RunResult> runs, boolean withIds) {
+            Map<String, @Nullable Object> settings,
+            Environment environment,
+            Optional<WarmUp> warmUp,
+            List<RunResult> runs,
+            boolean withIds) {
         return new StreamingResult(
                 ResultKind.STREAMING.schema(),
                 settings,
                 environment,
+                warmUp,
                 RunsReport.overRuns(runs),
                 runs.stream().map(run -> Run.of(run, withIds)).toList());
     }

@@ -106,6 +106,32 @@ class LoadRunTest {
     }
 
     @Test
+    void warm_up_ends_at_its_limit_although_a_response_is_missing() throws IOException {
+        CountDownLatch over = new CountDownLatch(1);
+        FakeServer.Script silent = (number, out) -> {
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            return false;
+        };
+        try (FakeServer server = new FakeServer(silent);
+                HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
+            LoadResult result = LoadRun.warmUp(target, Duration.ofDays(1), CLOCK, 50_000_000)
+                    .run(load(1, 7, 5));
+            assertThat(Thread.interrupted()).isFalse();
+            assertThat(result.completed()).isEmpty();
+            assertThat(result.calls())
+                    .singleElement()
+                    .satisfies(call -> assertThat(call.error())
+                            .hasValueSatisfying(error -> assertThat(error).contains("the warm-up is over")));
+        } finally {
+            over.countDown();
+        }
+    }
+
+    @Test
     void request_on_a_just_closed_connection_is_resent() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
         FakeServer.Script closing = (number, out) -> {

@@ -72,7 +72,7 @@ class OperatorReportTest {
 
     @Test
     void json_profiled_run_has_what_the_tables_say() {
-        JsonNode profile = ResultJson.tree(StreamingResult.of(Map.of(), NOWHERE, List.of(RUN), false))
+        JsonNode profile = ResultJson.tree(StreamingResult.of(Map.of(), NOWHERE, Optional.empty(), List.of(RUN), false))
                 .at("/runs/0/profile/1");
         assertThat(profile.at("/operators/0"))
                 .hasToString(

@@ -184,8 +184,8 @@ final class ResultGoldens {
                 List.of(prefill, decode));
         RunResult second = Results.run(List.of(requests.get(2)), 0, 5_000);
         List<RunResult> runs = List.of(first, second);
-        add("streaming", StreamingResult.of(SETTINGS, MACHINE, runs, true));
-        add("streaming-one", StreamingResult.of(SETTINGS, MACHINE, List.of(second), false));
+        add("streaming", StreamingResult.of(SETTINGS, MACHINE, Optional.empty(), runs, true));
+        add("streaming-one", StreamingResult.of(SETTINGS, MACHINE, Optional.empty(), List.of(second), false));
         StreamingReport report = new StreamingReport(
                 new StreamingReport.Setup("a model", "cpu", true, 2, 1, true, false, false), "1.000 ms / absolute");
         files.put(

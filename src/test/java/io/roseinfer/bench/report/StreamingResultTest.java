@@ -28,7 +28,7 @@ class StreamingResultTest {
     private static JsonNode report(boolean withIds, RunResult run) {
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("num_requests", 1);
-        return ResultJson.tree(StreamingResult.of(settings, ENVIRONMENT, List.of(run), withIds));
+        return ResultJson.tree(StreamingResult.of(settings, ENVIRONMENT, Optional.empty(), List.of(run), withIds));
     }
 
     private static JsonNode json(String text) {

@@ -8,6 +8,7 @@ import io.roseinfer.bench.RunListener;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.Sim;
 import io.roseinfer.bench.StreamingBenchmark;
+import io.roseinfer.bench.WarmUp;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.RequestStamps;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,6 +64,9 @@ class TimelineTraceTest {
 
             @Override
             public void finished(Phase phase, RunResult result) {}
+
+            @Override
+            public void warmedUp(WarmUp warmUp) {}
         };
         return new StreamingBenchmark(
                         () -> Sim.engine(Sim.options(true), step -> {}, clock),
@@ -69,7 +74,8 @@ class TimelineTraceTest {
                         Sim.template(),
                         clock,
                         silent)
-                .run(0, 1)
+                .run(OptionalInt.of(0), 1)
+                .measured()
                 .getFirst();
     }
 
