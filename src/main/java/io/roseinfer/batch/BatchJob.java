@@ -149,7 +149,7 @@ public final class BatchJob {
         return Optional.empty();
     }
 
-    /** Returns the line to answer; empty if the output has its response. */
+    /** Returns the line to process; empty if the output has its response. */
     private Optional<BatchLine> unanswered(BatchLine line) {
         if (line.customId().isEmpty()) {
             return keys.isWritten(line.key()) ? Optional.empty() : Optional.of(line);
@@ -194,12 +194,12 @@ public final class BatchJob {
     }
 
     private void finish(LineInFlight line, ResponseWriter writer) {
-        BatchResponse answer;
+        BatchResponse response;
         try {
-            answer = line.answer(model);
+            response = line.response(model);
         } catch (EngineStopped stopped) {
             fail(stopped);
-            answer = BatchResponse.NONE;
+            response = BatchResponse.NONE;
         } catch (ReplicaStopped elsewhere) {
             line.restart(model, engine);
             return;
@@ -208,9 +208,9 @@ public final class BatchJob {
                 retries.add(line);
                 return;
             }
-            answer = line.refusal(lost);
+            response = line.refusal(lost);
         }
         retries.settled(line);
-        writer.put(line.sequence(), answer);
+        writer.put(line.sequence(), response);
     }
 }

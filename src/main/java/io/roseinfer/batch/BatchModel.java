@@ -87,7 +87,7 @@ public final class BatchModel {
      * @param done one completion per choice of the call, in order
      * @return UTF-8, with a newline
      */
-    public byte[] answer(BatchLine.Request line, CompletionCall call, List<Completion> done) {
+    public byte[] response(BatchLine.Request line, CompletionCall call, List<Completion> done) {
         ObjectNode body = reader(line)
                 .json(line.key().toString(), createdSeconds, call.output())
                 .response(call, done);

@@ -24,7 +24,7 @@ record BatchResponse(byte[] bytes, boolean refused, int promptTokens, int comple
         }
         int tokens =
                 done.stream().mapToInt(completion -> completion.tokens().size()).sum();
-        return new BatchResponse(model.answer(line, call, done), false, call.promptTokens(), tokens);
+        return new BatchResponse(model.response(line, call, done), false, call.promptTokens(), tokens);
     }
 
     static BatchResponse refusal(BatchLine line, ApiError error) {

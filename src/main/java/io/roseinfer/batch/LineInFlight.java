@@ -140,7 +140,7 @@ final class LineInFlight {
      *
      * @throws RoseException if the engine or the device has failed
      */
-    BatchResponse answer(BatchModel model) {
+    BatchResponse response(BatchModel model) {
         Throwable why = failure;
         if (why instanceof ApiError error) {
             return BatchResponse.refusal(line, error);

@@ -35,12 +35,12 @@ final class ResponseWriter {
      *
      * @param sequence the line's sequence number
      */
-    void put(long sequence, BatchResponse answer) {
+    void put(long sequence, BatchResponse response) {
         if (!ordered) {
-            write(answer);
+            write(response);
             return;
         }
-        early.put(sequence, answer);
+        early.put(sequence, response);
         for (BatchResponse due = early.remove(next); due != null; due = early.remove(next)) {
             next++;
             hasGap |= due.isNone();
@@ -48,13 +48,13 @@ final class ResponseWriter {
         }
     }
 
-    private void write(BatchResponse answer) {
-        if (!answer.isNone()) {
-            output.write(answer.bytes());
-            answered += answer.refused() ? 0 : 1;
-            refused += answer.refused() ? 1 : 0;
-            promptTokens += answer.promptTokens();
-            completionTokens += answer.completionTokens();
+    private void write(BatchResponse response) {
+        if (!response.isNone()) {
+            output.write(response.bytes());
+            answered += response.refused() ? 0 : 1;
+            refused += response.refused() ? 1 : 0;
+            promptTokens += response.promptTokens();
+            completionTokens += response.completionTokens();
         }
         window.leave();
     }

@@ -29,13 +29,13 @@ final class Failures {
         int code =
                 switch (failure) {
                     case Terminal.OutputClosed closed -> SIGPIPE;
-                    case ParameterException wrong -> told(USAGE, UsageMessage.of(wrong));
+                    case ParameterException wrong -> print(USAGE, UsageMessage.of(wrong));
                     case RoseException known ->
                         exhaustion(known)
-                                .map(full -> told(OUT_OF_MEMORY, outOfMemory(message(full))))
-                                .orElseGet(() -> told(known.exitCode(), message(known)));
-                    case OutOfMemoryError full -> told(OUT_OF_MEMORY, outOfMemory(message(full)));
-                    default -> told(BUG, bug(failure));
+                                .map(full -> print(OUT_OF_MEMORY, outOfMemory(message(full))))
+                                .orElseGet(() -> print(known.exitCode(), message(known)));
+                    case OutOfMemoryError full -> print(OUT_OF_MEMORY, outOfMemory(message(full)));
+                    default -> print(BUG, bug(failure));
                 };
         if (root.trace() && code != SIGPIPE) {
             printTrace(failure);
@@ -43,7 +43,7 @@ final class Failures {
         return code;
     }
 
-    private int told(int code, String message) {
+    private int print(int code, String message) {
         terminal.note(message);
         return code;
     }

@@ -24,14 +24,14 @@ final class RemoteFiles {
 
     /** Returns the file, if the repository has it at this revision. */
     Optional<RemoteFile> find(String revision, String file, int maxAttempts) {
-        Answer answer = ask(revision, file, maxAttempts);
-        boolean absent = answer.response().statusCode() == 404
-                && !answer.response()
+        HeadResult head = ask(revision, file, maxAttempts);
+        boolean absent = head.response().statusCode() == 404
+                && !head.response()
                         .headers()
                         .firstValue("x-error-code")
                         .orElse("")
                         .matches("RepoNotFound|RevisionNotFound");
-        return absent ? Optional.empty() : Optional.of(describe(revision, file, answer));
+        return absent ? Optional.empty() : Optional.of(describe(revision, file, head));
     }
 
     /** Returns the file, which the repository must have. */
@@ -45,14 +45,14 @@ final class RemoteFiles {
      * @param response the last response
      * @param metadata the headers of the first redirect that describes a linked file, or those of the last response
      */
-    private record Answer(HttpResponse<Void> response, HttpHeaders metadata, boolean redirected) {}
+    private record HeadResult(HttpResponse<Void> response, HttpHeaders metadata, boolean redirected) {}
 
-    private Answer ask(String revision, String file, int maxAttempts) {
+    private HeadResult ask(String revision, String file, int maxAttempts) {
         URI address = address(revision, file);
         return client.retry(file, maxAttempts, () -> 0, () -> ask(address));
     }
 
-    private Answer ask(URI address) throws IOException, InterruptedException {
+    private HeadResult ask(URI address) throws IOException, InterruptedException {
         URI current = address;
         Optional<HttpHeaders> linked = Optional.empty();
         for (int hop = 0; hop < HubClient.MAX_HOPS; hop++) {
@@ -64,38 +64,38 @@ final class RemoteFiles {
             }
             Optional<URI> target = HubClient.redirect(current, response);
             if (target.isEmpty() || !client.isHub(target.get())) {
-                return new Answer(response, linked.orElse(response.headers()), target.isPresent());
+                return new HeadResult(response, linked.orElse(response.headers()), target.isPresent());
             }
             current = target.get();
         }
         throw new BadModel("model " + id + ": " + client.endpoint() + " redirects in circles; check HF_ENDPOINT");
     }
 
-    private RemoteFile describe(String revision, String file, Answer answer) {
-        if (answer.response().statusCode() != 200 && !answer.redirected()) {
-            throw client.refusal(id, file, answer.response());
+    private RemoteFile describe(String revision, String file, HeadResult head) {
+        if (head.response().statusCode() != 200 && !head.redirected()) {
+            throw client.refusal(id, file, head.response());
         }
-        String commit = answer.response()
+        String commit = head.response()
                 .headers()
                 .firstValue("x-repo-commit")
-                .or(() -> answer.metadata().firstValue("x-repo-commit"))
+                .or(() -> head.metadata().firstValue("x-repo-commit"))
                 .orElseThrow(() -> unusable(file, "no X-Repo-Commit header"));
         if (!CacheFolder.isCommit(commit) || (CacheFolder.isCommit(revision) && !commit.equals(revision))) {
             throw unusable(file, "an unexpected commit, " + Quoted.name(commit));
         }
-        String tag = answer.metadata()
+        String tag = head.metadata()
                 .firstValue("x-linked-etag")
-                .or(() -> answer.metadata().firstValue("etag"))
+                .or(() -> head.metadata().firstValue("etag"))
                 .orElseThrow(() -> unusable(file, "no ETag header"));
         Etag etag = Etag.parse(tag).orElseThrow(() -> unusable(file, "an invalid ETag, " + Quoted.name(tag)));
-        return new RemoteFile(file, address(commit, file), commit, etag, size(file, answer));
+        return new RemoteFile(file, address(commit, file), commit, etag, size(file, head));
     }
 
     /** Returns the linked size, or the length of the file itself, but not that of a redirect's body. */
-    private long size(String file, Answer answer) {
-        Optional<String> size = answer.metadata().firstValue("x-linked-size");
-        if (size.isEmpty() && !answer.redirected()) {
-            size = answer.response().headers().firstValue("content-length");
+    private long size(String file, HeadResult head) {
+        Optional<String> size = head.metadata().firstValue("x-linked-size");
+        if (size.isEmpty() && !head.redirected()) {
+            size = head.response().headers().firstValue("content-length");
         }
         if (size.isEmpty()) {
             return -1;

@@ -68,8 +68,8 @@ final class CallStamps {
     }
 
     /** Adds the timestamps of a call whose completions have ended to its response. */
-    void addTo(ObjectNode answer, List<Completion> completions) {
-        ObjectNode stamps = answer.putObject("stamps")
+    void addTo(ObjectNode response, List<Completion> completions) {
+        ObjectNode stamps = response.putObject("stamps")
                 .put("boot_id", MachineClock.bootId().orElse(null))
                 .put("first_byte_ns", arrival.firstByteNanos())
                 .put("head_ns", arrival.headNanos())

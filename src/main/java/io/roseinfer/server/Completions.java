@@ -140,18 +140,18 @@ final class Completions {
             observe(metrics, streams, i -> completions.stream().skip(i).findFirst());
         }
         completions.forEach(Completions::requireServed);
-        ObjectNode answer = json.response(call, completions);
+        ObjectNode body = json.response(call, completions);
         if (completions.size() == 1) {
-            Timings.add(answer, completions.getFirst());
+            Timings.add(body, completions.getFirst());
         }
         if (stamps.asked()) {
-            stamps.addTo(answer, completions);
+            stamps.addTo(body, completions);
         }
         exchange.served(new Exchange.Served(
                 call.promptTokens(),
                 completions.stream().mapToInt(each -> each.tokens().size()).sum(),
                 CompletionJson.finishReason(completions.getLast().finishReason())));
-        return exchange.reply(answer);
+        return exchange.reply(body);
     }
 
     /**

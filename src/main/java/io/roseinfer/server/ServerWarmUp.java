@@ -114,8 +114,8 @@ public final class ServerWarmUp {
     private static void complete(InetSocketAddress address, byte... request) throws IOException {
         try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
             socket.getOutputStream().write(request);
-            InputStream answer = socket.getInputStream();
-            long unused = answer.transferTo(OutputStream.nullOutputStream());
+            InputStream response = socket.getInputStream();
+            long unused = response.transferTo(OutputStream.nullOutputStream());
         }
     }
 }

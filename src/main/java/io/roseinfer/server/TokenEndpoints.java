@@ -47,12 +47,12 @@ final class TokenEndpoints {
      * false. The ids are streamed, so there is no copy of them as JSON.
      */
     void tokenize(Exchange exchange, Response response) {
-        TokenizeResponse answer = workers.call(
+        TokenizeResponse tokens = workers.call(
                 response::whenGone,
                 exchange.call().body().size(),
                 () -> read(Fields.parse(exchange.call().body().take())));
         exchange.begin(response, "application/json");
-        Pump pump = response.pump(answer);
+        Pump pump = response.pump(tokens);
         pump.ready();
         pump.await();
         response.end();

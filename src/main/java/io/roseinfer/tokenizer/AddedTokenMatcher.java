@@ -1,6 +1,6 @@
 package io.roseinfer.tokenizer;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -51,7 +51,7 @@ final class AddedTokenMatcher {
      */
     AddedTokenMatcher(List<AddedToken> tokens, Normalizer normalizer) {
         for (AddedToken token : tokens) {
-            String text = normalizer.apply(token.content(), new Steps());
+            String text = normalizer.apply(token.content(), new WorkCounter());
             if (!text.isEmpty()) {
                 add(new Wanted(token, text));
             }
@@ -73,15 +73,15 @@ final class AddedTokenMatcher {
     /**
      * Splits {@code text[from .. to)}; with {@code ordinary}, special tokens are text.
      *
-     * @param steps counts the characters read
+     * @param work counts the characters read
      */
-    void split(String text, int from, int to, boolean ordinary, Parts parts, Steps steps) {
+    void split(String text, int from, int to, boolean ordinary, Parts parts, WorkCounter work) {
         int plainFrom = from;
         int spacesEnd = from;
         int i = from;
         while (i < to) {
-            steps.take(1);
-            Wanted wanted = firsts.get(text.charAt(i)) ? longestAt(text, i, to, steps) : null;
+            work.add(1);
+            Wanted wanted = firsts.get(text.charAt(i)) ? longestAt(text, i, to, work) : null;
             if (wanted == null) {
                 i++;
                 continue;
@@ -89,11 +89,11 @@ final class AddedTokenMatcher {
             AddedToken token = wanted.token;
             int matchEnd = i + wanted.text.length();
             if (!(ordinary && token.special()) && !(token.singleWord() && touchesWord(text, i, matchEnd, from, to))) {
-                int start = token.lstrip() ? Math.max(spacesBefore(text, i, plainFrom, steps), plainFrom) : i;
+                int start = token.lstrip() ? Math.max(spacesBefore(text, i, plainFrom, work), plainFrom) : i;
                 int end = matchEnd;
                 if (token.rstrip()) {
                     // A token of spaces may match again within a measured run; measuring it again would be O(n²).
-                    spacesEnd = matchEnd < spacesEnd ? spacesEnd : spacesAfter(text, matchEnd, to, steps);
+                    spacesEnd = matchEnd < spacesEnd ? spacesEnd : spacesAfter(text, matchEnd, to, work);
                     end = spacesEnd;
                 }
                 if (plainFrom < start) {
@@ -112,11 +112,11 @@ final class AddedTokenMatcher {
         }
     }
 
-    private @Nullable Wanted longestAt(String text, int start, int to, Steps steps) {
+    private @Nullable Wanted longestAt(String text, int start, int to, WorkCounter work) {
         Wanted longest = null;
         Node node = root;
         for (int i = start; i < to; i++) {
-            steps.take(1);
+            work.add(1);
             node = node.next.get(text.charAt(i));
             if (node == null) {
                 break;
@@ -133,19 +133,19 @@ final class AddedTokenMatcher {
                 || (end < to && CharacterClass.isWord(text.codePointAt(end)));
     }
 
-    private static int spacesBefore(String text, int start, int from, Steps steps) {
+    private static int spacesBefore(String text, int start, int from, WorkCounter work) {
         int i = start;
         while (i > from && CharacterClass.isSpace(text.charAt(i - 1))) {
-            steps.take(1);
+            work.add(1);
             i--;
         }
         return i;
     }
 
-    private static int spacesAfter(String text, int end, int to, Steps steps) {
+    private static int spacesAfter(String text, int end, int to, WorkCounter work) {
         int i = end;
         while (i < to && CharacterClass.isSpace(text.charAt(i))) {
-            steps.take(1);
+            work.add(1);
             i++;
         }
         return i;

@@ -2,8 +2,8 @@ package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.base.Steps;
 import io.roseinfer.base.Utf16;
+import io.roseinfer.base.WorkCounter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -61,29 +61,29 @@ final class BpeTokenizer implements Tokenizer {
 
     @Override
     public int[] encode(String text) {
-        return encode(text, false, PostProcessor.NONE, new Steps());
+        return encode(text, false, PostProcessor.NONE, new WorkCounter());
     }
 
     @Override
     public int[] encodePrompt(String text) {
-        return encode(text, false, postProcessor, new Steps());
+        return encode(text, false, postProcessor, new WorkCounter());
     }
 
     @Override
     public int[] encodeOrdinary(String text) {
-        return encode(text, true, PostProcessor.NONE, new Steps());
+        return encode(text, true, PostProcessor.NONE, new WorkCounter());
     }
 
     /**
      * Encodes a text.
      *
-     * @param steps counts the work, to within a constant factor
+     * @param work counts the work, to within a constant factor
      */
-    int[] encode(String text, boolean ordinary, PostProcessor around, Steps steps) {
+    int[] encode(String text, boolean ordinary, PostProcessor around, WorkCounter work) {
         requireEncodable(text);
-        Encoding encoding = new Encoding(ordinary, text.length() / 3, steps);
+        Encoding encoding = new Encoding(ordinary, text.length() / 3, work);
         around.before().forEach(encoding.ids::add);
-        unnormalized.split(text, 0, text.length(), ordinary, encoding, steps);
+        unnormalized.split(text, 0, text.length(), ordinary, encoding, work);
         around.after().forEach(encoding.ids::add);
         return encoding.ids.toArray();
     }
@@ -138,7 +138,7 @@ final class BpeTokenizer implements Tokenizer {
     private final class Encoding implements AddedTokenMatcher.Parts {
         private final boolean ordinary;
         private final IdList ids;
-        private final Steps steps;
+        private final WorkCounter work;
         private final BytePairMerger merger;
 
         /** Whether the current part is the beginning of the whole text. */
@@ -156,21 +156,21 @@ final class BpeTokenizer implements Tokenizer {
             }
         };
 
-        Encoding(boolean ordinary, int expectedIds, Steps steps) {
+        Encoding(boolean ordinary, int expectedIds, WorkCounter work) {
             this.ordinary = ordinary;
             this.ids = new IdList(expectedIds);
-            this.steps = steps;
-            this.merger = new BytePairMerger(merges, steps);
+            this.work = work;
+            this.merger = new BytePairMerger(merges, work);
         }
 
         @Override
         public void plain(String text, int from, int to) {
             first = from == 0;
             if (normalizer.isNone()) {
-                normalized.split(text, from, to, ordinary, plainWords, steps);
+                normalized.split(text, from, to, ordinary, plainWords, work);
             } else {
-                String part = normalizer.apply(text.substring(from, to), steps);
-                normalized.split(part, 0, part.length(), ordinary, plainWords, steps);
+                String part = normalizer.apply(text.substring(from, to), work);
+                normalized.split(part, 0, part.length(), ordinary, plainWords, work);
             }
         }
 
@@ -192,7 +192,7 @@ final class BpeTokenizer implements Tokenizer {
             int start = from;
             while (start < to) {
                 int end = preTokenizer.splitter().wordEnd(text, start, to);
-                steps.take(end - start);
+                work.add(end - start);
                 int whole = words.find(text, start, end);
                 if (whole == Symbols.MISSING) {
                     symbols.add(text, start, end, merger);

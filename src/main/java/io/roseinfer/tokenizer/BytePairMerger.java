@@ -1,6 +1,6 @@
 package io.roseinfer.tokenizer;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import java.util.Arrays;
 
 /**
@@ -12,7 +12,7 @@ final class BytePairMerger {
     private static final int GONE = -1;
 
     private final MergeTable merges;
-    private final Steps steps;
+    private final WorkCounter work;
     private int[] symbols = new int[32];
     private int[] previous = new int[32];
     private int[] next = new int[32];
@@ -27,11 +27,11 @@ final class BytePairMerger {
     /**
      * Creates a merger with an empty word.
      *
-     * @param steps counts symbols, pair lookups and candidates, as the measure of work
+     * @param work counts symbols, pair lookups and candidates, as the measure of work
      */
-    public BytePairMerger(MergeTable merges, Steps steps) {
+    public BytePairMerger(MergeTable merges, WorkCounter work) {
         this.merges = merges;
-        this.steps = steps;
+        this.work = work;
     }
 
     /** Appends a symbol to the word. */
@@ -72,7 +72,7 @@ final class BytePairMerger {
             next = Arrays.copyOf(next, length * 2);
         }
         symbols[length++] = symbol;
-        steps.take(1);
+        work.add(1);
     }
 
     /** Merges the word, appends its ids to {@code out} and begins the next word. */
@@ -82,7 +82,7 @@ final class BytePairMerger {
         }
         link();
         while (!candidates.isEmpty()) {
-            steps.take(1);
+            work.add(1);
             long candidate = candidates.removeSmallest();
             int rank = (int) (candidate >>> 32);
             int position = (int) candidate;
@@ -134,7 +134,7 @@ final class BytePairMerger {
     }
 
     private int rankAt(int position) {
-        steps.take(1);
+        work.add(1);
         return merges.rank(symbols[position], symbols[next[position]]);
     }
 }

@@ -3,7 +3,7 @@ package io.roseinfer.tokenizer;
 import com.knuddels.jtokkit.Encodings;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -75,7 +75,7 @@ final class Gpt2Ranks {
             byteIds[tokens.get(id)[0] & 0xff] = id;
         }
         MergeTable merges = new MergeTable(TOKENS - byteIds.length);
-        BytePairMerger merger = new BytePairMerger(merges, new Steps());
+        BytePairMerger merger = new BytePairMerger(merges, new WorkCounter());
         IdList pair = new IdList(2);
         for (int id = byteIds.length; id < TOKENS; id++) {
             for (byte value : tokens.get(id)) {

@@ -1,6 +1,6 @@
 package io.roseinfer.tokenizer;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import java.text.Normalizer;
 import java.text.Normalizer.Form;
 import java.util.Arrays;
@@ -21,18 +21,18 @@ final class NormalizationFormC {
     private static final int CHUNK = 4096;
     private static final int NONE = -1;
 
-    private final Steps steps;
+    private final WorkCounter work;
     private final Map<Integer, int[]> decompositions = new HashMap<>();
     private final Map<Long, Integer> composites = new HashMap<>();
 
-    private NormalizationFormC(Steps steps) {
-        this.steps = steps;
+    private NormalizationFormC(WorkCounter work) {
+        this.work = work;
     }
 
     /** Returns the normalized text. */
-    static String of(String text, Steps steps) {
-        steps.take(text.length());
-        return text.chars().allMatch(c -> c < FIRST_MARK) ? text : new NormalizationFormC(steps).normalized(text);
+    static String of(String text, WorkCounter work) {
+        work.add(text.length());
+        return text.chars().allMatch(c -> c < FIRST_MARK) ? text : new NormalizationFormC(work).normalized(text);
     }
 
     private String normalized(String text) {
@@ -41,7 +41,7 @@ final class NormalizationFormC {
         int start = 0;
         while (start < text.length()) {
             int end = runEnd(text, start);
-            steps.take(end - start);
+            work.add(end - start);
             if (end - start > SHORT_RUN) {
                 out.append(Normalizer.normalize(text.substring(done, start), Form.NFC));
                 appendComposed(sorted(decomposed(text, start, end)), out);
@@ -77,7 +77,7 @@ final class NormalizationFormC {
         int size = 0;
         for (int i = start; i < end; i += Character.charCount(text.codePointAt(i))) {
             int[] parts = decompositions.computeIfAbsent(text.codePointAt(i), NormalizationFormC::decomposition);
-            steps.take(parts.length);
+            work.add(parts.length);
             if (size + parts.length > points.length) {
                 points = Arrays.copyOf(points, 2 * points.length + parts.length);
             }
@@ -111,7 +111,7 @@ final class NormalizationFormC {
     }
 
     private void sort(int[] points, int from, int to, int[] sorted) {
-        steps.take(to - from);
+        work.add(to - from);
         int[] next = new int[CombiningClasses.COUNT + 1];
         for (int i = from; i < to; i++) {
             next[CombiningClasses.rank(points[i]) + 1]++;
@@ -131,7 +131,7 @@ final class NormalizationFormC {
         int starter = NONE;
         int rankBefore = 0;
         for (int point : points) {
-            steps.take(1);
+            work.add(1);
             int rank = CombiningClasses.rank(point);
             boolean reaches = starter != NONE && (rankBefore == 0 || rankBefore < rank);
             int composite = reaches ? composite(points[starter], point) : NONE;

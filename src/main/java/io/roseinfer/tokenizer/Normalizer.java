@@ -1,6 +1,6 @@
 package io.roseinfer.tokenizer;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import java.util.List;
 
 /**
@@ -17,21 +17,21 @@ record Normalizer(List<Step> steps) {
 
     /** A change to a text. */
     sealed interface Step {
-        String apply(String text, Steps steps);
+        String apply(String text, WorkCounter work);
     }
 
     /** Unicode's Normalization Form C. */
     record Nfc() implements Step {
         @Override
-        public String apply(String text, Steps steps) {
-            return NormalizationFormC.of(text, steps);
+        public String apply(String text, WorkCounter work) {
+            return NormalizationFormC.of(text, work);
         }
     }
 
     /** Prepends a prefix to a text that is not empty. */
     record Prepend(String prefix) implements Step {
         @Override
-        public String apply(String text, Steps steps) {
+        public String apply(String text, WorkCounter work) {
             return text.isEmpty() ? text : prefix + text;
         }
     }
@@ -39,8 +39,8 @@ record Normalizer(List<Step> steps) {
     /** Replaces every occurrence of a string. */
     record Replace(String from, String to) implements Step {
         @Override
-        public String apply(String text, Steps steps) {
-            steps.take(text.length());
+        public String apply(String text, WorkCounter work) {
+            work.add(text.length());
             return apply(text);
         }
 
@@ -80,10 +80,10 @@ record Normalizer(List<Step> steps) {
         return steps.isEmpty();
     }
 
-    String apply(String text, Steps taken) {
+    String apply(String text, WorkCounter work) {
         String normalized = text;
         for (Step step : steps) {
-            normalized = step.apply(normalized, taken);
+            normalized = step.apply(normalized, work);
         }
         return normalized;
     }

@@ -14,7 +14,7 @@
  *   <li>A tokenizer is immutable and thread-safe. The state of a call is local to it.
  *   <li>Time is O(n log n) for every text, even if it is one word: no backtracking, no recursion, no rescanning. Added tokens are
  *       found with a trie, and runs of combining marks are sorted ({@code NormalizationFormC}).
- *   <li>An interrupt ends a call. {@link io.roseinfer.base.Steps} counts its work and checks the interrupt status; a test compares the
+ *   <li>An interrupt ends a call. {@link io.roseinfer.base.WorkCounter} counts its work and checks the interrupt status; a test compares the
  *       counts for adversarial texts.
  *   <li>There is one decoder: {@code decode(ids)} uses a {@link io.roseinfer.tokenizer.Detokenizer}, so the pieces of a stream always
  *       add up to the whole text.

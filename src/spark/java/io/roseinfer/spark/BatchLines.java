@@ -88,7 +88,7 @@ final class BatchLines {
             return;
         }
         List<Completion> done = ended.completions();
-        part.write(model.answer(line, call, done));
+        part.write(model.response(line, call, done));
         int tokens =
                 done.stream().mapToInt(completion -> completion.tokens().size()).sum();
         counts = counts.plus(new Counts(1, 0, call.promptTokens(), tokens));

@@ -85,10 +85,10 @@ public final class RoseinferPlugin implements SparkPlugin {
         gauge(registry, "steps", EngineStats::steps);
     }
 
-    private static void gauge(MetricRegistry registry, String name, ToLongFunction<EngineStats> figure) {
+    private static void gauge(MetricRegistry registry, String name, ToLongFunction<EngineStats> value) {
         Gauge<Long> sum = () -> ExecutorEngines.all().stream()
                 .map(Engine::stats)
-                .mapToLong(figure)
+                .mapToLong(value)
                 .sum();
         registry.register(name, sum);
     }

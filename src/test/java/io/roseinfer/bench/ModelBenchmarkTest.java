@@ -45,10 +45,10 @@ class ModelBenchmarkTest {
                 options);
     }
 
-    /** On a device where a step takes 2 ms, a step takes 2 ms: neither the rows' prompts, computed once, nor the warm-up are in a figure. */
+    /** Every device step takes 2 ms. The rows' prompts are computed once, before the measurement. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void run_device_of_known_speed_is_measured_as_such(int inFlight) {
+    void step_time_excludes_prefill_and_warm_up(int inFlight) {
         AtomicLong now = new AtomicLong();
         AtomicLong steps = new AtomicLong();
         SimOptions device = SimOptions.defaults().withMaxInFlight(inFlight).withOnStep(step -> {
@@ -71,10 +71,10 @@ class ModelBenchmarkTest {
         assertThat(steps).hasValue(4 * (1 + 20) + 1);
     }
 
-    /** On a device where a step takes 2 ms. */
+    /** Every device step takes 2 ms. */
     @ParameterizedTest
     @CsvSource({"0, 0, 0", "1, 0, 1", "0, 5000000, 3", "2, 5000000, 3", "4, 5000000, 4"})
-    void warm_up_of_a_point_needs_both_runs_and_time(int runs, long nanos, int expected) {
+    void warm_up_takes_a_minimum_of_runs_and_of_time(int runs, long nanos, int expected) {
         AtomicLong steps = new AtomicLong();
         SimOptions device = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
         ModelBenchmark.Settings settings =
@@ -85,10 +85,10 @@ class ModelBenchmarkTest {
         assertThat(steps).hasValue(expected + 1);
     }
 
-    /** The simulated token is a hash of all tokens of its row, so a wrong one anywhere before shows. */
+    /** The simulated token is a hash of all tokens of its row, so it reveals any wrong earlier token. */
     @ParameterizedTest
     @CsvSource({"1, 1, 1", "2, 1, 1", "2, 6, 1", "1, 6, 1", "2, 6, 3"})
-    void steps_any_depth_feed_what_each_row_sampled_in_every_run(int inFlight, int rows, int runs) {
+    void each_step_feeds_the_token_that_its_row_sampled_last(int inFlight, int rows, int runs) {
         ModelBenchmark.Settings settings = settings(new Decode(6));
         try (SimRunner device = runner(settings, SimOptions.defaults().withMaxInFlight(inFlight));
                 SimRunner oracle = runner(settings, SimOptions.defaults())) {
@@ -103,7 +103,7 @@ class ModelBenchmarkTest {
         }
     }
 
-    /** A row's last token, from a device that computes all of the row's tokens anew for every one it yields. */
+    /** Returns a row's last token, computed with one full prefill per token. */
     private static int alone(SimRunner device, ModelSteps of, int row) {
         int[] tokens = new int[26];
         Arrays.setAll(tokens, position -> of.promptToken(row, position));
@@ -126,7 +126,7 @@ class ModelBenchmarkTest {
 
     @ParameterizedTest
     @CsvSource({"1000, 1025", "2147483647, 2147483672"})
-    void row_longer_than_the_context_is_refused_before_a_model_is_loaded_for_it(int context, long tokens) {
+    void row_longer_than_the_context_is_rejected_before_model_load(int context, long tokens) {
         ModelBenchmark.Settings settings =
                 new ModelBenchmark.Settings(List.of(new Decode(1)), context, 25, new WarmUp(0, 0), 1);
         assertThatThrownBy(() -> settings.engineOptions(EngineOptions.defaults(), 1024))
@@ -136,12 +136,12 @@ class ModelBenchmarkTest {
     }
 
     @Test
-    void tokens_of_a_step_are_counted_beyond_an_int() {
+    void token_count_of_a_step_may_exceed_an_int() {
         assertThat(new Prefill(65_536, 65_536).tokensPerStep()).isEqualTo(1L << 32);
     }
 
     @Test
-    void benchmark_prompts_beyond_a_step_are_refused_with_the_limit() {
+    void prompts_beyond_the_step_limit_are_rejected_with_the_limit() {
         ModelBenchmark.Settings settings = settings(new Prefill(64, 1024));
         try (ModelRunner runner = runner(settings, SimOptions.defaults())) {
             assertThatThrownBy(() -> new ModelBenchmark(runner, settings, () -> 0, Observers.NONE))
@@ -151,7 +151,7 @@ class ModelBenchmarkTest {
     }
 
     @Test
-    void row_timing_is_a_line_of_the_table() {
+    void timing_is_printed_as_one_table_row() {
         ModelTiming timing = new ModelTiming(new Decode(8), List.of(4.0, 3.5, 5.0));
         assertThat(ModelReport.row(timing))
                 .isEqualTo("decode 8              4.000      3.500      5.000       2000.0\n");

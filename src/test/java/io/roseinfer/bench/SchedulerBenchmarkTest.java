@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class SchedulerBenchmarkTest {
-    /** A step takes one second of the run's clock, everything else nothing. */
+    /** Duration of a step on the run's clock; nothing else takes time. */
     private static final long SECOND = 1_000_000_000;
 
     private final List<String> banners = new ArrayList<>();
@@ -38,7 +38,7 @@ class SchedulerBenchmarkTest {
     }
 
     @Test
-    void run_online_prefills_one_by_one_and_decodes_together() {
+    void online_mode_prefills_one_by_one_and_decodes_in_one_batch() {
         SchedulerRun run = run(Mode.ONLINE, Sim.workload(3, 5, 4));
         assertThat(run.prefillNanos()).isEqualTo(3 * SECOND);
         assertThat(run.decodeNanos()).isEqualTo(3 * SECOND);
@@ -49,18 +49,18 @@ class SchedulerBenchmarkTest {
     }
 
     @Test
-    void run_offline_prefills_and_decodes_together() {
+    void offline_mode_batches_prefill_and_decode() {
         assertThat(run(Mode.OFFLINE, Sim.workload(3, 5, 4)).totalNanos()).isEqualTo(4 * SECOND);
     }
 
     @Test
-    void run_naive_takes_one_request_after_the_other() {
+    void naive_mode_runs_requests_sequentially() {
         assertThat(run(Mode.NAIVE, Sim.workload(3, 5, 4)).totalNanos()).isEqualTo(12 * SECOND);
     }
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void run_any_mode_generates_what_was_asked_for(Mode mode) {
+    void every_mode_generates_the_requested_tokens(Mode mode) {
         SchedulerRun run = run(mode, Sim.workload(20, 5, 4));
         assertThat(run.promptTokens()).isEqualTo(100);
         assertThat(run.completionTokens()).isEqualTo(80);
@@ -69,29 +69,29 @@ class SchedulerBenchmarkTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void run_one_token_per_request_is_done_with_the_prefill(Mode mode) {
+    void requests_of_one_token_end_with_the_prefill(Mode mode) {
         SchedulerRun run = run(mode, Sim.workload(3, 5, 1));
         assertThat(run.requests()).extracting(RequestTimes::completionTokens).containsOnly(1);
     }
 
-    /** Room for one request of 9 tokens alone: the second waits for the first to end. */
+    /** The pool fits one request of 9 tokens: the second request waits until the first ends. */
     @Test
     @Timeout(20)
-    void run_online_with_a_tight_pool_decodes_until_there_is_room() {
+    void online_mode_decodes_until_the_pool_has_free_blocks() {
         SchedulerRun run = run(Sim.options(false).withKvBlocks(3), Mode.ONLINE, 0, 1, Sim.workload(3, 5, 4))
                 .getFirst();
         assertThat(run.completionTokens()).isEqualTo(12);
     }
 
     @Test
-    void run_warmups_and_repeats_returns_the_repeats_alone() {
+    void warm_up_runs_are_excluded_from_results() {
         assertThat(run(Sim.options(true), Mode.ONLINE, 1, 2, Sim.workload(2, 5, 2)))
                 .hasSize(2);
         assertThat(banners).containsExactly("WARMUP 1/1", "MEASURED 1/2", "MEASURED 2/2");
     }
 
     @Test
-    void run_request_that_never_fits_is_refused() {
+    void request_larger_than_the_pool_is_rejected() {
         List<GenerationRequest> workload = List.of(GenerationRequest.ofTokens(Sim.VOCABULARY));
         assertThatThrownBy(() -> run(Mode.ONLINE, workload))
                 .isInstanceOf(BadInput.class)

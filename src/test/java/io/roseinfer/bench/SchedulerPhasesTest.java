@@ -19,10 +19,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Which step of {@code bench scheduler} counts as prefill, which as decode, and whose tokens are whose. */
+/** Tests of how {@code bench scheduler} attributes steps and tokens to prefill and decode. */
 @Timeout(60)
 class SchedulerPhasesTest {
-    /** A step takes one second of the run's clock, everything else nothing. */
+    /** Duration of a step on the run's clock; nothing else takes time. */
     private static final long SECOND = 1_000_000_000;
 
     private static final int ROUNDS = 200;
@@ -41,9 +41,9 @@ class SchedulerPhasesTest {
         return Sim.options(false).withScheduler(scheduler.build());
     }
 
-    /** Four requests one after the other: four prefills and four times four decode steps of one token. */
+    /** Four sequential requests: four prefills, and four decode steps of one token for each request. */
     @Test
-    void requests_that_decode_before_the_next_one_is_added_decode_in_decode_time() {
+    void sequential_requests_split_time_into_prefill_and_decode() {
         SchedulerRun run = run(
                 options(SchedulerOptions.builder().prefixCache(false).maxActiveRequests(1)),
                 Mode.ONLINE,
@@ -53,9 +53,9 @@ class SchedulerPhasesTest {
         assertThat(run.decodedTokens()).isEqualTo(16);
     }
 
-    /** A second prompt whose chunks share steps with rows that decode: those steps are prefill, with all they generate. */
+    /** Chunks of the second prompt share steps with decode rows; these steps and their tokens count as prefill. */
     @Test
-    void step_with_prompt_tokens_is_prefill_whatever_else_it_decodes() {
+    void step_with_prompt_tokens_counts_as_prefill_even_with_decode_rows() {
         SchedulerRun run = run(
                 options(SchedulerOptions.builder()
                         .prefixCache(false)
@@ -63,7 +63,7 @@ class SchedulerPhasesTest {
                         .prefillMaxTokens(3)),
                 Mode.OFFLINE,
                 Sim.workload(2, 4, 4));
-        // Prompt tokens: 3; 1 and 2 of the next prompt; 2 beside a row that decodes. Then 2, 2 and 1 rows that decode.
+        // Prompt tokens: 3; 1 and 2 of the next prompt; 2 with a decode row. Then 2, 2 and 1 decode rows.
         assertThat(run.prefillNanos()).isEqualTo(3 * SECOND);
         assertThat(run.decodeNanos()).isEqualTo(3 * SECOND);
         assertThat(run.decodedTokens()).isEqualTo(5);
@@ -75,7 +75,7 @@ class SchedulerPhasesTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
-    void time_of_every_step_and_every_token_is_counted_exactly_once(long seed) {
+    void every_step_and_token_is_counted_exactly_once(long seed) {
         Random random = new Random(seed);
         int decodeBatch = 1 + random.nextInt(5);
         SchedulerOptions.Builder scheduler = SchedulerOptions.builder()

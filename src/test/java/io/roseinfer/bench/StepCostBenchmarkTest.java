@@ -48,10 +48,10 @@ class StepCostBenchmarkTest {
         return costs;
     }
 
-    /** Under a clock that moves by a microsecond per reading every phase takes one: its own reading and nothing else. */
+    /** The clock advances by 1 µs per reading, so every phase takes 1 µs. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void run_every_pair_is_measured_over_all_its_steps(boolean chunkedPrefill) {
+    void every_combination_is_measured_over_all_its_steps(boolean chunkedPrefill) {
         List<StepCost> costs = run(chunkedPrefill, List.of(1, 20), List.of(0, 50));
         assertThat(costs).extracting(StepCost::running).containsExactly(1, 1, 20, 20);
         assertThat(costs).extracting(StepCost::waiting).containsExactly(0, 50, 0, 50);
@@ -63,7 +63,7 @@ class StepCostBenchmarkTest {
         });
     }
 
-    /** First in, first out, and counts how often it is asked. */
+    /** First-come first-served policy that counts its calls. */
     private static final class Counting implements AdmissionPolicy {
         private long asked;
 
@@ -81,7 +81,7 @@ class StepCostBenchmarkTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void requests_that_wait_are_looked_at_in_as_many_steps_as_are_measured(boolean chunkedPrefill) {
+    void admission_policy_ranks_waiting_requests_in_every_measured_step(boolean chunkedPrefill) {
         Counting alone = new Counting();
         run(chunkedPrefill, alone, List.of(20), List.of(0));
         Counting queued = new Counting();
@@ -91,14 +91,14 @@ class StepCostBenchmarkTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void admission_is_timed_wherever_requests_wait(boolean chunkedPrefill) {
+    void admission_is_timed_only_if_requests_wait(boolean chunkedPrefill) {
         List<StepCost> costs = run(chunkedPrefill, List.of(1, 20), List.of(0, 1, 50));
         assertThat(costs).extracting(cost -> cost.admitMicros().count()).containsExactly(0, 10, 10, 0, 10, 10);
         assertThat(costs).extracting(cost -> cost.admitMicros().max()).containsOnly(0.0, 3.0);
     }
 
     @Test
-    void of_steps_leaves_the_device_out() {
+    void step_cost_excludes_device_time() {
         StepRecord step = StepRecords.step(Map.of(
                 Fact.PLAN_NANOS,
                 2_000L,

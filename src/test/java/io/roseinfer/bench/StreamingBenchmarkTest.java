@@ -8,7 +8,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.bench.http.CallResult;
-import io.roseinfer.bench.http.EngineAnswer;
+import io.roseinfer.bench.http.EngineResponse;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Engine;
@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StreamingBenchmarkTest {
     private static final EngineOptions OPTIONS = Sim.options(true);
 
-    private final List<String> heard = Collections.synchronizedList(new ArrayList<>());
+    private final List<String> events = Collections.synchronizedList(new ArrayList<>());
     private Runnable onEnd = () -> {};
 
     private List<RunResult> run(
@@ -48,23 +48,23 @@ class StreamingBenchmarkTest {
         RunListener listener = new RunListener() {
             @Override
             public void started(Phase phase, int number, int of, int requests) {
-                heard.add("%s %d/%d of %d".formatted(phase, number, of, requests));
+                events.add("%s %d/%d of %d".formatted(phase, number, of, requests));
             }
 
             @Override
             public void requestEnded() {
-                heard.add("request");
+                events.add("request");
                 onEnd.run();
             }
 
             @Override
             public void finished(Phase phase, RunResult result) {
-                heard.add("done");
+                events.add("done");
             }
 
             @Override
             public void warmedUp(WarmUp warmUp) {
-                heard.add("warmed up by " + warmUp.runs());
+                events.add("warmed up by " + warmUp.runs());
             }
         };
         try (SimRunner runner = Sim.runner(options, onStep)) {
@@ -87,9 +87,9 @@ class StreamingBenchmarkTest {
     }
 
     @Test
-    void run_warmups_and_repeats_returns_the_repeats_alone() {
+    void warm_up_runs_are_excluded_from_results() {
         assertThat(run(1, 2)).hasSize(2);
-        assertThat(heard)
+        assertThat(events)
                 .containsExactly(
                         "WARMUP 1/1 of 2",
                         "request",
@@ -113,23 +113,23 @@ class StreamingBenchmarkTest {
         assertThat(runs.warmUp().runs()).isGreaterThanOrEqualTo(2);
         assertThat(runs.warmUp().automatic()).isTrue();
         assertThat(runs.warmUp().difference()).isPresent();
-        assertThat(heard).containsSubsequence("warmed up by " + runs.warmUp().runs(), "MEASURED 1/2 of 2");
-        assertThat(heard).noneMatch(line -> line.startsWith("WARMUP"));
+        assertThat(events).containsSubsequence("warmed up by " + runs.warmUp().runs(), "MEASURED 1/2 of 2");
+        assertThat(events).noneMatch(line -> line.startsWith("WARMUP"));
     }
 
     @Test
-    void run_second_run_finds_nothing_of_the_first_in_the_prefix_cache() {
+    void prefix_cache_is_cleared_between_runs() {
         assertThat(run(0, 2))
                 .extracting(result -> result.after().total(Fact.CACHED_TOKENS))
                 .containsExactly(0L, 0L);
     }
 
-    private static EngineAnswer answer(CallResult call) {
+    private static EngineResponse answer(CallResult call) {
         return call.engine().orElseThrow();
     }
 
     @Test
-    void run_requests_gives_each_the_tokens_it_gets_alone() {
+    void tokens_under_load_equal_those_of_a_solo_run() {
         OfferedLoad load = Sim.load(20, 5, 7);
         RunResult together = run(OPTIONS, load);
         try (Engine engine = Sim.engine(Sim.options(false), step -> {}, Clock.system())) {
@@ -145,7 +145,7 @@ class StreamingBenchmarkTest {
     }
 
     @Test
-    void run_requests_counts_their_tokens() {
+    void prompt_and_completion_tokens_are_counted() {
         RunResult result = run(OPTIONS, Sim.load(6, 5, 7));
         assertThat(result.promptTokens()).isEqualTo(30);
         assertThat(result.completionTokens()).isEqualTo(42);
@@ -158,9 +158,9 @@ class StreamingBenchmarkTest {
         return latency.nanos(stamps)[0];
     }
 
-    /** The parts of the time to first token add up, to what the clamp of tokenizing inside the submit call took. */
+    /** The components of TTFT add up after adding back the tokenize time that is clamped in the submit call. */
     @Test
-    void run_requests_have_stamps_that_add_up() {
+    void timestamps_add_up_to_the_time_to_first_token() {
         for (CallResult call : run(OPTIONS, Sim.load(50, 5, 3)).requests()) {
             RequestStamps stamps = answer(call).stamps();
             long clamped =
@@ -176,7 +176,7 @@ class StreamingBenchmarkTest {
     }
 
     @Test
-    void run_overload_counts_what_was_rejected_and_finishes_the_rest() {
+    void rejected_requests_are_counted_and_accepted_ones_complete() {
         CountDownLatch allRejected = new CountDownLatch(9);
         onEnd = allRejected::countDown;
         EngineOptions options = OPTIONS.withMaxInflightRequests(1);
@@ -196,7 +196,7 @@ class StreamingBenchmarkTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void run_done_leaves_cached_blocks_alone(boolean prefixCache) {
+    void finished_run_keeps_only_cached_blocks(boolean prefixCache) {
         RunResult result = run(Sim.options(prefixCache), Sim.load(8, 9, 4));
         assertThat(result.after().blocksInUse()).isZero();
         // 12 of a request's 13 tokens have keys and values: three full blocks, which no other request shares.
@@ -204,7 +204,7 @@ class StreamingBenchmarkTest {
     }
 
     @Test
-    void run_device_dies_fails_with_its_reason() {
+    void failed_device_fails_the_run_with_its_reason() {
         LongConsumer thirdStep = step -> {
             if (step == 3) {
                 throw new DeviceFailure("the device fell off the bus", false);
@@ -217,9 +217,9 @@ class StreamingBenchmarkTest {
                 .hasMessageContaining("fell off the bus");
     }
 
-    /** The others have 50 tokens each to go, and no request follows that would show whether more are sent. */
+    /** The other requests have 50 tokens each, and the invalid request is the last one. */
     @Test
-    void run_request_that_never_fits_fails_instead_of_measuring_the_others() {
+    void invalid_request_fails_the_run() {
         List<OfferedRequest> requests = new ArrayList<>(Sim.load(2, 5, 50).requests());
         requests.add(new OfferedRequest(0, new Prompt.Tokens(Sim.VOCABULARY), 3));
         assertThatThrownBy(() -> run(OPTIONS, new OfferedLoad(requests, OfferedLoad.Pacing.BURST)))

@@ -3,7 +3,7 @@ package io.roseinfer.tokenizer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -49,7 +49,7 @@ class BytePairMergerTest {
             Random random = new Random(seed);
             int letters = 1 + random.nextInt(4);
             MergeTable merges = randomMerges(random, letters, 1 + random.nextInt(60));
-            BytePairMerger merger = new BytePairMerger(merges, new Steps());
+            BytePairMerger merger = new BytePairMerger(merges, new WorkCounter());
             for (int i = 0; i < 40; i++) {
                 List<Integer> word =
                         random.ints(random.nextInt(80), 0, letters).boxed().toList();
@@ -70,8 +70,8 @@ class BytePairMergerTest {
         for (int i = 0; i < 20; i++) {
             doubling.add(i, i, i + 1);
         }
-        Steps steps = new Steps();
-        BytePairMerger merger = new BytePairMerger(doubling, steps);
+        WorkCounter work = new WorkCounter();
+        BytePairMerger merger = new BytePairMerger(doubling, work);
         for (int i = 0; i < length; i++) {
             merger.add(0);
         }
@@ -79,14 +79,14 @@ class BytePairMergerTest {
         merger.merge(ids);
         assertThat(ids.toArray()).containsExactly(Integer.numberOfTrailingZeros(length));
         // One per symbol, one per pair initially, at most two per merge, and two per candidate.
-        assertThat(steps.taken()).isLessThan(9L * length);
+        assertThat(work.count()).isLessThan(9L * length);
     }
 
     @Test
     void interrupt_ends_the_merges_of_a_long_word() {
         MergeTable doubling = new MergeTable(1);
         doubling.add(0, 0, 1);
-        BytePairMerger merger = new BytePairMerger(doubling, new Steps());
+        BytePairMerger merger = new BytePairMerger(doubling, new WorkCounter());
         for (int i = 0; i < 100_000; i++) {
             merger.add(0);
         }
@@ -96,7 +96,7 @@ class BytePairMergerTest {
     }
 
     @Test
-    void table_of_many_merges_finds_each_and_no_other() {
+    void table_of_many_merges_finds_exactly_its_merges() {
         Random random = new Random(51);
         MergeTable merges = randomMerges(random, 256, 20_000);
         for (int rank = 0; rank < 20_000; rank++) {

@@ -2,7 +2,7 @@ package io.roseinfer.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import io.roseinfer.tokenizer.PipelineParityTest.Pipeline;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,9 +86,9 @@ class EncodingStepsTest {
     }
 
     private static long steps(BpeTokenizer tokenizer, String text) {
-        Steps steps = new Steps();
-        tokenizer.encode(text, false, PostProcessor.NONE, steps);
-        return steps.taken();
+        WorkCounter work = new WorkCounter();
+        tokenizer.encode(text, false, PostProcessor.NONE, work);
+        return work.count();
     }
 
     /** Every unit, repeated, one after the other. */

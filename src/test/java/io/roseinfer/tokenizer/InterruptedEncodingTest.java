@@ -3,7 +3,7 @@ package io.roseinfer.tokenizer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
@@ -51,7 +51,7 @@ class InterruptedEncodingTest {
             public void added(AddedToken token) {}
         };
         String text = "a<s>" + "b".repeat(LONG);
-        assertThatThrownBy(() -> matcher.split(text, 0, text.length(), false, interrupting, new Steps()))
+        assertThatThrownBy(() -> matcher.split(text, 0, text.length(), false, interrupting, new WorkCounter()))
                 .isInstanceOf(CancellationException.class);
     }
 
@@ -63,6 +63,6 @@ class InterruptedEncodingTest {
     @MethodSource("normalizations")
     void interrupt_ends_normalization(Normalizer.Step step) {
         String text = "a\u0301\u0323 ".repeat(LONG);
-        assertCancelled(() -> step.apply(text, new Steps()));
+        assertCancelled(() -> step.apply(text, new WorkCounter()));
     }
 }

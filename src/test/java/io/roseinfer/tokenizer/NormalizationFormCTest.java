@@ -2,7 +2,7 @@ package io.roseinfer.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 import java.text.Normalizer;
 import java.text.Normalizer.Form;
 import java.util.ArrayList;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The result equals that of the JDK's normalizer, in linear time. */
+/** Compares the result with the JDK's normalizer, and checks that the time is linear. */
 class NormalizationFormCTest {
     private static IntStream codePoints() {
         return IntStream.rangeClosed(0, Character.MAX_CODE_POINT).filter(c -> c < 0xd800 || c >= 0xe000);
@@ -35,7 +35,7 @@ class NormalizationFormCTest {
 
     private static void assertNormalized(String text, String description) {
         String expected = Normalizer.normalize(text, Form.NFC);
-        assertThat(NormalizationFormC.of(text, new Steps()).equals(expected))
+        assertThat(NormalizationFormC.of(text, new WorkCounter()).equals(expected))
                 .as(
                         "%s: %s",
                         description,
@@ -147,8 +147,8 @@ class NormalizationFormCTest {
     }
 
     private static long steps(String text) {
-        Steps steps = new Steps();
-        NormalizationFormC.of(text, steps);
-        return steps.taken();
+        WorkCounter work = new WorkCounter();
+        NormalizationFormC.of(text, work);
+        return work.count();
     }
 }

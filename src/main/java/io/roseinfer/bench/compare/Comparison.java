@@ -92,7 +92,7 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
     public static Comparison of(List<Pair> pairs) {
         Map<String, PairedRatio> ratios = new LinkedHashMap<>();
         List<Pair> blocks = pairs.subList(0, pairs.size() / 2 * 2);
-        for (String name : figures(blocks.size() < MIN_PAIRS ? List.of() : blocks)) {
+        for (String name : metrics(blocks.size() < MIN_PAIRS ? List.of() : blocks)) {
             double[] a = values(blocks, name, Pair::a);
             double[] b = values(blocks, name, Pair::b);
             if (DoubleStream.concat(Arrays.stream(a), Arrays.stream(b)).allMatch(value -> value > 0)) {
@@ -103,32 +103,32 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
     }
 
     /** Returns the metrics that every run has. */
-    private static List<String> figures(List<Pair> pairs) {
+    private static List<String> metrics(List<Pair> pairs) {
         return pairs.stream()
                 .findFirst()
                 .map(first -> first.a().keySet().stream()
-                        .filter(figure -> pairs.stream()
+                        .filter(metric -> pairs.stream()
                                 .allMatch(pair ->
-                                        pair.a().containsKey(figure) && pair.b().containsKey(figure)))
+                                        pair.a().containsKey(metric) && pair.b().containsKey(metric)))
                         .toList())
                 .orElse(List.of());
     }
 
     /** Returns the metrics without a ratio because they are 0 in some run. */
     public List<String> withZeros() {
-        return figures(pairs).stream()
-                .filter(figure -> !hasRatio(figure) && hasZero(figure))
+        return metrics(pairs).stream()
+                .filter(metric -> !hasRatio(metric) && hasZero(metric))
                 .toList();
     }
 
-    private boolean hasRatio(String figure) {
-        return ratios.containsKey(figure);
+    private boolean hasRatio(String metric) {
+        return ratios.containsKey(metric);
     }
 
-    private boolean hasZero(String figure) {
+    private boolean hasZero(String metric) {
         return pairs.stream()
                 .anyMatch(pair ->
-                        pair.a().getOrDefault(figure, 1.0) <= 0 || pair.b().getOrDefault(figure, 1.0) <= 0);
+                        pair.a().getOrDefault(metric, 1.0) <= 0 || pair.b().getOrDefault(metric, 1.0) <= 0);
     }
 
     private static double[] values(List<Pair> pairs, String name, Function<Pair, Map<String, Double>> arm) {
@@ -142,22 +142,22 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
      *
      * @param share share by which b may be worse
      */
-    public Outcome judge(String figure, double share) {
-        PairedRatio ratio = ratios.get(figure);
-        boolean higher = RunMetrics.isHigherBetter(figure);
+    public Outcome judge(String metric, double share) {
+        PairedRatio ratio = ratios.get(metric);
+        boolean higher = RunMetrics.isHigherBetter(metric);
         boolean worse;
         if (ratio != null) {
             worse = higher ? ratio.high() < 1 - share : ratio.low() > 1 + share;
             return worse ? Outcome.WORSE : Outcome.NOT_WORSE;
         }
         worse = pairs.size() >= MIN_PAIRS
-                && figures(pairs).contains(figure)
-                && all(higher ? Pair::b : Pair::a, figure, value -> value == 0)
-                && all(higher ? Pair::a : Pair::b, figure, value -> value > 0);
+                && metrics(pairs).contains(metric)
+                && all(higher ? Pair::b : Pair::a, metric, value -> value == 0)
+                && all(higher ? Pair::a : Pair::b, metric, value -> value > 0);
         return worse ? Outcome.WORSE : Outcome.UNDECIDED;
     }
 
-    private boolean all(Function<Pair, Map<String, Double>> arm, String figure, DoublePredicate test) {
-        return Arrays.stream(values(pairs, figure, arm)).allMatch(test);
+    private boolean all(Function<Pair, Map<String, Double>> arm, String metric, DoublePredicate test) {
+        return Arrays.stream(values(pairs, metric, arm)).allMatch(test);
     }
 }

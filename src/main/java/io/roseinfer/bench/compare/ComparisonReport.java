@@ -55,7 +55,7 @@ public final class ComparisonReport {
         out.format("A: %s\n", arms.a().isEmpty() ? "no additional flags" : String.join(" ", arms.a()));
         out.format("B: %s\n", arms.b().isEmpty() ? "no additional flags" : String.join(" ", arms.b()));
         Map<String, PairedRatio> shown = new LinkedHashMap<>(comparison.ratios());
-        shown.keySet().removeIf(figure -> !SHOWN.contains(figure) && !figure.equals(arms.metric()));
+        shown.keySet().removeIf(metric -> !SHOWN.contains(metric) && !metric.equals(arms.metric()));
         double span = shown.values().stream()
                 .mapToDouble(ratio -> Math.max(1 - ratio.low(), ratio.high() - 1))
                 .max()
@@ -68,8 +68,8 @@ public final class ComparisonReport {
             row(out, comparison, entry.getKey(), entry.getValue(), span);
         }
         comparison.withZeros().stream()
-                .filter(figure -> SHOWN.contains(figure) || figure.equals(arms.metric()))
-                .forEach(figure -> rowWithoutRatio(out, comparison, figure));
+                .filter(metric -> SHOWN.contains(metric) || metric.equals(arms.metric()))
+                .forEach(metric -> rowWithoutRatio(out, comparison, metric));
         if (shown.size() > 1) {
             out.format("%s\n", UNCORRECTED);
         }
@@ -81,31 +81,31 @@ public final class ComparisonReport {
         return String.format(Locale.ROOT, "%.0f %% .. 1 .. +%.0f %%", -100 * span, 100 * span);
     }
 
-    private static void row(Formatter out, Comparison comparison, String figure, PairedRatio ratio, double span) {
+    private static void row(Formatter out, Comparison comparison, String metric, PairedRatio ratio, double span) {
         out.format(
                 "%-20s %10.3f %10.3f %8.4f  %-18s %6.2f %%  %s\n",
-                figure,
-                median(comparison, figure, Comparison.Pair::a),
-                median(comparison, figure, Comparison.Pair::b),
+                metric,
+                median(comparison, metric, Comparison.Pair::a),
+                median(comparison, metric, Comparison.Pair::b),
                 ratio.ratio(),
                 String.format(Locale.ROOT, "%.4f .. %.4f", ratio.low(), ratio.high()),
                 100 * ratio.smallestEffect(),
                 drawn(ratio, span));
     }
 
-    private static void rowWithoutRatio(Formatter out, Comparison comparison, String figure) {
+    private static void rowWithoutRatio(Formatter out, Comparison comparison, String metric) {
         out.format(
                 "%-20s %10.3f %10.3f %8s  0 in some run\n",
-                figure,
-                median(comparison, figure, Comparison.Pair::a),
-                median(comparison, figure, Comparison.Pair::b),
+                metric,
+                median(comparison, metric, Comparison.Pair::a),
+                median(comparison, metric, Comparison.Pair::b),
                 "–");
     }
 
     private static double median(
-            Comparison comparison, String figure, Function<Comparison.Pair, Map<String, Double>> arm) {
+            Comparison comparison, String metric, Function<Comparison.Pair, Map<String, Double>> arm) {
         return Summary.of(comparison.pairs().stream()
-                        .mapToDouble(pair -> arm.apply(pair).getOrDefault(figure, 0.0))
+                        .mapToDouble(pair -> arm.apply(pair).getOrDefault(metric, 0.0))
                         .toArray())
                 .p50();
     }

@@ -84,12 +84,12 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
         return table;
     }
 
-    private static Map<String, String> row(int pair, long seed, String arm, Map<String, Double> figures) {
+    private static Map<String, String> row(int pair, long seed, String arm, Map<String, Double> metrics) {
         Map<String, String> row = new LinkedHashMap<>();
         row.put("pair", Integer.toString(pair));
         row.put("seed", Long.toString(seed));
         row.put("arm", arm);
-        figures.forEach((name, value) -> row.put(name, value.toString()));
+        metrics.forEach((name, value) -> row.put(name, value.toString()));
         return row;
     }
 }

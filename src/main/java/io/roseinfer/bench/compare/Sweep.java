@@ -50,21 +50,21 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     }
 
     private static double rate(SweepPoint point) {
-        return point.figure(SweepPoint.OFFERED_RATE).orElse(Double.POSITIVE_INFINITY);
+        return point.metric(SweepPoint.OFFERED_RATE).orElse(Double.POSITIVE_INFINITY);
     }
 
-    /** A searched rate, as far as it is known from the points. */
-    public sealed interface Answer {
+    /** The result of a search for a rate, as far as it is known from the points. */
+    public sealed interface SearchedRate {
         /**
          * The rate is between two points.
          *
          * @param point the last point by rate that passes, as do all before it
          * @param beyond the next point, which fails; empty if all points pass
          */
-        record Between(SweepPoint point, Optional<SweepPoint> beyond) implements Answer {}
+        record Between(SweepPoint point, Optional<SweepPoint> beyond) implements SearchedRate {}
 
         /** The point with the lowest rate fails. */
-        record BelowAll() implements Answer {}
+        record BelowAll() implements SearchedRate {}
 
         /**
          * The rate is unknown because the deciding run is invalid.
@@ -72,11 +72,11 @@ public record Sweep(List<SweepPoint> points, double attainment) {
          * @param undecided the invalid point
          * @param least the last point before it, which passes; empty if there is none
          */
-        record NotKnown(SweepPoint undecided, Optional<SweepPoint> least) implements Answer {}
+        record NotKnown(SweepPoint undecided, Optional<SweepPoint> least) implements SearchedRate {}
     }
 
     /** Returns the highest rate up to which all points meet the objective. */
-    public Answer highest(Settings settings) {
+    public SearchedRate highest(Settings settings) {
         return last(settings, point -> point.meets(attainment));
     }
 
@@ -84,29 +84,29 @@ public record Sweep(List<SweepPoint> points, double attainment) {
      * Returns the knee: the highest rate up to which good requests complete at 95 % or more of the request rate. Beyond it, throughput no
      * longer follows the load.
      */
-    public Answer knee(Settings settings) {
+    public SearchedRate knee(Settings settings) {
         return last(settings, point -> {
-            double good = point.figure("completion_rate").orElse(0)
-                    * point.figure("good_share").orElse(0);
+            double good = point.metric("completion_rate").orElse(0)
+                    * point.metric("good_share").orElse(0);
             return good >= KEEPS_UP * rate(point);
         });
     }
 
-    /** Returns the last point by rate before the first one that fails a test; an invalid point before that leaves the answer unknown. */
-    private static Answer last(Settings settings, Predicate<SweepPoint> passes) {
+    /** Returns the last point by rate before the first one that fails a test; an invalid point before that leaves the rate unknown. */
+    private static SearchedRate last(Settings settings, Predicate<SweepPoint> passes) {
         Optional<SweepPoint> last = Optional.empty();
         for (SweepPoint point : settings.points()) {
             if (!point.counts()) {
-                return new Answer.NotKnown(point, last);
+                return new SearchedRate.NotKnown(point, last);
             }
             if (!passes.test(point)) {
-                return last.map(lower -> (Answer) new Answer.Between(lower, Optional.of(point)))
-                        .orElseGet(Answer.BelowAll::new);
+                return last.map(lower -> (SearchedRate) new SearchedRate.Between(lower, Optional.of(point)))
+                        .orElseGet(SearchedRate.BelowAll::new);
             }
             last = Optional.of(point);
         }
-        return last.map(point -> (Answer) new Answer.Between(point, Optional.empty()))
-                .orElseGet(Answer.BelowAll::new);
+        return last.map(point -> (SearchedRate) new SearchedRate.Between(point, Optional.empty()))
+                .orElseGet(SearchedRate.BelowAll::new);
     }
 
     /** Returns whether the sweep varies the request rate. */
@@ -121,7 +121,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
 
     /** Returns the tokens per second of one user, from the median time per output token. */
     public static OptionalDouble tokensPerUser(SweepPoint point) {
-        OptionalDouble millis = point.figure("median_tpot_ms");
+        OptionalDouble millis = point.metric("median_tpot_ms");
         return millis.isPresent() && millis.getAsDouble() > 0
                 ? OptionalDouble.of(1e3 / millis.getAsDouble())
                 : OptionalDouble.empty();
@@ -150,6 +150,6 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     }
 
     private static double throughput(SweepPoint point) {
-        return point.figure("output_throughput").orElse(0);
+        return point.metric("output_throughput").orElse(0);
     }
 }

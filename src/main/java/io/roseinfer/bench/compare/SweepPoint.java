@@ -1,5 +1,6 @@
 package io.roseinfer.bench.compare;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.http.SchedulerCounts;
@@ -14,42 +15,46 @@ import java.util.OptionalDouble;
  * One run of a sweep.
  *
  * @param flags values of the varied flags
- * @param figures metrics by the names of {@link RunMetrics}; {@code offered_rate} in requests per second for loads with times; and
+ * @param metrics by the names of {@link RunMetrics}; {@code offered_rate} in requests per second for loads with times; and
  *     {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} for engines with known steps
  * @param failed number of failed requests
  * @param reasons reasons why the run is invalid; empty if it is valid
  */
-public record SweepPoint(Map<String, String> flags, Map<String, Double> figures, int failed, List<String> reasons) {
+public record SweepPoint(
+        Map<String, String> flags,
+        @JsonProperty("figures") Map<String, Double> metrics,
+        int failed,
+        List<String> reasons) {
     /** The metric with the scheduled request rate. */
     public static final String OFFERED_RATE = "offered_rate";
 
     public SweepPoint {
         flags = Collections.unmodifiableMap(new LinkedHashMap<>(flags));
-        figures = Collections.unmodifiableMap(new LinkedHashMap<>(figures));
+        metrics = Collections.unmodifiableMap(new LinkedHashMap<>(metrics));
         reasons = List.copyOf(reasons);
     }
 
     /** Returns the point of a run. */
     public static SweepPoint of(
             Map<String, String> flags, LoadResult run, RunValidity verdict, Map<String, Double> bounds) {
-        Map<String, Double> figures = new LinkedHashMap<>();
+        Map<String, Double> metrics = new LinkedHashMap<>();
         if (run.isScheduled() && Double.isFinite(run.scheduledRate())) {
-            figures.put(OFFERED_RATE, run.scheduledRate());
+            metrics.put(OFFERED_RATE, run.scheduledRate());
         }
-        figures.putAll(RunMetrics.of(run, bounds));
+        metrics.putAll(RunMetrics.of(run, bounds));
         SchedulerCounts.of(run).ifPresent(counts -> {
-            figures.put("preemptions", (double) counts.preemptions());
-            figures.put("recomputed_tokens", (double) counts.recomputedTokens());
-            figures.put("forced_admissions", (double) counts.forcedAdmissions());
-            figures.put("cache_hit_rate", counts.cacheHitRate());
+            metrics.put("preemptions", (double) counts.preemptions());
+            metrics.put("recomputed_tokens", (double) counts.recomputedTokens());
+            metrics.put("forced_admissions", (double) counts.forcedAdmissions());
+            metrics.put("cache_hit_rate", counts.cacheHitRate());
         });
         int failed = run.calls().size() - run.completed().size();
-        return new SweepPoint(flags, figures, failed, verdict.reasons());
+        return new SweepPoint(flags, metrics, failed, verdict.reasons());
     }
 
     /** Returns a metric; empty without samples. */
-    public OptionalDouble figure(String name) {
-        Double value = figures.get(name);
+    public OptionalDouble metric(String name) {
+        Double value = metrics.get(name);
         return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
@@ -64,6 +69,6 @@ public record SweepPoint(Map<String, String> flags, Map<String, Double> figures,
      * @param attainment share of all requests, including failed ones, 0 to 1
      */
     public boolean meets(double attainment) {
-        return counts() && figure("good_share").orElse(0) >= attainment;
+        return counts() && metric("good_share").orElse(0) >= attainment;
     }
 }

@@ -22,8 +22,8 @@ public final class SweepReport {
                 + String.format(
                         Locale.ROOT,
                         ": goodput %.2f requests/s, %.1f %% good, TTFT p99 %s ms, TPOT p50 %s ms%s",
-                        point.figure("request_goodput").orElse(0),
-                        100 * point.figure("good_share").orElse(0),
+                        point.metric("request_goodput").orElse(0),
+                        100 * point.metric("good_share").orElse(0),
                         number(point, "p99_ttft_ms"),
                         number(point, "median_tpot_ms"),
                         point.counts() ? "" : ", INVALID: " + point.reasons().getFirst());
@@ -37,13 +37,13 @@ public final class SweepReport {
                         .collect(Collectors.joining(" "));
     }
 
-    private static String known(SweepPoint point, String figure, String format, double factor) {
-        OptionalDouble value = point.figure(figure);
+    private static String known(SweepPoint point, String metric, String format, double factor) {
+        OptionalDouble value = point.metric(metric);
         return value.isPresent() ? String.format(Locale.ROOT, format, factor * value.getAsDouble()) : "-";
     }
 
-    private static String number(SweepPoint point, String figure) {
-        return known(point, figure, "%.2f", 1);
+    private static String number(SweepPoint point, String metric) {
+        return known(point, metric, "%.2f", 1);
     }
 
     /** Returns the table and the searched rates. Every line ends with a newline. */
@@ -69,7 +69,7 @@ public final class SweepReport {
                 "preempts",
                 "hit %");
         double most = sweep.points().stream()
-                .mapToDouble(point -> point.figure("request_goodput").orElse(0))
+                .mapToDouble(point -> point.metric("request_goodput").orElse(0))
                 .max()
                 .orElse(1);
         for (Sweep.Settings settings : sweep.bySettings()) {
@@ -102,13 +102,13 @@ public final class SweepReport {
     }
 
     private static void row(Formatter out, SweepPoint point, int width, double most) {
-        double goodput = point.figure("request_goodput").orElse(0);
+        double goodput = point.metric("request_goodput").orElse(0);
         out.format(
                 "%-" + width + "s %9s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s  %s%s\n",
                 flags(point.flags()),
                 number(point, SweepPoint.OFFERED_RATE),
                 goodput,
-                100 * point.figure("good_share").orElse(0),
+                100 * point.metric("good_share").orElse(0),
                 point.failed(),
                 number(point, "median_ttft_ms"),
                 number(point, "p99_ttft_ms"),
@@ -122,21 +122,21 @@ public final class SweepReport {
 
     private static void settings(Formatter out, Sweep sweep, Sweep.Settings settings, Map<String, Double> bounds) {
         if (settings.points().stream()
-                .noneMatch(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent())) {
+                .noneMatch(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent())) {
             return;
         }
         String of = settings.flags().isEmpty() ? "" : " with " + flags(settings.flags());
-        out.format("Knee%s: %s\n", of, answer(sweep.knee(settings)));
+        out.format("Knee%s: %s\n", of, rateText(sweep.knee(settings)));
         if (!bounds.isEmpty()) {
-            out.format("Highest rate that meets the objective%s: %s\n", of, answer(sweep.highest(settings)));
+            out.format("Highest rate that meets the objective%s: %s\n", of, rateText(sweep.highest(settings)));
         }
     }
 
-    private static String answer(Sweep.Answer answer) {
-        String why = answer instanceof Sweep.Answer.NotKnown open
+    private static String rateText(Sweep.SearchedRate searched) {
+        String why = searched instanceof Sweep.SearchedRate.NotKnown open
                 ? " (" + open.undecided().reasons().getFirst() + ")"
                 : "";
-        return answer(answer, rate -> String.format(Locale.ROOT, "%.2f", rate)) + why;
+        return rateText(searched, rate -> String.format(Locale.ROOT, "%.2f", rate)) + why;
     }
 
     /**
@@ -144,15 +144,15 @@ public final class SweepReport {
      *
      * @param number formatter of rates
      */
-    public static String answer(Sweep.Answer answer, DoubleFunction<String> number) {
-        return switch (answer) {
-            case Sweep.Answer.Between found ->
+    public static String rateText(Sweep.SearchedRate searched, DoubleFunction<String> number) {
+        return switch (searched) {
+            case Sweep.SearchedRate.Between found ->
                 found.beyond()
                         .map(beyond ->
                                 "between " + number.apply(offered(found.point())) + " and " + rate(beyond, number))
                         .orElseGet(() -> rate(found.point(), number) + " or more");
-            case Sweep.Answer.BelowAll none -> "below all measured rates";
-            case Sweep.Answer.NotKnown open ->
+            case Sweep.SearchedRate.BelowAll none -> "below all measured rates";
+            case Sweep.SearchedRate.NotKnown open ->
                 "unknown"
                         + open.least()
                                 .map(point -> ", at least " + rate(point, number))
@@ -162,11 +162,11 @@ public final class SweepReport {
     }
 
     private static double offered(SweepPoint point) {
-        return point.figure(SweepPoint.OFFERED_RATE).orElse(Double.POSITIVE_INFINITY);
+        return point.metric(SweepPoint.OFFERED_RATE).orElse(Double.POSITIVE_INFINITY);
     }
 
     private static String rate(SweepPoint point, DoubleFunction<String> number) {
-        OptionalDouble rate = point.figure(SweepPoint.OFFERED_RATE);
+        OptionalDouble rate = point.metric(SweepPoint.OFFERED_RATE);
         return rate.isPresent() ? number.apply(rate.getAsDouble()) + " requests/s" : "an unlimited rate";
     }
 }

@@ -62,8 +62,8 @@ public record SweepResult(Own roseinfer) implements BenchResult {
             OptionalDouble kneeBelow,
             OptionalInt kneeUndecidedBy) {
         private static Found of(Sweep.Settings setting, Sweep sweep) {
-            Sweep.Answer highest = sweep.highest(setting);
-            Sweep.Answer knee = sweep.knee(setting);
+            Sweep.SearchedRate highest = sweep.highest(setting);
+            Sweep.SearchedRate knee = sweep.knee(setting);
             return new Found(
                     setting.flags(),
                     rate(highest),
@@ -74,20 +74,20 @@ public record SweepResult(Own roseinfer) implements BenchResult {
                     undecidedBy(knee, sweep));
         }
 
-        private static OptionalDouble rate(Sweep.Answer answer) {
-            return answer instanceof Sweep.Answer.Between found
-                    ? found.point().figure(SweepPoint.OFFERED_RATE)
+        private static OptionalDouble rate(Sweep.SearchedRate searched) {
+            return searched instanceof Sweep.SearchedRate.Between found
+                    ? found.point().metric(SweepPoint.OFFERED_RATE)
                     : OptionalDouble.empty();
         }
 
-        private static OptionalDouble rateBelow(Sweep.Answer answer) {
+        private static OptionalDouble rateBelow(Sweep.SearchedRate searched) {
             Optional<SweepPoint> beyond =
-                    answer instanceof Sweep.Answer.Between found ? found.beyond() : Optional.empty();
-            return beyond.map(point -> point.figure(SweepPoint.OFFERED_RATE)).orElseGet(OptionalDouble::empty);
+                    searched instanceof Sweep.SearchedRate.Between found ? found.beyond() : Optional.empty();
+            return beyond.map(point -> point.metric(SweepPoint.OFFERED_RATE)).orElseGet(OptionalDouble::empty);
         }
 
-        private static OptionalInt undecidedBy(Sweep.Answer answer, Sweep sweep) {
-            return answer instanceof Sweep.Answer.NotKnown open
+        private static OptionalInt undecidedBy(Sweep.SearchedRate searched, Sweep sweep) {
+            return searched instanceof Sweep.SearchedRate.NotKnown open
                     ? OptionalInt.of(sweep.points().indexOf(open.undecided()))
                     : OptionalInt.empty();
         }
@@ -121,7 +121,7 @@ public record SweepResult(Own roseinfer) implements BenchResult {
 
     private static Map<String, String> row(SweepPoint point) {
         Map<String, String> row = new LinkedHashMap<>(point.flags());
-        point.figures().forEach((name, value) -> row.put(name, value.toString()));
+        point.metrics().forEach((name, value) -> row.put(name, value.toString()));
         row.put("failed", Integer.toString(point.failed()));
         row.put("invalid", String.join("; ", point.reasons()));
         return row;

@@ -48,7 +48,7 @@ final class Call {
     Optional<JsonNode> rawStamps = Optional.empty();
 
     /** The response of an in-process engine. */
-    Optional<EngineAnswer> engine = Optional.empty();
+    Optional<EngineResponse> engine = Optional.empty();
 
     /** The content of an event with a choice that has neither token ids nor usage. */
     enum Content {

@@ -31,7 +31,7 @@ public record CallResult(
         Usage usage,
         Optional<ServerStamps> server,
         Optional<String> error,
-        Optional<EngineAnswer> engine) {
+        Optional<EngineResponse> engine) {
 
     /** Creates the result of a request to a server. */
     public CallResult(

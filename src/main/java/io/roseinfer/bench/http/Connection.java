@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** A connection for one call at a time. The sending thread starts a call, the reader's thread ends it. */
 final class Connection {
     /** The current call, and the callback for its end. */
-    private record Ongoing(AnswerReader reader, Call call, Consumer<Call> ended) {}
+    private record Ongoing(ResponseReader reader, Call call, Consumer<Call> ended) {}
 
     private final SocketChannel channel;
     private volatile @Nullable SelectionKey key;
@@ -54,7 +54,7 @@ final class Connection {
 
     /** Writes a request; the reader's thread writes what the socket does not accept immediately. */
     void send(ByteBuffer request, Call call, Consumer<Call> ended) throws IOException {
-        ongoing.set(new Ongoing(new AnswerReader(call), call, ended));
+        ongoing.set(new Ongoing(new ResponseReader(call), call, ended));
         int unused = channel.write(request);
         if (request.hasRemaining()) {
             unwritten = request;

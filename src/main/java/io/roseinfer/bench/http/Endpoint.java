@@ -107,9 +107,9 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
 
     private static Optional<JsonNode> get(URI base, Optional<String> apiKey, String path) {
         try {
-            return answer(request(base, apiKey, path))
-                    .filter(answer -> answer.statusCode() == 200)
-                    .map(answer -> StrictJson.parse(answer.body()));
+            return response(request(base, apiKey, path))
+                    .filter(response -> response.statusCode() == 200)
+                    .map(response -> StrictJson.parse(response.body()));
         } catch (JacksonException unknown) {
             return Optional.empty();
         }
@@ -122,7 +122,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         return request;
     }
 
-    private static Optional<HttpResponse<byte[]>> answer(HttpRequest.Builder request) {
+    private static Optional<HttpResponse<byte[]>> response(HttpRequest.Builder request) {
         try (HttpClient client = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(PATIENCE)
@@ -173,8 +173,8 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         HttpRequest.Builder request = request(base, apiKey, kind.path)
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofByteArray(body(like)));
-        return answer(request)
-                .map(answer -> answer.statusCode() == 400 || answer.statusCode() == 422)
+        return response(request)
+                .map(response -> response.statusCode() == 400 || response.statusCode() == 422)
                 .orElse(false);
     }
 

@@ -117,7 +117,7 @@ public final class EngineTarget implements Target {
             call.completionTokens = completion.tokens().size();
             call.totalTokens = call.promptTokens + call.completionTokens;
             call.server = Optional.of(stamps(completion));
-            call.engine = Optional.of(new EngineAnswer(
+            call.engine = Optional.of(new EngineResponse(
                     new RequestStamps(call.sentNanos, submitted, completion.timeline()),
                     completion.finishReason(),
                     completion.ids()));

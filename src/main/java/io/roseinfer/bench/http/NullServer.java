@@ -94,7 +94,7 @@ public final class NullServer implements AutoCloseable {
             InputStream in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
             OutputStream out = socket.getOutputStream();
             while (true) {
-                answer(StrictJson.parse(body(in)), out);
+                respond(StrictJson.parse(body(in)), out);
             }
         } catch (IOException gone) {
             // The client disconnected.
@@ -134,7 +134,7 @@ public final class NullServer implements AutoCloseable {
         return line.toString();
     }
 
-    private static void answer(JsonNode request, OutputStream out) throws IOException {
+    private static void respond(JsonNode request, OutputStream out) throws IOException {
         int tokens = Math.max(1, request.path("max_tokens").asInt(1));
         int prompt = request.path("prompt").isArray() ? request.path("prompt").size() : 1;
         out.write(tokens == 1 ? ONLY : FIRST);

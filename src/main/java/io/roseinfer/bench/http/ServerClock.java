@@ -37,10 +37,10 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
         long best = Long.MAX_VALUE;
         for (int i = 0; i < QUESTIONS; i++) {
             long asked = clock.nanos();
-            Optional<JsonNode> answer = endpoint.get("/debug/clock");
+            Optional<JsonNode> response = endpoint.get("/debug/clock");
             long answered = clock.nanos();
             long theirs =
-                    answer.map(node -> node.path("monotonic_ns").asLong(-1)).orElse(-1L);
+                    response.map(node -> node.path("monotonic_ns").asLong(-1)).orElse(-1L);
             if (theirs < 0) {
                 return ours;
             }
@@ -100,13 +100,13 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
         List<StepRecord> steps = new ArrayList<>();
         long next = 0;
         while (shift.isPresent()) {
-            Optional<JsonNode> answer = endpoint.get("/debug/steps?limit=4096&engine=" + engine + "&from=" + next);
-            JsonNode data = answer.map(node -> node.path("data")).orElse(MissingNode.getInstance());
+            Optional<JsonNode> response = endpoint.get("/debug/steps?limit=4096&engine=" + engine + "&from=" + next);
+            JsonNode data = response.map(node -> node.path("data")).orElse(MissingNode.getInstance());
             if (data.isEmpty()) {
                 break;
             }
             data.forEach(node -> steps.add(step(node, shift.getAsLong())));
-            next = answer.get().path("next").asLong(next + data.size());
+            next = response.get().path("next").asLong(next + data.size());
         }
         return steps;
     }

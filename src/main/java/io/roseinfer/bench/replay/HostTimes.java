@@ -6,13 +6,13 @@ import java.util.List;
 /**
  * Durations outside of steps in nanoseconds. Lists are samples to draw from; an empty list means no time.
  *
- * @param turnNanos time between two steps while the engine has work
+ * @param iterationNanos time between two steps while the engine has work
  * @param wakeNanos time from a request's arrival at an idle engine until its step starts
  * @param arriving time from sending a request until it is queued
  * @param first time from the engine's first token of a request until the client has it
  * @param later the same for later tokens
  */
-public record HostTimes(long turnNanos, long wakeNanos, List<Long> arriving, List<Long> first, List<Long> later) {
+public record HostTimes(long iterationNanos, long wakeNanos, List<Long> arriving, List<Long> first, List<Long> later) {
     /** No time outside of steps. */
     public static final HostTimes NONE = new HostTimes(0, 0, List.of(), List.of(), List.of());
 

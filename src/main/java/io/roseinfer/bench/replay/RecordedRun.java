@@ -166,7 +166,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         List<CostFit.Sample> samples = samples();
         CostTable costs = CostFit.fit(samples);
         HostTimes host = host();
-        return new StepTimes(costs, pace(samples, costs, host.turnNanos()), host);
+        return new StepTimes(costs, pace(samples, costs, host.iterationNanos()), host);
     }
 
     /**
@@ -199,7 +199,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     }
 
     /** Returns the pace of every step, and of the host between consecutive steps. */
-    private Pace pace(List<CostFit.Sample> samples, CostTable costs, long turnNanos) {
+    private Pace pace(List<CostFit.Sample> samples, CostTable costs, long iterationNanos) {
         List<Long> begin = new ArrayList<>();
         List<Long> end = new ArrayList<>();
         List<Double> cost = new ArrayList<>();
@@ -210,7 +210,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
             if (i > 0 && step.get(Fact.DECODE_ROWS) > 0 && begins > end.getLast()) {
                 begin.add(end.getLast());
                 end.add(begins);
-                cost.add((double) turnNanos);
+                cost.add((double) iterationNanos);
             }
             begin.add(begins);
             end.add(ends);

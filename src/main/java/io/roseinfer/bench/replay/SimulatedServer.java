@@ -258,8 +258,8 @@ public final class SimulatedServer {
                 scheduler.discardRequest(ended);
                 places.add(request.endNanos());
             }
-            if (times.host().turnNanos() > 0) {
-                nowNanos = times.pace().endNanos(nowNanos, (double) times.host().turnNanos(), steps.size());
+            if (times.host().iterationNanos() > 0) {
+                nowNanos = times.pace().endNanos(nowNanos, (double) times.host().iterationNanos(), steps.size());
             }
         }
 

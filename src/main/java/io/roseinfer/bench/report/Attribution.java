@@ -32,7 +32,7 @@ public record Attribution(
 
     /** Computes the breakdown from the timestamps of a run's completed requests. */
     public static Attribution of(LoadResult run) {
-        Steps steps = new Steps(run.steps());
+        StepIndex steps = new StepIndex(run.steps());
         List<TtftBreakdown> first = new ArrayList<>();
         List<ItlBreakdown> gaps = new ArrayList<>();
         for (CallResult call : run.completed()) {
@@ -59,7 +59,7 @@ public record Attribution(
                 run.completed().stream().allMatch(call -> hasFirstStep(call, steps)));
     }
 
-    private static boolean hasFirstStep(CallResult call, Steps steps) {
+    private static boolean hasFirstStep(CallResult call, StepIndex steps) {
         return call.server()
                 .filter(stamps -> !stamps.tokenNanos().isEmpty())
                 .map(stamps -> steps.before(

@@ -33,7 +33,7 @@ record ItlBreakdown(
     static final List<String> PARTS = List.of("decode", "prompts", "idle", "delivery");
 
     /** Returns all gaps of a request. */
-    static List<ItlBreakdown> of(CallResult call, Steps steps) {
+    static List<ItlBreakdown> of(CallResult call, StepIndex steps) {
         List<Long> seen = call.arrivals().nanos();
         List<Long> had = call.server().map(ServerStamps::tokenNanos).orElse(List.of());
         int engine = call.server().map(stamps -> stamps.served().engine()).orElse(0);
@@ -57,7 +57,7 @@ record ItlBreakdown(
     }
 
     private static ItlBreakdown gap(
-            int request, int token, long seenNanos, List<Long> had, List<StepRecord> steps, Steps all) {
+            int request, int token, long seenNanos, List<Long> had, List<StepRecord> steps, StepIndex all) {
         long engine = had.getLast() - had.getFirst();
         double decode = 0;
         double prompts = 0;

@@ -47,30 +47,30 @@ public final class RunMetrics {
      * @param bounds maximum milliseconds of a good request, by metric; if empty, every completed request is good
      */
     public static Map<String, Double> of(LoadResult run, Map<String, Double> bounds) {
-        Map<String, Double> figures = new LinkedHashMap<>();
+        Map<String, Double> metrics = new LinkedHashMap<>();
         LatencyTable.fromSent(run).forEach((metric, values) -> {
             if (values.length > 0) {
                 double[] sorted = values.clone();
                 Arrays.sort(sorted);
-                figures.put("mean_" + metric + "_ms", Summary.of(sorted).mean());
-                figures.put("median_" + metric + "_ms", Percentiles.of(sorted, 50));
-                figures.put("p90_" + metric + "_ms", Percentiles.of(sorted, 90));
-                figures.put("p99_" + metric + "_ms", Percentiles.of(sorted, 99));
+                metrics.put("mean_" + metric + "_ms", Summary.of(sorted).mean());
+                metrics.put("median_" + metric + "_ms", Percentiles.of(sorted, 50));
+                metrics.put("p90_" + metric + "_ms", Percentiles.of(sorted, 90));
+                metrics.put("p99_" + metric + "_ms", Percentiles.of(sorted, 99));
             }
         });
         long good = goodRequests(run, bounds);
-        figures.put("request_throughput", run.completed().size() / run.seconds());
-        figures.put("request_goodput", good / run.seconds());
-        figures.put("output_throughput", run.outputTokens() / run.seconds());
+        metrics.put("request_throughput", run.completed().size() / run.seconds());
+        metrics.put("request_goodput", good / run.seconds());
+        metrics.put("output_throughput", run.outputTokens() / run.seconds());
         double[] ends = run.completed().stream()
                 .mapToDouble(call -> call.times().lastChoiceNanos())
                 .sorted()
                 .toArray();
         if (ends.length > 1 && ends[ends.length - 1] > ends[0]) {
-            figures.put("completion_rate", (ends.length - 1) / (ends[ends.length - 1] - ends[0]) * 1e9);
+            metrics.put("completion_rate", (ends.length - 1) / (ends[ends.length - 1] - ends[0]) * 1e9);
         }
-        figures.put("good_share", good / Math.max(1.0, run.calls().size()));
-        return figures;
+        metrics.put("good_share", good / Math.max(1.0, run.calls().size()));
+        return metrics;
     }
 
     /**

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.WarmUp;
 import io.roseinfer.bench.http.CallResult;
-import io.roseinfer.bench.http.EngineAnswer;
+import io.roseinfer.bench.http.EngineResponse;
 import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.RequestTimeline;
@@ -190,22 +190,22 @@ public record StreamingResult(
             String finishReason,
             @JsonInclude(Include.NON_ABSENT) Optional<int[]> ids) {
         private static Request of(CallResult call, long startNanos, boolean withIds) {
-            EngineAnswer answer = call.engine().orElseThrow();
-            RequestTimeline timeline = answer.stamps().timeline();
+            EngineResponse response = call.engine().orElseThrow();
+            RequestTimeline timeline = response.stamps().timeline();
             return new Request(
                     call.id(),
                     call.usage().promptTokens(),
                     call.cachedTokens(),
-                    answer.stamps().submitStartNanos() - startNanos,
-                    answer.stamps().submitEndNanos() - startNanos,
+                    response.stamps().submitStartNanos() - startNanos,
+                    response.stamps().submitEndNanos() - startNanos,
                     timeline.tokenizedNanos() - startNanos,
                     timeline.admittedNanos() - startNanos,
                     Arrays.stream(timeline.tokenNanos())
                             .map(nanos -> nanos - startNanos)
                             .toArray(),
                     timeline.finishedNanos() - startNanos,
-                    answer.finishReason().text(),
-                    withIds ? Optional.of(answer.ids()) : Optional.empty());
+                    response.finishReason().text(),
+                    withIds ? Optional.of(response.ids()) : Optional.empty());
         }
 
         /** Returns the times of its tokens. */

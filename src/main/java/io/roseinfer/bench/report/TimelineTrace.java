@@ -2,7 +2,7 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.http.CallResult;
-import io.roseinfer.bench.http.EngineAnswer;
+import io.roseinfer.bench.http.EngineResponse;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
@@ -169,8 +169,8 @@ public final class TimelineTrace {
 
     private void request(int process, CallResult call) {
         int thread = FIRST_REQUEST + call.id();
-        EngineAnswer answer = call.engine().orElseThrow();
-        RequestStamps stamps = answer.stamps();
+        EngineResponse response = call.engine().orElseThrow();
+        RequestStamps stamps = response.stamps();
         RequestTimeline timeline = stamps.timeline();
         name(process, thread, "thread_name", "request " + call.id());
         slice(process, thread, "tokenize", "request", stamps.submitStartNanos(), timeline.tokenizedNanos());
@@ -184,7 +184,7 @@ public final class TimelineTrace {
         beginSlice(process, thread, "decode", "request", stamps.firstTokenNanos(), timeline.finishedNanos());
         out.writeObjectPropertyStart("args");
         out.writeNumberProperty("completion_tokens", stamps.tokens());
-        out.writeStringProperty("finish_reason", answer.finishReason().text());
+        out.writeStringProperty("finish_reason", response.finishReason().text());
         out.writeNumberProperty("engine", timeline.engine());
         out.writeEndObject();
         out.writeEndObject();

@@ -56,7 +56,7 @@ record TtftBreakdown(int request, int promptTokens, Map<String, Double> parts) {
     }
 
     /** Returns the breakdown of a request; empty without server timestamps or tokens. */
-    static Optional<TtftBreakdown> of(CallResult call, Steps steps) {
+    static Optional<TtftBreakdown> of(CallResult call, StepIndex steps) {
         if (call.server().isEmpty() || call.arrivals().nanos().isEmpty()) {
             return Optional.empty();
         }

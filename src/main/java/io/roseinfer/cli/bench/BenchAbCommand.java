@@ -163,9 +163,9 @@ public final class BenchAbCommand implements Command {
             fitLengths(first, one, second, other);
             results.environments.add(one.environment().ofMany());
             results.environments.add(other.environment().ofMany());
-            Set<String> told = new HashSet<>();
+            Set<String> printed = new HashSet<>();
             Comparison.Pairs measured =
-                    new Comparison.Pairs(arm(first, one, told, terminal), arm(second, other, told, terminal));
+                    new Comparison.Pairs(arm(first, one, printed, terminal), arm(second, other, printed, terminal));
             for (long seed = flags.seed(); measured.all().size() < pairs && measured.discarded() <= pairs; seed++) {
                 if (measured.measure(seed)) {
                     terminal.note(ComparisonReport.line(
@@ -256,19 +256,19 @@ public final class BenchAbCommand implements Command {
     /**
      * Returns an arm that runs a system.
      *
-     * @param told messages already printed; each is printed once
+     * @param printed messages already printed; each is printed once
      */
     private static Comparison.Arm arm(
-            ServeCommandLine line, SystemUnderTest system, Set<String> told, Terminal terminal) {
+            ServeCommandLine line, SystemUnderTest system, Set<String> printed, Terminal terminal) {
         return seed -> {
             BenchServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
             system.notes(result).stream()
-                    .filter(note -> told.add(note.replaceAll("[0-9.]+", "")))
+                    .filter(note -> printed.add(note.replaceAll("[0-9.]+", "")))
                     .forEach(terminal::note);
             RunValidity verdict = line.flags().verdict(result, system, Optional.empty());
             verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
-            verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("hint: " + remedy));
+            verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
             return verdict.isValid()
                     ? Optional.of(RunMetrics.of(result, line.flags().objective().goodput()))
                     : Optional.empty();

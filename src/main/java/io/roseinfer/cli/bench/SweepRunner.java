@@ -41,7 +41,7 @@ final class SweepRunner implements AutoCloseable {
     private Map<String, String> setting = Map.of();
 
     /** Remedies already printed. */
-    private final Set<String> told = new HashSet<>();
+    private final Set<String> printed = new HashSet<>();
 
     SweepRunner(Terminal terminal) {
         this.terminal = terminal;
@@ -63,7 +63,7 @@ final class SweepRunner implements AutoCloseable {
         // are still measured.
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
         RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
-        verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("hint: " + remedy));
+        verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
         verdict.notes().stream().map(note -> "point " + flags + ": " + note).forEach(terminal::note);
         return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());
     }

@@ -60,12 +60,12 @@ public final class StopSignals {
      * @param stop receives the exit code for the signal
      */
     public static Handled handle(IntConsumer stop) {
-        AtomicBoolean told = new AtomicBoolean();
+        AtomicBoolean signaled = new AtomicBoolean();
         InvocationHandler handler = (proxy, method, args) -> {
             if (!method.getName().equals("handle")) {
                 return method.invoke(stop, args);
             }
-            if (told.getAndSet(true)) {
+            if (signaled.getAndSet(true)) {
                 Runtime.getRuntime().halt(SIGNALLED + number(args[0]));
             }
             stop.accept(SIGNALLED + number(args[0]));

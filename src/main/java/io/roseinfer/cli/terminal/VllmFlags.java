@@ -19,59 +19,60 @@ final class VllmFlags {
             "is not supported: requests have only what bench serve measures; leave it out";
 
     /** The counterpart of each flag; used only by commands that have the flags it requires. */
-    private static final Map<String, Answer> ANSWERS = Map.ofEntries(
-            answer(
+    private static final Map<String, Counterpart> COUNTERPARTS = Map.ofEntries(
+            counterpart(
                     "--max-num-seqs",
                     "is --max-batch-size (rows of a decode step) or --max-active-requests (requests that run) here",
                     "--max-batch-size",
                     "--max-active-requests"),
-            answer("--max-num-batched-tokens", "is --prefill-max-tokens here", "--prefill-max-tokens"),
-            answer("--enable-chunked-prefill", "is --chunked-prefill here", "--chunked-prefill"),
-            answer("--no-enable-chunked-prefill", "is --no-chunked-prefill here", "--no-chunked-prefill"),
-            answer("--gpu-memory-utilization", MEMORY, "--kv-blocks"),
-            answer("--num-gpu-blocks-override", MEMORY, "--kv-blocks"),
-            answer("--enforce-eager", "is --no-cuda-graph here", "--no-cuda-graph"),
-            answer(
+            counterpart("--max-num-batched-tokens", "is --prefill-max-tokens here", "--prefill-max-tokens"),
+            counterpart("--enable-chunked-prefill", "is --chunked-prefill here", "--chunked-prefill"),
+            counterpart("--no-enable-chunked-prefill", "is --no-chunked-prefill here", "--no-chunked-prefill"),
+            counterpart("--gpu-memory-utilization", MEMORY, "--kv-blocks"),
+            counterpart("--num-gpu-blocks-override", MEMORY, "--kv-blocks"),
+            counterpart("--enforce-eager", "is --no-cuda-graph here", "--no-cuda-graph"),
+            counterpart(
                     "--tensor-parallel-size",
                     "is not supported: models are not split; --replicas runs several copies",
                     "--replicas"),
-            answer("--enable-prefix-caching", "is on by default; --no-prefix-cache disables it", "--no-prefix-cache"),
-            answer("--no-enable-prefix-caching", "is --no-prefix-cache here", "--no-prefix-cache"),
-            answer("--host", ADDRESS, "--base-url"),
-            answer("--port", ADDRESS, "--base-url"),
-            answer("--endpoint", "is --endpoint-type here: completions or chat", "--endpoint-type"),
-            answer(
+            counterpart(
+                    "--enable-prefix-caching", "is on by default; --no-prefix-cache disables it", "--no-prefix-cache"),
+            counterpart("--no-enable-prefix-caching", "is --no-prefix-cache here", "--no-prefix-cache"),
+            counterpart("--host", ADDRESS, "--base-url"),
+            counterpart("--port", ADDRESS, "--base-url"),
+            counterpart("--endpoint", "is --endpoint-type here: completions or chat", "--endpoint-type"),
+            counterpart(
                     "--disable-tqdm",
                     "is not needed: a progress bar appears on a terminal only; leave it out",
                     "--base-url"),
-            answer(
+            counterpart(
                     "--tokenizer",
                     "is not needed: random prompts are token ids, and the server counts tokens; leave it out",
                     "--base-url"),
-            answer(
+            counterpart(
                     "--result-dir",
                     "is part of --result-filename (or --json) here, which takes a path",
                     "--result-filename"),
-            answer("--top-p", SAMPLING, "--base-url"),
-            answer("--top-k", SAMPLING, "--base-url"),
-            answer("--min-p", SAMPLING, "--base-url"),
-            answer("--header", REQUEST, "--base-url"),
-            answer("--extra-body", REQUEST, "--base-url"),
-            answer("--save-detailed", "is not needed: the --json file has every request", "--json", "--base-url"));
+            counterpart("--top-p", SAMPLING, "--base-url"),
+            counterpart("--top-k", SAMPLING, "--base-url"),
+            counterpart("--min-p", SAMPLING, "--base-url"),
+            counterpart("--header", REQUEST, "--base-url"),
+            counterpart("--extra-body", REQUEST, "--base-url"),
+            counterpart("--save-detailed", "is not needed: the --json file has every request", "--json", "--base-url"));
 
-    private record Answer(String text, List<String> needed) {}
+    private record Counterpart(String text, List<String> needed) {}
 
     private VllmFlags() {}
 
-    private static Map.Entry<String, Answer> answer(String flag, String text, String... needed) {
-        return Map.entry(flag, new Answer(text, List.of(needed)));
+    private static Map.Entry<String, Counterpart> counterpart(String flag, String text, String... needed) {
+        return Map.entry(flag, new Counterpart(text, List.of(needed)));
     }
 
     /** Returns the end of the message for a flag of vLLM; empty for other flags, or if the command has no counterpart. */
     static Optional<String> suggestion(String flag, CommandSpec command) {
-        return Optional.ofNullable(ANSWERS.get(flag))
-                .filter(answer -> answer.needed().stream().allMatch(needed -> has(command, needed)))
-                .map(answer -> "; vLLM's " + flag + " " + answer.text());
+        return Optional.ofNullable(COUNTERPARTS.get(flag))
+                .filter(counterpart -> counterpart.needed().stream().allMatch(needed -> has(command, needed)))
+                .map(counterpart -> "; vLLM's " + flag + " " + counterpart.text());
     }
 
     private static boolean has(CommandSpec command, String option) {

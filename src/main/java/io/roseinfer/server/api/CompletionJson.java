@@ -48,18 +48,18 @@ public sealed class CompletionJson permits ChatJson {
      * @param completions one per choice of the call, in order
      */
     public final ObjectNode response(CompletionCall call, List<Completion> completions) {
-        ObjectNode answer = envelope();
+        ObjectNode response = envelope();
         for (int index = 0; index < completions.size(); index++) {
             Completion completion = completions.get(index);
-            addChoice(answer, index, call.prompts().get(index / call.n()), completion, call);
+            addChoice(response, index, call.prompts().get(index / call.n()), completion, call);
         }
-        usage(answer, call, completions);
-        return answer;
+        usage(response, call, completions);
+        return response;
     }
 
-    private void addChoice(ObjectNode answer, int index, int[] prompt, Completion completion, CompletionCall call) {
+    private void addChoice(ObjectNode response, int index, int[] prompt, Completion completion, CompletionCall call) {
         String front = call.output().echo() ? text(prompt) : "";
-        ObjectNode choice = addChoice(answer, index, front + text(completion, call));
+        ObjectNode choice = addChoice(response, index, front + text(completion, call));
         if (call.request().sampling().logprobs() >= 0) {
             int unused = logprobs(choice, completion.tokens(), 0);
         }

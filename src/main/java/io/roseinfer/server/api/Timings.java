@@ -12,7 +12,7 @@ public final class Timings {
     private Timings() {}
 
     /** Adds both objects to a response with one completion. A completion without tokens has no stages. */
-    public static void add(ObjectNode answer, Completion completion) {
+    public static void add(ObjectNode response, Completion completion) {
         RequestTimeline timeline = completion.timeline();
         long[] tokens = timeline.tokenNanos();
         if (tokens.length == 0) {
@@ -22,14 +22,14 @@ public final class Timings {
         double prefillMillis = millis(timeline.admittedNanos(), tokens[0]);
         double decodeMillis = millis(tokens[0], tokens[tokens.length - 1]);
         int gaps = tokens.length - 1;
-        answer.putObject("metrics")
+        response.putObject("metrics")
                 .put("queue_time_ms", queueMillis)
                 .put("time_to_first_token_ms", prefillMillis)
                 .put("generation_time_ms", decodeMillis)
                 .put("mean_itl_ms", per(decodeMillis, gaps))
                 .put("tokens_per_second", perSecond(tokens.length, prefillMillis + decodeMillis));
         int computed = completion.promptIds().length - completion.cachedTokens();
-        answer.putObject("timings")
+        response.putObject("timings")
                 .put("cache_n", completion.cachedTokens())
                 .put("prompt_n", computed)
                 .put("prompt_ms", prefillMillis)

@@ -85,7 +85,7 @@ public final class ChatTemplate {
         specialTokens.forEach((role, token) -> variables.put(role, nodes.stringNode(token)));
         variables.putAll(conversation.more());
         variables.put("messages", conversation.messages());
-        variables.put("add_generation_prompt", nodes.booleanNode(conversation.beginAnswer()));
+        variables.put("add_generation_prompt", nodes.booleanNode(conversation.addGenerationPrompt()));
         conversation.tools().ifPresent(tools -> variables.put("tools", tools));
         Template chosen = conversation.tools().isPresent() ? toolUse.orElse(template) : template;
         return chosen.render(variables, format -> Strftime.format(conversation.now(), format));

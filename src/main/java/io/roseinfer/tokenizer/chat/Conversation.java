@@ -11,14 +11,14 @@ import tools.jackson.databind.JsonNode;
  *
  * @param messages a list of objects with {@code role}, {@code content} and other fields that the template uses
  * @param tools a list of functions that the model may call
- * @param beginAnswer whether the prompt ends with the beginning of the model's reply ({@code add_generation_prompt})
+ * @param addGenerationPrompt whether the prompt ends with the beginning of the model's reply ({@code add_generation_prompt})
  * @param more other variables of the template, such as {@code enable_thinking}
  * @param now the current time for the template
  */
 public record Conversation(
         JsonNode messages,
         Optional<JsonNode> tools,
-        boolean beginAnswer,
+        boolean addGenerationPrompt,
         Map<String, JsonNode> more,
         LocalDateTime now) {
 
@@ -36,6 +36,6 @@ public record Conversation(
 
     /** Returns the same conversation with other messages. */
     public Conversation withMessages(JsonNode value) {
-        return new Conversation(value, tools, beginAnswer, more, now);
+        return new Conversation(value, tools, addGenerationPrompt, more, now);
     }
 }

@@ -18,7 +18,7 @@ import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Whole experiments on simulated time: noise in every step, a load of its own for every pair, nothing of the machine the test runs on. */
+/** Complete experiments in simulated time, with noise in every step and a separate load for every pair. */
 class ComparisonTest {
     private static final int PAIRS = 20;
     private static final int TRIES = 20;
@@ -26,7 +26,7 @@ class ComparisonTest {
     private static final double RUN_NOISE = 0.01;
     private static final String METRIC = "median_e2el_ms";
 
-    /** An arm on a machine whose every run is a little faster or slower as a whole, besides its noisy steps. */
+    /** Returns an arm with noise per run in addition to noise per step. */
     private static Comparison.Arm arm(double scale, long experiment, long arm) {
         return seed -> {
             long key = SplitMix64.at(SplitMix64.at(experiment, arm), seed);
@@ -47,7 +47,7 @@ class ComparisonTest {
     }
 
     @Test
-    void a_planted_slowdown_of_three_percent_is_found_in_twenty_pairs() {
+    void planted_slowdown_of_three_percent_is_found_in_twenty_pairs() {
         long found = LongStream.range(0, TRIES)
                 .filter(experiment -> experiment(1.03, experiment).low() > 1)
                 .count();
@@ -63,7 +63,7 @@ class ComparisonTest {
     }
 
     @Test
-    void metric_that_is_0_in_some_run_has_a_row_without_a_ratio() {
+    void metric_with_a_zero_has_a_row_without_a_ratio() {
         List<Comparison.Pair> pairs = LongStream.range(0, Comparison.MIN_PAIRS)
                 .mapToObj(seed -> new Comparison.Pair(
                         seed,
@@ -105,7 +105,7 @@ class ComparisonTest {
     }
 
     @Test
-    void worse_is_more_of_a_latency_and_less_of_a_rate() {
+    void higher_latency_and_lower_rate_are_worse() {
         List<Comparison.Pair> pairs = LongStream.range(0, PAIRS)
                 .mapToObj(seed -> new Comparison.Pair(
                         seed,

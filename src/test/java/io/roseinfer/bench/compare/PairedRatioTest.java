@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PairedRatioTest {
     private static final int PAIRS = 20;
 
-    /** Runs of two arms in the order A B B A on a machine that drifts and is noisy. */
+    /** Runs of two arms in ABBA order on a machine with drift and noise. */
     private static PairedRatio experiment(double ratio, double noise, double drift, long seed) {
         Random random = new Random(seed);
         double[] a = new double[PAIRS];
@@ -38,7 +38,7 @@ class PairedRatioTest {
     }
 
     @Test
-    void drift_of_the_machine_is_not_a_difference() {
+    void machine_drift_is_not_reported_as_a_difference() {
         long even = LongStream.range(0, 100)
                 .filter(seed -> experiment(1, 0.01, 0.02, seed).isEven())
                 .count();
@@ -113,7 +113,7 @@ class PairedRatioTest {
                 different += ratio.isEven() ? 0 : 1;
                 widest = Math.max(widest, ratio.high() / ratio.low());
             }
-            // Two in a hundred, and three standard deviations of the count.
+            // 2 %, plus three standard deviations of the count.
             assertThat(different).as(noise + ", " + pairs + " pairs").isLessThanOrEqualTo(40 + 19);
             assertThat(widest).as(noise + ", " + pairs + " pairs").isLessThan(100);
         }
@@ -146,7 +146,7 @@ class PairedRatioTest {
     }
 
     @Test
-    void rank_leaves_at_most_one_in_a_hundred_rank_sums_out_on_either_side() {
+    void rank_excludes_at_most_one_percent_of_rank_sums_on_each_side() {
         for (int blocks = PairedRatio.MIN_BLOCKS; blocks <= 30; blocks++) {
             double below = 0;
             double[] share = rankSums(blocks);
@@ -157,7 +157,7 @@ class PairedRatioTest {
         }
     }
 
-    /** The share of all orders of two samples of one size that have each Mann-Whitney statistic, by its generating function. */
+    /** Returns the distribution of the Mann-Whitney statistic for two samples of equal size, by its generating function. */
     private static double[] rankSums(int size) {
         double[] shares = new double[size * size + 1];
         shares[0] = 1;

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RateSearchTest {
-    /** Rates that a search tries where all up to a limit meet the objective. */
+    /** Rates tried by a search if exactly the rates up to a limit meet the objective. */
     private static List<Double> tried(RateSearch search, double limit) {
         List<Double> tried = new ArrayList<>();
         for (OptionalDouble rate = search.next(); rate.isPresent(); rate = search.next()) {
@@ -22,7 +22,7 @@ class RateSearchTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0.3, 4, 17, 100, 999})
-    void finds_the_limit_to_within_its_resolution(double limit) {
+    void search_finds_the_limit_to_within_its_resolution(double limit) {
         RateSearch search = new RateSearch(10, 0.05);
         assertThat(tried(search, limit)).hasSizeLessThan(20).doesNotHaveDuplicates();
         assertThat(search.highest().orElseThrow()).isBetween(limit / 1.05, limit);

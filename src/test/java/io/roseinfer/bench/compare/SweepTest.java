@@ -2,7 +2,7 @@ package io.roseinfer.bench.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.bench.compare.Sweep.Answer;
+import io.roseinfer.bench.compare.Sweep.SearchedRate;
 import io.roseinfer.bench.report.ResultJson;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The knee and the highest rate of points at 10, 20, 40 requests/s and so on, each of which is good, bad or invalid. */
+/** The knee and the highest rate of good, bad and invalid points at 10, 20, 40 requests/s and so on. */
 class SweepTest {
     private static SweepPoint point(double rate, boolean good, boolean valid) {
         return new SweepPoint(
@@ -23,7 +23,7 @@ class SweepTest {
                 valid ? List.of() : List.of("the client was late"));
     }
 
-    /** A letter for each point: good, bad, or invalid with figures that look good or bad. */
+    /** Returns a sweep with a point per letter: good, bad, or (I, i) invalid with good or bad metrics. */
     private static Sweep sweep(String letters) {
         List<SweepPoint> points = new ArrayList<>();
         for (int i = 0; i < letters.length(); i++) {
@@ -34,7 +34,7 @@ class SweepTest {
     }
 
     private static Optional<Double> rate(Optional<SweepPoint> point) {
-        return point.map(found -> found.figure(SweepPoint.OFFERED_RATE).orElseThrow());
+        return point.map(found -> found.metric(SweepPoint.OFFERED_RATE).orElseThrow());
     }
 
     @ParameterizedTest
@@ -43,8 +43,8 @@ class SweepTest {
             String points, double rate, Double beyond) {
         Sweep sweep = sweep(points);
         Sweep.Settings all = sweep.bySettings().getFirst();
-        for (Answer answer : List.of(sweep.knee(all), sweep.highest(all))) {
-            assertThat(answer).isInstanceOfSatisfying(Answer.Between.class, found -> {
+        for (SearchedRate searched : List.of(sweep.knee(all), sweep.highest(all))) {
+            assertThat(searched).isInstanceOfSatisfying(SearchedRate.Between.class, found -> {
                 assertThat(rate(Optional.of(found.point()))).contains(rate);
                 assertThat(rate(found.beyond())).isEqualTo(Optional.ofNullable(beyond));
             });
@@ -55,17 +55,17 @@ class SweepTest {
     void failing_lowest_point_leaves_no_rate() {
         Sweep sweep = sweep("bgI");
         Sweep.Settings all = sweep.bySettings().getFirst();
-        assertThat(sweep.knee(all)).isEqualTo(new Answer.BelowAll());
-        assertThat(sweep.highest(all)).isEqualTo(new Answer.BelowAll());
+        assertThat(sweep.knee(all)).isEqualTo(new SearchedRate.BelowAll());
+        assertThat(sweep.highest(all)).isEqualTo(new SearchedRate.BelowAll());
     }
 
     @ParameterizedTest
     @CsvSource({"I, 10,", "i, 10,", "gI, 20, 10", "gi, 20, 10", "gIg, 20, 10", "ggib, 40, 20", "Igb, 10,"})
-    void invalid_point_leaves_the_answer_unknown(String points, double undecided, Double least) {
+    void invalid_point_makes_the_highest_rate_unknown(String points, double undecided, Double least) {
         Sweep sweep = sweep(points);
         Sweep.Settings all = sweep.bySettings().getFirst();
-        for (Answer answer : List.of(sweep.knee(all), sweep.highest(all))) {
-            assertThat(answer).isInstanceOfSatisfying(Answer.NotKnown.class, open -> {
+        for (SearchedRate searched : List.of(sweep.knee(all), sweep.highest(all))) {
+            assertThat(searched).isInstanceOfSatisfying(SearchedRate.NotKnown.class, open -> {
                 assertThat(rate(Optional.of(open.undecided()))).contains(undecided);
                 assertThat(rate(open.least())).isEqualTo(Optional.ofNullable(least));
             });
@@ -90,7 +90,7 @@ class SweepTest {
     }
 
     @Test
-    void file_has_no_unknown_rate_but_the_undecided_point() {
+    void file_omits_an_unknown_rate_and_has_the_undecided_point() {
         var settings = found(sweep("gIb"));
         assertThat(settings.get("knee").isNull()).isTrue();
         assertThat(settings.get("highest").isNull()).isTrue();
@@ -103,21 +103,21 @@ class SweepTest {
     }
 
     @Test
-    void rate_that_no_point_missed_is_a_lower_bound() {
+    void highest_rate_is_a_lower_bound_if_every_point_passes() {
         assertThat(SweepReport.text(sweep("gg"), Map.of("ttft", 200.0)))
                 .contains("Knee: 20.00 requests/s or more\n", "meets the objective: 20.00 requests/s or more\n");
     }
 
     @Test
-    void sweep_over_other_flags_than_the_rate_has_no_knee() {
+    void sweep_without_a_varied_rate_has_no_knee() {
         SweepPoint rated = point(10, true, true);
-        SweepPoint other = new SweepPoint(Map.of("kv-blocks", "200"), rated.figures(), 0, List.of());
+        SweepPoint other = new SweepPoint(Map.of("kv-blocks", "200"), rated.metrics(), 0, List.of());
         assertThat(SweepReport.text(new Sweep(List.of(other), 0.99), Map.of("ttft", 200.0)))
                 .doesNotContain("Knee", "Highest");
     }
 
     @Test
-    void points_with_failed_requests_say_so_and_are_not_on_the_pareto_front() {
+    void points_with_failed_requests_are_marked_and_off_the_pareto_front() {
         Map<String, Double> slow = Map.of("median_tpot_ms", 10.0, "output_throughput", 100.0);
         Map<String, Double> fast = Map.of("median_tpot_ms", 5.0, "output_throughput", 200.0);
         SweepPoint whole = new SweepPoint(Map.of(Sweep.RATE, "1"), slow, 0, List.of());

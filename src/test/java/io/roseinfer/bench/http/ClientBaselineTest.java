@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class ClientBaselineTest {
-    /** Measures, in a JVM of its own. */
+    /** Measures the baseline in a separate JVM. */
     static final class Measurement {
         public static void main(String[] args) throws Exception {
             loadClasses();
@@ -29,7 +29,7 @@ class ClientBaselineTest {
             }
         }
 
-        /** Loads the classes of benchmarks, because loading one from a folder later takes a descriptor. */
+        /** Loads the classes of benchmarks, because loading a class from a directory later needs a descriptor. */
         private static void loadClasses() throws Exception {
             Path root = Path.of(ClientBaseline.class
                     .getProtectionDomain()
@@ -49,11 +49,11 @@ class ClientBaselineTest {
         }
     }
 
-    /** Enough for a JVM with its libraries, and too few for two ends of 32 connections: the client's end fails, the server's, or both. */
+    /** Enough descriptors for a JVM and too few for both ends of 32 connections: client, server or both fail. */
     @ParameterizedTest
     @ValueSource(ints = {100, 130, 160})
     @EnabledOnOs(OS.LINUX)
-    void client_without_file_descriptors_is_refused_and_does_not_hang(int files) throws Exception {
+    void client_without_file_descriptors_fails_without_hanging(int files) throws Exception {
         Process process = new ProcessBuilder(
                         "bash",
                         "-c",

@@ -21,7 +21,7 @@ import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Loads against an engine in this process. */
+/** Tests of loads on an engine in this process. */
 @Timeout(60)
 class EngineTargetTest {
     private static final Duration FOREVER = Duration.ofDays(1);
@@ -37,9 +37,9 @@ class EngineTargetTest {
         }
     }
 
-    /** Once the other two requests have ended, 3 seconds pass between any two looks at the clock. */
+    /** After the other two requests have ended, the clock advances by 3 seconds per reading. */
     @Test
-    void reader_that_never_runs_again_ends_the_run_with_a_typed_failure() {
+    void stalled_reader_ends_the_run_with_a_typed_failure() {
         AtomicInteger reader = new AtomicInteger();
         Executor losing = task -> {
             if (reader.getAndIncrement() != 1) {
@@ -66,7 +66,7 @@ class EngineTargetTest {
     }
 
     @Test
-    void reader_that_cannot_be_started_ends_the_run_with_its_reason() {
+    void failed_reader_start_ends_the_run_with_its_reason() {
         AtomicInteger reader = new AtomicInteger();
         Executor full = task -> {
             if (reader.getAndIncrement() == 1) {
@@ -77,16 +77,16 @@ class EngineTargetTest {
         assertThatThrownBy(() -> run(full, Clock.system(), FOREVER, () -> {})).isInstanceOf(OutOfMemoryError.class);
     }
 
-    /** Returns once a thread that was interrupted waits again. */
+    /** Returns after an interrupted thread waits again. */
     private static void awaitGivenUp(Thread sending, AtomicBoolean interrupted) {
         while (!interrupted.get() || sending.isInterrupted() || sending.getState() != Thread.State.TIMED_WAITING) {
             Thread.onSpinWait();
         }
     }
 
-    /** The end of the first request interrupts the thread that sends; the engine goes on once the second has been given up. */
+    /** The end of the first request interrupts the sender; the engine continues after the second is abandoned. */
     @Test
-    void requests_of_an_interrupted_run_do_not_count_as_completed() {
+    void requests_of_an_interrupted_run_are_not_completed() {
         Thread sending = Thread.currentThread();
         AtomicBoolean interrupted = new AtomicBoolean();
         LongConsumer onStep = step -> {
@@ -114,7 +114,7 @@ class EngineTargetTest {
         }
     }
 
-    /** A clock that stands still but for the pacer, which jumps 7 ns too far; so nothing depends on the machine. */
+    /** The clock advances only in the pacer, which overshoots by 7 ns, so nothing depends on the machine. */
     private static LoadResult paced(OfferedLoad load, List<Long> deadlines) {
         AtomicLong now = new AtomicLong(500);
         Pacer pacer = deadlineNanos -> {

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** A server on a socket that answers every request by a script. */
+/** A socket server that responds to every request by a script. */
 public final class FakeServer implements AutoCloseable {
-    /** Writes an answer; false closes the connection behind it. */
+    /** Writes a response; false closes the connection after it. */
     public interface Script {
         boolean answer(int number, OutputStream out) throws IOException;
     }
@@ -35,7 +35,7 @@ public final class FakeServer implements AutoCloseable {
         this.accepting = Thread.ofVirtual().start(this::accept);
     }
 
-    /** An answer of so many tokens, one event each, with this usage. */
+    /** Returns a script that sends {@code tokens} tokens, one event each, and the given usage. */
     public static Script tokens(int tokens, int promptTokens, int completionTokens) {
         return (number, out) -> {
             StringBuilder all = new StringBuilder(Recorded.HEAD);
@@ -63,12 +63,12 @@ public final class FakeServer implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + listening.getLocalPort());
     }
 
-    /** The bodies of all requests so far. */
+    /** Returns the bodies of all requests so far. */
     public List<String> bodies() {
         return List.copyOf(bodies);
     }
 
-    /** Their heads. */
+    /** Returns the heads of all requests so far. */
     List<String> heads() {
         return List.copyOf(heads);
     }
@@ -113,7 +113,7 @@ public final class FakeServer implements AutoCloseable {
         }
     }
 
-    /** Keeps a body and returns its number, which no other connection's request has. */
+    /** Stores a body and returns its number, unique across connections. */
     private int numbered(String body) {
         synchronized (bodies) {
             bodies.add(body);
@@ -143,7 +143,7 @@ public final class FakeServer implements AutoCloseable {
         return new String(body);
     }
 
-    /** Returns when nobody can connect any more: the thread that accepts is the last to hold the socket. */
+    /** Stops accepting connections; the accepting thread is the last owner of the socket, so this method joins it. */
     @Override
     public void close() throws IOException {
         listening.close();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-/** The plumbing, on real sockets. What the figures come to is held where time is given, in AnswerReaderTest. */
+/** Tests of load runs on real sockets; {@link ResponseReaderTest} verifies the metrics. */
 @Timeout(60)
 class LoadRunTest {
     private static final RunValidity.Rules RULES = new RunValidity.Rules(1e6, 1, true, false, Optional.empty());
@@ -44,7 +44,7 @@ class LoadRunTest {
     }
 
     @Test
-    void every_request_is_sent_once_and_answered() throws IOException {
+    void every_request_is_sent_once_and_completes() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             OfferedLoad load = load(40, 7, 5);
             LoadResult result = run(server, load, LoadRun.UNBOUNDED);
@@ -74,9 +74,9 @@ class LoadRunTest {
                 .replace(" ", "");
     }
 
-    /** The second answer never comes, and the first interrupts the thread that sends. */
+    /** The second response never arrives, and the first interrupts the sender. */
     @Test
-    void interrupted_run_keeps_what_was_sent() throws IOException {
+    void interrupted_run_keeps_the_requests_sent() throws IOException {
         CountDownLatch over = new CountDownLatch(1);
         FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
         FakeServer.Script stalling = (number, out) -> {
@@ -146,7 +146,7 @@ class LoadRunTest {
     }
 
     @Test
-    void heartbeat_finds_the_longest_pause_between_two_of_its_wake_ups() throws InterruptedException {
+    void heartbeat_reports_the_longest_pause_between_wake_ups() throws InterruptedException {
         AtomicLong nanos = new AtomicLong();
         CountDownLatch looks = new CountDownLatch(8);
         Heartbeat heartbeat = Heartbeat.start(() -> {
@@ -198,7 +198,7 @@ class LoadRunTest {
     }
 
     @Test
-    void a_request_whose_connection_is_cut_fails_and_the_others_go_on() throws IOException {
+    void terminated_connection_fails_only_its_request() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(4, 7, 4);
         FakeServer.Script cutting = (number, out) -> {
             if (number % 5 == 0) {
@@ -216,24 +216,24 @@ class LoadRunTest {
         }
     }
 
-    /** Two of every five are cut off; they have ended, too. */
+    /** Two of five connections are terminated; these requests have ended, too. */
     @Test
     void every_request_is_reported_once() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(4, 7, 4);
         FakeServer.Script cutting = (number, out) -> number % 5 > 2 ? false : tokens.answer(number, out);
-        AtomicInteger told = new AtomicInteger();
+        AtomicInteger reported = new AtomicInteger();
         try (FakeServer server = new FakeServer(cutting);
                 HttpTarget target = new HttpTarget(server.endpoint(), 2, CLOCK, "test")) {
             LoadResult result = new LoadRun(target, 3, Duration.ofSeconds(30), CLOCK, AT_ONCE)
-                    .run(load(40, 7, 4), told::incrementAndGet);
+                    .run(load(40, 7, 4), reported::incrementAndGet);
             assertThat(result.calls()).hasSize(40);
-            assertThat(told).hasValue(40);
+            assertThat(reported).hasValue(40);
         }
     }
 
-    /** The others' connections go on as well: what a refusal says has a length, so the next answer begins behind it. */
+    /** A rejection has a content length, so the next response follows on the same connection. */
     @Test
-    void a_request_that_is_refused_fails_and_the_next_is_answered_on_its_connection() throws IOException {
+    void connection_of_a_rejected_request_serves_the_next_one() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(4, 7, 4);
         String refusal = "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json\r\n"
                 + "Content-Length: 36\r\n\r\n{\"error\":{\"message\":\"too many now\"}}";
@@ -271,7 +271,7 @@ class LoadRunTest {
     }
 
     @Test
-    void a_prompt_larger_than_the_socket_s_buffer_is_sent_whole() throws IOException {
+    void prompt_larger_than_the_socket_buffer_is_sent_completely() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(1, 3_000_000, 1))) {
             LoadResult result = run(server, load(1, 3_000_000, 1), 1);
             assertThat(result.calls().getFirst().error()).isEmpty();
@@ -301,7 +301,7 @@ class LoadRunTest {
         }
     }
 
-    /** What is called at the end of a request runs on the thread that reads, which dies of what it throws. */
+    /** The callback at the end of a request runs on the reader thread, which an exception ends. */
     @Test
     void dead_reader_thread_ends_the_run_with_its_failure() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5));
@@ -325,7 +325,7 @@ class LoadRunTest {
     }
 
     @Test
-    void a_run_can_be_repeated_on_the_same_connections() throws IOException {
+    void connections_are_reused_by_the_next_run() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(3, 7, 3));
                 HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
             LoadRun run = new LoadRun(target, 4, Duration.ofSeconds(30), CLOCK, AT_ONCE);

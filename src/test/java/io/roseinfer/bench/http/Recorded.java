@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An answer of a server, piece by piece, with the times at which the pieces came. */
+/** A server response in pieces, each with its arrival time. */
 final class Recorded {
     static final long SENT = 1_000_000_000;
     static final long MILLI = 1_000_000;
@@ -19,19 +19,19 @@ final class Recorded {
     private final List<Piece> pieces = new ArrayList<>();
     private boolean cut;
 
-    /** Adds bytes that come so long after the request was sent. */
+    /** Adds bytes that arrive {@code millis} after the request was sent. */
     Recorded raw(double millis, String bytes) {
         pieces.add(new Piece(SENT + Math.round(millis * MILLI), bytes.getBytes(StandardCharsets.UTF_8)));
         return this;
     }
 
-    /** Adds events in a chunk of their own. */
+    /** Adds events in a separate chunk. */
     Recorded events(double millis, String events) {
         int length = events.getBytes(StandardCharsets.UTF_8).length;
         return raw(millis, Integer.toHexString(length) + "\r\n" + events + "\r\n");
     }
 
-    /** Adds an event of some token ids. */
+    /** Adds an event with {@code count} token ids. */
     Recorded ids(double millis, int count) {
         List<String> ids = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -43,7 +43,7 @@ final class Recorded {
                         + String.join(",", ids) + "]}]}\n\n");
     }
 
-    /** Adds an event of text. */
+    /** Adds an event with text. */
     Recorded text(double millis, String text) {
         return events(
                 millis, "data: {\"choices\":[{\"index\":0,\"text\":\"" + text + "\",\"finish_reason\":null}]}\n\n");
@@ -64,7 +64,7 @@ final class Recorded {
         return events(millis, "data: [DONE]\n\n").raw(millis, "0\r\n\r\n");
     }
 
-    /** The connection ends behind the last piece. */
+    /** Closes the connection after the last piece. */
     Recorded cut() {
         cut = true;
         return this;
@@ -78,14 +78,14 @@ final class Recorded {
         return call;
     }
 
-    /** What a client makes of it that has sent 5 tokens and asked for 8. */
+    /** Returns the result of a client that sent 5 tokens and requested 8. */
     CallResult read() {
         return read(call(5, 8), Integer.MAX_VALUE);
     }
 
-    /** The same, with every piece cut into pieces of at most so many bytes. */
+    /** Returns the result of a call whose pieces arrive in parts of at most {@code maxBytes} bytes. */
     CallResult read(Call call, int maxBytes) {
-        AnswerReader reader = new AnswerReader(call);
+        ResponseReader reader = new ResponseReader(call);
         for (Piece piece : pieces) {
             for (int from = 0; from < piece.bytes().length; from += Math.min(maxBytes, piece.bytes().length)) {
                 int to = (int) Math.min((long) from + maxBytes, piece.bytes().length);

@@ -20,7 +20,7 @@ class RunValidityTest {
 
     private static final long MILLI = 1_000_000;
 
-    /** Request i is due at i · 10 ms, sent so much later, and answered with 4 tokens for 6. */
+    /** Returns request i: due at i · 10 ms, sent {@code lagMillis} later, with 6 prompt and 4 output tokens. */
     private static CallResult call(int id, double lagMillis, Usage usage) {
         long due = id * 10L * MILLI;
         long sent = due + Math.round(lagMillis * MILLI);
@@ -82,7 +82,7 @@ class RunValidityTest {
     }
 
     @Test
-    void a_late_client_makes_a_run_invalid() {
+    void late_client_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id % 20 == 0 ? 3 : 0.05, new Usage(6, 4, 10)));
         assertThat(RunValidity.of(run, RULES).reasons())
                 .singleElement()
@@ -119,7 +119,7 @@ class RunValidityTest {
     }
 
     @Test
-    void compilers_that_take_a_tenth_of_the_run_are_a_reason_to_warm_up_longer() {
+    void jit_compilation_over_a_tenth_of_the_run_suggests_a_longer_warm_up() {
         LoadResult cold = new LoadResult(
                 0, LATE.endNanos(), true, LATE.calls(), new ClientCost(0, 0, 0, 201, 0), Oddities.NONE, List.of());
         assertThat(LATE.seconds()).isEqualTo(2);
@@ -133,7 +133,7 @@ class RunValidityTest {
 
     @ParameterizedTest
     @CsvSource({"19, true, false, true", "21, true, false, false", "21, false, false, false", "21, true, true, true"})
-    void pause_of_the_client_makes_a_run_invalid_unless_the_engine_stopped_with_it(
+    void client_pause_makes_a_run_invalid_unless_the_engine_paused_too(
             long pauseMillis, boolean scheduled, boolean hasEngine, boolean valid) {
         LoadResult run = punctual(new Usage(6, 4, 10));
         ClientCost cost = new ClientCost(0, 0, 0, 0, pauseMillis * MILLI);
@@ -163,7 +163,7 @@ class RunValidityTest {
     }
 
     @Test
-    void lateness_that_adds_up_makes_a_run_invalid() {
+    void accumulated_lateness_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id * 0.2, new Usage(6, 4, 10)));
         assertThat(run.achievedRate()).isLessThan(0.99 * run.scheduledRate());
         assertThat(RunValidity.of(run, RULES).reasons())
@@ -195,7 +195,7 @@ class RunValidityTest {
     }
 
     @Test
-    void a_completion_that_ends_early_is_wrong_only_if_its_length_was_fixed() {
+    void early_end_is_invalid_only_with_a_fixed_length() {
         LoadResult run = run(200, id -> {
             CallResult whole = call(id, 0.05, new Usage(6, 4, 10));
             return new CallResult(
@@ -210,7 +210,7 @@ class RunValidityTest {
                 .contains("it sent 4 tokens, but 5");
     }
 
-    /** Of 200 requests so many are cut. */
+    /** Returns a run in which {@code requests} of 200 requests fail. */
     private static LoadResult failing(int requests) {
         return run(200, id -> {
             CallResult whole = call(id, 0.05, new Usage(6, 4, 10));

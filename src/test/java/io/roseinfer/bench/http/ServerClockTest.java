@@ -19,7 +19,7 @@ class ServerClockTest {
     }
 
     @Test
-    void within_one_boot_times_are_taken_as_they_are() {
+    void timestamps_of_one_boot_are_used_unchanged() {
         assertThat(read(new ServerClock("here", 1000, 5), "here"))
                 .hasValue(new ServerStamps(
                         103,
@@ -33,20 +33,20 @@ class ServerClockTest {
     }
 
     @Test
-    void times_of_another_machine_are_shifted_by_the_offset() {
+    void timestamps_of_another_machine_are_shifted_by_the_clock_offset() {
         ServerStamps stamps = read(new ServerClock("here", 100, 5), "there").orElseThrow();
         assertThat(stamps.receivedNanos()).isEqualTo(3);
         assertThat(stamps.writtenNanos()).containsExactly(35L, 43L);
     }
 
     @Test
-    void times_of_an_unknown_clock_are_omitted() {
+    void timestamps_of_an_unknown_clock_are_omitted() {
         assertThat(read(new ServerClock("here", 0, -1), "there")).isEmpty();
         assertThat(read(new ServerClock("", 0, -1), "")).isEmpty();
     }
 
     @Test
-    void timestamps_in_a_stream_are_kept_and_are_not_tokens() {
+    void timestamp_events_are_kept_and_are_not_tokens() {
         Call call = Recorded.call(5, 2);
         CallResult result = new Recorded()
                 .raw(39, Recorded.HEAD)

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Seeds are fixed, so a statistic is the same in every run. */
+/** Statistics of arrival times; seeds are fixed, so every run has the same values. */
 class ArrivalsTest {
     private static final int MANY = 20_001;
 
@@ -25,7 +25,7 @@ class ArrivalsTest {
                 .toArray();
     }
 
-    /** The largest distance of a sample's distribution from another one, times the root of its size (Kolmogorov and Smirnov). */
+    /** Returns the Kolmogorov-Smirnov statistic: the maximum distance of the distributions times the root of the sample size. */
     private static double distance(double[] sample, DoubleUnaryOperator distribution) {
         double[] sorted = sample.clone();
         Arrays.sort(sorted);
@@ -58,7 +58,7 @@ class ArrivalsTest {
         assertThat(variance * 1e4 * burstiness).isCloseTo(1, within(0.15));
     }
 
-    /** A gamma distribution of shape 2 is that of the sum of two exponential times. */
+    /** A gamma variable of shape 2 is the sum of two exponential ones. */
     @ParameterizedTest
     @ValueSource(longs = {0, 1, 2})
     void gaps_of_shape_2_are_gamma_distributed(long seed) {
@@ -67,7 +67,7 @@ class ArrivalsTest {
     }
 
     @Test
-    void gaps_do_not_depend_on_the_gap_before() {
+    void gaps_are_independent() {
         double[] gaps = gapSeconds(new Arrivals(1, 1, 5));
         double covariance = IntStream.range(1, gaps.length)
                 .mapToDouble(i -> (gaps[i] - 1) * (gaps[i - 1] - 1))
@@ -77,28 +77,28 @@ class ArrivalsTest {
     }
 
     @Test
-    void infinite_burstiness_is_constant_and_does_not_drift() {
+    void infinite_burstiness_gives_constant_gaps_without_drift() {
         long[] due = new Arrivals(3, Double.POSITIVE_INFINITY, 0).dueNanos(MANY);
         assertThat(IntStream.range(0, MANY)).allMatch(i -> due[i] == Math.round(i / 3.0 * 1e9));
     }
 
     @Test
-    void an_infinite_rate_has_all_arrive_at_once() {
+    void infinite_rate_is_a_burst() {
         Arrivals burst = new Arrivals(Double.POSITIVE_INFINITY, 1, 0);
         assertThat(burst.dueNanos(100)).containsOnly(0);
         assertThat(burst.isBurst()).isTrue();
     }
 
     @Test
-    void a_seed_gives_the_same_times_whatever_their_number_and_another_seed_others() {
+    void arrival_times_depend_only_on_the_seed() {
         long[] many = new Arrivals(10, 1, 7).dueNanos(1000);
         assertThat(new Arrivals(10, 1, 7).dueNanos(100)).isEqualTo(Arrays.copyOf(many, 100));
         assertThat(new Arrivals(10, 1, 8).dueNanos(100)).isNotEqualTo(Arrays.copyOf(many, 100));
     }
 
-    /** The first times of a seed, which results of older versions were measured with. */
+    /** Results of earlier versions were measured with these times. */
     @Test
-    void a_seed_gives_the_same_times_in_every_version() {
+    void arrival_times_of_a_seed_are_stable_across_versions() {
         assertThat(new Arrivals(100, 1, 0).dueNanos(4)).containsExactly(0, 7544153, 9671034, 28388494);
     }
 
@@ -110,7 +110,7 @@ class ArrivalsTest {
                 .hasMessageContaining("it must be positive");
     }
 
-    /** Rates of requests i to j of a ramp with constant gaps of its own time. */
+    /** Returns the rate of requests i to j. */
     private static double rate(long[] due, int i, int j) {
         return (j - i) / ((due[j] - due[i]) / 1e9);
     }
@@ -137,9 +137,9 @@ class ArrivalsTest {
         assertThat(rate(due, half - 50, half + 50)).isCloseTo(middle, within(1.0));
     }
 
-    /** Poisson arrivals on a ramp: of so many, the share that comes in the first half of the time is that of the ramp's area. */
+    /** The share of Poisson arrivals in the first half of the time equals the share of the ramp's area. */
     @Test
-    void a_ramp_of_a_poisson_process_has_its_shape() {
+    void poisson_arrivals_follow_the_ramp() {
         int requests = 20_001;
         long[] due =
                 new Arrivals(Double.POSITIVE_INFINITY, 1, 11, Optional.of(new Ramp(10, 90, false))).dueNanos(requests);

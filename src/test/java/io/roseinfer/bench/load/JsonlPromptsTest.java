@@ -23,7 +23,7 @@ class JsonlPromptsTest {
     }
 
     @Test
-    void prompts_are_text_or_ids_and_lengths_are_their_own_or_the_rest_s() throws IOException {
+    void prompts_are_text_or_ids_with_an_optional_output_length() throws IOException {
         List<OfferedRequest> requests = read("{\"prompt\":\"Hi\"}\n\n{\"prompt\":[3,4,5],\"output_tokens\":7}\n", 10);
         assertThat(requests).hasSize(2);
         assertThat(requests.get(0)).isEqualTo(new OfferedRequest(0, new Prompt.Text("Hi"), 32));
@@ -33,7 +33,7 @@ class JsonlPromptsTest {
     }
 
     @Test
-    void output_tokens_of_null_are_not_given() throws IOException {
+    void null_output_tokens_mean_the_default_length() throws IOException {
         assertThat(read("{\"prompt\":\"Hi\",\"output_tokens\":null}\n", 1)
                         .getFirst()
                         .outputTokens())
@@ -41,7 +41,7 @@ class JsonlPromptsTest {
     }
 
     @Test
-    void at_most_the_requested_number_is_read() throws IOException {
+    void reading_stops_at_the_requested_number() throws IOException {
         assertThat(read("{\"prompt\":\"Hi\"}\n{\"prompt\":\"there\"}\n", 1)).hasSize(1);
     }
 

@@ -21,7 +21,7 @@ class OfferedLoadTest {
     }
 
     @Test
-    void other_ids_keep_times_and_lengths() {
+    void replaced_ids_keep_times_and_lengths() {
         OfferedLoad load = load();
         OfferedLoad other = load.withOtherIds(7);
         assertThat(other.isScheduled()).isEqualTo(load.isScheduled());
@@ -36,7 +36,7 @@ class OfferedLoadTest {
     }
 
     @Test
-    void other_ids_keep_shared_prefixes_but_share_none_with_the_original() {
+    void replaced_ids_keep_shared_prefixes_among_themselves() {
         OfferedLoad load = load();
         OfferedLoad other = load.withOtherIds(7);
         int[] shared = Arrays.copyOf(ids(other.requests().getFirst()), PREFIX);
@@ -52,14 +52,14 @@ class OfferedLoadTest {
     }
 
     @Test
-    void the_same_key_gives_the_same_ids_and_another_others() {
+    void replaced_ids_depend_on_the_key() {
         assertThat(ids(load().withOtherIds(7).requests().getLast()))
                 .isEqualTo(ids(load().withOtherIds(7).requests().getLast()))
                 .isNotEqualTo(ids(load().withOtherIds(8).requests().getLast()));
     }
 
     @Test
-    void every_fraction_of_a_millisecond_does_not_drift_over_many_requests() {
+    void fractional_millisecond_interval_does_not_drift() {
         List<OfferedRequest> requests = Collections.nCopies(1_000_004, new OfferedRequest(0, new Prompt.Tokens(1), 1));
         assertThat(OfferedLoad.every(0.1, requests, OfferedLoad.Pacing.SCHEDULED)
                         .spanNanos())

@@ -19,38 +19,38 @@ class PromptsTest {
     }
 
     @Test
-    void texts_list_of_repeats_cycles_over_requests() {
+    void repeat_list_cycles_over_requests() {
         assertThat(texts("Hi", List.of(1, 3), false, 3)).containsExactly("Hi", "Hi Hi Hi", "Hi");
     }
 
     @Test
-    void texts_unique_ends_in_the_requests_number() {
+    void unique_text_ends_in_the_request_number() {
         assertThat(texts("Hello", List.of(2), true, 2)).containsExactly("Hello Hello [0]", "Hello Hello [1]");
     }
 
     @Test
-    void texts_repeat_of_zero_is_refused() {
+    void repeat_of_zero_is_rejected() {
         assertThatThrownBy(() -> texts("Hi", List.of(1, 0), false, 1))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("--prompt-repeats is [1, 0]; it must be positive whole numbers");
     }
 
     @Test
-    void texts_repeats_that_make_gigabytes_are_refused_before_they_are_made() {
+    void oversized_text_repeats_are_rejected_before_allocation() {
         assertThatThrownBy(() -> texts("Hello", List.of(Integer.MAX_VALUE), false, 1))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("--prompt-repeats makes a prompt of 12884901882 characters");
     }
 
     @Test
-    void tokens_repeats_that_make_gigabytes_are_refused_before_they_are_made() {
+    void oversized_token_repeats_are_rejected_before_allocation() {
         assertThatThrownBy(() -> Prompts.tokens(new int[] {1, 2}, List.of(Integer.MAX_VALUE), 1))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("--prompt-repeats makes a prompt of 4294967294 tokens");
     }
 
     @Test
-    void tokenized_texts_become_their_ids_and_the_same_text_is_tokenized_once() {
+    void equal_texts_are_tokenized_once() {
         List<String> seen = new ArrayList<>();
         UnaryOperator<Prompt> tokenized = Prompts.tokenized(text -> {
             seen.add(text);

@@ -63,14 +63,14 @@ class RandomPromptsTest {
     }
 
     @Test
-    void a_seed_gives_the_same_requests_and_another_seed_others() {
+    void requests_depend_on_the_seed() {
         assertThat(all(PROMPTS.requests(50))).isEqualTo(all(new RandomPrompts(100, 40, 0.5, 16, 256, 3).requests(50)));
         assertThat(all(PROMPTS.requests(50)))
                 .doesNotContainAnyElementsOf(all(new RandomPrompts(100, 40, 0.5, 16, 256, 4).requests(50)));
     }
 
     @Test
-    void warm_up_requests_have_the_same_lengths_and_other_prompts() {
+    void warm_up_requests_have_equal_lengths_and_different_prompts() {
         OfferedRequest request = PROMPTS.requests(1).getFirst();
         OfferedRequest warmUp = request.withOtherIds(99);
         assertThat(ids(warmUp)).hasSameSizeAs(ids(request));

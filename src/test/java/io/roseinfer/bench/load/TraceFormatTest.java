@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Lines as the published files have them. */
+/** Lines of the published files. */
 class TraceFormatTest {
     @TempDir
     private Path directory;
@@ -24,7 +24,7 @@ class TraceFormatTest {
     }
 
     @Test
-    void mooncake_counts_milliseconds_and_blocks_of_512() throws IOException {
+    void mooncake_has_milliseconds_and_blocks_of_512() throws IOException {
         Trace trace = read(TraceFormat.MOONCAKE, """
                 {"timestamp": 27482, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47, 2353]}
                 {"timestamp": 30535, "input_length": 6472, "output_length": 26, "hash_ids": [46, 2366]}
@@ -37,7 +37,7 @@ class TraceFormatTest {
     }
 
     @Test
-    void bailian_counts_seconds_and_blocks_of_16() throws IOException {
+    void bailian_has_seconds_and_blocks_of_16() throws IOException {
         Trace trace = read(TraceFormat.BAILIAN, """
                 {"chat_id": 159, "parent_chat_id": -1, "timestamp": 61.114, "input_length": 521, "output_length": 132, "type": "text", "turn": 1, "hash_ids": [1089, 1090]}
                 {"chat_id": 160, "parent_chat_id": 159, "timestamp": 61.5, "input_length": 40, "output_length": 2, "type": "text", "turn": 2, "hash_ids": [1089]}
@@ -86,7 +86,7 @@ class TraceFormatTest {
     }
 
     @Test
-    void sharegpt_gives_the_first_question_of_conversations_that_begin_with_one() throws IOException {
+    void sharegpt_gives_the_first_question_of_each_conversation() throws IOException {
         Trace trace = read(TraceFormat.SHAREGPT, """
                 [{"id": "a", "conversations": [{"from": "human", "value": "Hi there"}, {"from": "gpt", "value": "Hello"}]},
                  {"id": "b", "conversations": [{"from": "gpt", "value": "…"}, {"from": "human", "value": "x"}]},

@@ -22,7 +22,7 @@ class TraceTest {
     }
 
     @Test
-    void prompts_are_as_long_as_recorded_and_share_what_was_shared() {
+    void prompts_have_recorded_lengths_and_shared_prefixes() {
         Trace trace = Trace.of(
                 List.of(entry(0, 40, 3, 1L, 2L, 3L), entry(5, 40, 3, 1L, 2L, 9L), entry(9, 40, 3, 7L, 2L, 3L)),
                 true,
@@ -67,7 +67,7 @@ class TraceTest {
     }
 
     @Test
-    void a_trace_that_fits_is_changed_in_nothing() {
+    void trace_within_the_limits_is_unchanged() {
         assertThat(Trace.of(List.of(entry(0, 20, 5)), true, 0).replay(TERMS).changes())
                 .isEmpty();
     }
@@ -82,7 +82,7 @@ class TraceTest {
     }
 
     @Test
-    void a_synthetic_trace_is_one_request_a_second_whose_turns_begin_with_those_before() {
+    void synthetic_trace_has_one_request_per_second_and_growing_conversations() {
         Trace trace = new SyntheticTrace(60, 40, 1, 11).trace(4000);
         assertThat(trace.entries()).hasSize(4000);
         double seconds = trace.entries().getLast().offsetNanos() / 1e9;
@@ -100,7 +100,7 @@ class TraceTest {
     }
 
     @Test
-    void a_synthetic_trace_s_first_requests_do_not_depend_on_how_many_are_asked_for() {
+    void synthetic_trace_is_a_prefix_of_any_longer_one() {
         List<TraceEntry> many = new SyntheticTrace(60, 40, 0.5, 3).trace(300).entries();
         List<TraceEntry> few = new SyntheticTrace(60, 40, 0.5, 3).trace(100).entries();
         assertThat(few).isEqualTo(many.subList(0, 100));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class CostFitTest {
     private static final long SEED = 7;
 
-    /** What a step truly takes: decode like a memory-bound product up to eight rows and steeper beyond, prompts by their tokens. */
+    /** Returns a step's true cost: decode is memory-bound up to eight rows and steeper beyond, prefill grows with its tokens. */
     private static double truth(StepShape shape) {
         return shape.isDecode()
                 ? 1e6 + 2e4 * shape.rows() + 3e5 * Math.max(0, shape.rows() - 8) + 40.0 * shape.attended()
@@ -28,7 +28,7 @@ class CostFitTest {
         return new StepShape(rows, rows * length, rows * length, rows * (long) length * (length + 1) / 2);
     }
 
-    /** Steps of all kinds with noise about their length, and one in fifty that something else has held up. */
+    /** Returns steps of all kinds with noisy durations; if there is noise, one step in fifty takes ten times as long. */
     private static List<CostFit.Sample> samples(double noise) {
         Random random = new Random(SEED);
         List<CostFit.Sample> samples = new ArrayList<>();
@@ -43,7 +43,7 @@ class CostFitTest {
     }
 
     @Test
-    void steps_cost_what_they_took() {
+    void fitted_costs_equal_measured_step_times() {
         CostTable table = CostFit.fit(samples(0));
         for (StepShape shape :
                 List.of(decode(1, 50), decode(8, 800), decode(13, 400), prompts(1, 40), prompts(3, 120))) {
@@ -52,7 +52,7 @@ class CostFitTest {
     }
 
     @Test
-    void noise_and_outliers_change_little() {
+    void fit_is_robust_to_noise_and_outliers() {
         CostTable table = CostFit.fit(samples(0.05));
         for (StepShape shape :
                 List.of(decode(1, 50), decode(8, 800), decode(13, 400), prompts(1, 40), prompts(3, 120))) {
@@ -61,7 +61,7 @@ class CostFitTest {
     }
 
     @Test
-    void more_rows_never_cost_less() {
+    void fitted_cost_is_monotonic_in_rows() {
         CostTable table = CostFit.fit(samples(0.3));
         double before = 0;
         for (int rows = 1; rows <= 40; rows++) {
@@ -72,7 +72,7 @@ class CostFitTest {
     }
 
     @Test
-    void a_run_without_decode_steps_says_what_is_missing() {
+    void run_without_decode_steps_is_rejected() {
         List<CostFit.Sample> prompts =
                 samples(0).stream().filter(sample -> !sample.shape().isDecode()).toList();
         assertThatThrownBy(() -> CostFit.fit(prompts))

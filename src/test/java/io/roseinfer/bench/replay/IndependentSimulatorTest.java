@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The simulated server beside a second simulator, which shares no code with the scheduler: continuous batching in order of arrival. */
+/** Compares the simulated server with an independent simulator of first-come first-served continuous batching. */
 class IndependentSimulatorTest {
     private static final long STEP = 1_000_000;
     private static final long TOKEN = 50_000;
     private static final long ATTENDED = 100;
     private static final int SEEDS = 200;
 
-    /** What both simulators are told. */
+    /** The settings of both simulators. */
     private record Setting(boolean chunked, int batch, int prefillBatch, int budget, int active) {
         static Setting drawn(Random random) {
             int batch = 1 + random.nextInt(8);
@@ -57,7 +57,7 @@ class IndependentSimulatorTest {
         }
     }
 
-    /** The second simulator: steps that decode and steps that prefill alternate, or are one if prompts are cut. */
+    /** The second simulator: decode and prefill steps alternate, or are mixed with chunked prefill. */
     private static List<Job> simulate(List<OfferedRequest> requests, Setting setting) {
         List<Job> jobs = requests.stream().map(Job::new).toList();
         Deque<Job> coming = new ArrayDeque<>(jobs);

@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class PaceTest {
-    /** Work of 100 that took 100 from 0 on, 400 from 200 on, and 50 from 700 on. */
+    /** Three recorded steps of work 100: from 0 to 100, from 200 to 600 and from 700 to 750. */
     private static Pace recorded() {
         return Pace.recorded(new long[] {0, 200, 700}, new long[] {100, 600, 750}, new double[] {100, 100, 100});
     }
@@ -20,7 +20,7 @@ class PaceTest {
     }
 
     @Test
-    void work_across_pieces_goes_at_the_pace_of_each() {
+    void work_across_intervals_runs_at_the_pace_of_each() {
         assertThat(recorded().endNanos(400, 50 + 100 + 50, 0)).isEqualTo(725);
         assertThat(recorded().endNanos(100, 120, 0)).isEqualTo(280);
     }
@@ -32,7 +32,7 @@ class PaceTest {
     }
 
     @Test
-    void an_even_pace_takes_what_work_costs() {
+    void even_pace_takes_the_cost_of_the_work() {
         assertThat(Pace.EVEN.endNanos(5, 17, 0)).isEqualTo(22);
     }
 

@@ -13,14 +13,14 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Makes the resource of {@link ShippedCosts} of recorded runs:
+ * Writes the resource of {@link ShippedCosts} from recorded runs:
  *
  * <pre>
  * RecordCosts COSTS.json RUN.json...
  * </pre>
  *
- * <p>The runs are of {@code bench serve --backend engine --json} with one model on one GPU: steps of 1 to 256 rows, prompts of 16 to 8,192
- * tokens, one run that cuts prompts and one that does not.
+ * <p>The runs come from {@code bench serve --backend engine --json} with one model on one GPU: steps of 1 to 256 rows, prompts of 16 to
+ * 8,192 tokens, one run with chunked prefill and one without.
  */
 public final class RecordCosts {
     private RecordCosts() {}
@@ -60,7 +60,7 @@ public final class RecordCosts {
                 .put("max_decode_rows", table.range().maxDecodeRows())
                 .put("min_tokens", table.range().minTokens())
                 .put("max_tokens", table.range().maxTokens());
-        root.put("turn", host.turnNanos());
+        root.put("turn", host.iterationNanos());
         root.put("wake", host.wakeNanos());
         root.put("arriving", median(host.arriving()));
         root.put("first", median(host.first()));

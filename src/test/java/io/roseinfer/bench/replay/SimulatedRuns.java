@@ -14,7 +14,7 @@ import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
 
-/** Simulated servers of the tests, and loads for them. */
+/** Simulated servers and loads for tests. */
 public final class SimulatedRuns {
     static final int PROMPT = 48;
     static final int OUTPUT = 12;
@@ -24,7 +24,7 @@ public final class SimulatedRuns {
 
     private SimulatedRuns() {}
 
-    /** A server of at most eight rows a step and no prefix cache. */
+    /** Returns a server with at most eight rows per step and without a prefix cache. */
     public static SimulatedServer server(StepTimes times, long seed) {
         return server(times, SchedulerOptions.builder().maxBatchSize(8).prefixCache(false), Integer.MAX_VALUE, seed);
     }
@@ -45,18 +45,18 @@ public final class SimulatedRuns {
                 seed);
     }
 
-    /** So many requests, at so many a second, in a Poisson process. */
+    /** Returns a load with Poisson arrivals at {@code rate} requests/s. */
     public static OfferedLoad load(int requests, double rate, long seed) {
         return OfferedLoad.of(
                 new RandomPrompts(PROMPT, OUTPUT, 0.5, 0, 256, seed).requests(requests), new Arrivals(rate, 1, seed));
     }
 
-    /** A run as if it had been recorded, and counted. */
+    /** Returns a run as a valid recording. */
     public static RecordedRun recorded(LoadResult run) {
         return new RecordedRun("run", List.of(), run, 0, new RunValidity(List.of(), List.of(), List.of()));
     }
 
-    /** Two milliseconds a step, a tenth for a token. */
+    /** Returns costs of 2 ms per step and 0.1 ms per token. */
     public static CostTable costs() {
         return CostTable.linear(2e6, 1e5, 100);
     }

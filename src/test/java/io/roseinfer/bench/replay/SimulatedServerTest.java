@@ -26,7 +26,7 @@ class SimulatedServerTest {
     }
 
     @Test
-    void a_lone_request_takes_a_step_for_each_token() {
+    void lone_request_takes_one_step_per_token() {
         CallResult call = SimulatedRuns.server(exact(MILLISECOND_STEPS), 0)
                 .run(one(10, 4))
                 .calls()
@@ -38,7 +38,7 @@ class SimulatedServerTest {
     }
 
     @Test
-    void times_outside_of_steps_are_added_where_they_belong() {
+    void host_times_are_added_to_their_phases() {
         HostTimes host = new HostTimes(10, 200, List.of(3_000L), List.of(40_000L), List.of(70_000L));
         CallResult call = SimulatedRuns.server(new StepTimes(MILLISECOND_STEPS, Pace.EVEN, host), 0)
                 .run(one(10, 3))
@@ -48,7 +48,7 @@ class SimulatedServerTest {
         assertThat(call.tokenTimes().itlNanos()).containsExactly(10 + 1e6 + 30_000, 10 + 1e6);
     }
 
-    /** One that runs from 0 ms and one that comes at 1.5 ms, into the second step. */
+    /** Returns the second of two requests: it arrives at 1.5 ms, in the second step of the first. */
     private static CallResult arrivingInAStep(int inFlight) {
         OfferedLoad load = new OfferedLoad(
                 List.of(
@@ -67,12 +67,12 @@ class SimulatedServerTest {
     }
 
     @Test
-    void with_one_step_in_flight_a_request_waits_for_the_step_that_runs() {
+    void request_waits_for_the_running_step_with_one_step_in_flight() {
         assertThat(arrivingInAStep(1).ttftNanos()).hasValue(0.5e6 + 1e6);
     }
 
     @Test
-    void with_two_steps_in_flight_a_request_waits_for_the_step_behind_it_too() {
+    void request_waits_for_both_steps_with_two_in_flight() {
         assertThat(arrivingInAStep(2).ttftNanos()).hasValue(0.5e6 + 1e6 + 1e6);
         assertThat(arrivingInAStep(2).tokenTimes().tpotNanos()).hasValue(1e6);
     }
@@ -114,7 +114,7 @@ class SimulatedServerTest {
     }
 
     @Test
-    void a_prompt_that_can_never_be_served_fails_alone() {
+    void prompt_that_never_fits_fails_alone() {
         OfferedLoad load = new OfferedLoad(
                 List.of(
                         new OfferedRequest(0, new Prompt.Tokens(new int[5000]), 4),
@@ -125,7 +125,7 @@ class SimulatedServerTest {
     }
 
     @Test
-    void fitted_costs_equal_those_that_made_the_steps() {
+    void fitted_costs_equal_the_simulated_ones() {
         LoadResult run = SimulatedRuns.server(exact(SimulatedRuns.costs()), 0).run(SimulatedRuns.load(300, 60, 5));
         CostTable fitted = SimulatedRuns.recorded(run).times().costs();
         for (StepRecord step : run.steps()) {

@@ -35,7 +35,7 @@ class AttributionTest {
         return Arrays.stream(millis).map(value -> value * MILLI).boxed().toList();
     }
 
-    /** Due at 0, sent at 2; its prompt is step 7, from 10 to 30; its tokens are those of steps 7, 8 and 10. */
+    /** Due at 0 ms, sent at 2 ms; step 7, from 10 to 30 ms, computes its prompt; steps 7, 8 and 10 yield its tokens. */
     private static CallResult call(ServerStamps stamps) {
         return new CallResult(
                 3,
@@ -67,7 +67,7 @@ class AttributionTest {
     }
 
     @Test
-    void parts_of_the_first_token_are_the_differences_of_timestamps() {
+    void ttft_components_are_differences_of_timestamps() {
         BreakdownTable table = Attribution.of(run(ALL)).firstToken();
         assertThat(table.samples()).isEqualTo(1);
         assertThat(table.all())
@@ -88,7 +88,7 @@ class AttributionTest {
     }
 
     @Test
-    void without_a_time_of_admission_nothing_is_called_queue_or_prefill() {
+    void queue_and_prefill_are_omitted_without_an_admission_time() {
         ServerStamps unadmitted = new ServerStamps(
                 ALL.receivedNanos(),
                 ALL.parsedNanos(),
@@ -104,7 +104,7 @@ class AttributionTest {
     }
 
     @Test
-    void slices_are_equal_shares_of_the_samples_from_the_shortest_whole_to_the_longest() {
+    void slices_are_equal_shares_of_samples_sorted_by_total() {
         List<Map<String, Double>> samples = IntStream.range(0, 100)
                 .mapToObj(i -> (i * 37) % 100)
                 .map(millis -> Map.of("queue", (double) millis * MILLI, "read", (double) MILLI))
@@ -117,14 +117,14 @@ class AttributionTest {
     }
 
     @Test
-    void a_table_of_few_samples_has_a_slice_for_each() {
+    void table_of_few_samples_has_one_slice_per_sample() {
         BreakdownTable table = BreakdownTable.of(List.of("queue"), List.of(Map.of("queue", 3e6), Map.of("queue", 1e6)));
         assertThat(table.slices()).isEqualTo(Map.of("queue", List.of(1.0, 3.0)));
         assertThat(BreakdownTable.of(List.of("queue"), List.of()).slices()).isEqualTo(Map.of("queue", List.of()));
     }
 
     @Test
-    void part_of_a_missing_timestamp_is_included_in_the_next() {
+    void component_of_a_missing_timestamp_is_included_in_the_next() {
         ServerStamps some = new ServerStamps(
                 3 * MILLI,
                 ServerStamps.UNKNOWN,
@@ -139,7 +139,7 @@ class AttributionTest {
     }
 
     @Test
-    void timestamps_out_of_order_are_unattributed_and_parts_still_add_up() {
+    void timestamps_out_of_order_are_unattributed_and_components_add_up() {
         ServerStamps late = new ServerStamps(
                 3 * MILLI,
                 5 * MILLI,
@@ -167,7 +167,7 @@ class AttributionTest {
     }
 
     @Test
-    void a_gap_names_the_longest_step_it_waited_for() {
+    void gap_names_its_longest_step() {
         Attribution attribution = Attribution.of(run(ALL));
         ItlBreakdown longest = attribution.longest().getFirst();
         assertThat(longest.request()).isEqualTo(3);
@@ -180,9 +180,9 @@ class AttributionTest {
         assertThat(BreakdownTable.sum(longest.parts())).isEqualTo(longest.nanos());
     }
 
-    /** Step 9 computes a long prompt; step 10 is launched at once, and waits for it on the device. */
+    /** Step 9 computes a long prompt; step 10 is launched immediately and waits on the device. */
     @Test
-    void decode_step_that_waited_on_the_device_for_a_prompt_has_only_its_own_time() {
+    void decode_step_excludes_the_wait_for_a_prefill_step_on_the_device() {
         StepRecord waiting = step(10, 43, 47, 0);
         List<StepRecord> steps = List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 45, 32_768), waiting);
         LoadResult run =
@@ -197,7 +197,7 @@ class AttributionTest {
     }
 
     @Test
-    void longest_gap_is_the_client_s_and_is_kept_without_steps() {
+    void longest_gap_uses_client_times_and_is_kept_without_steps() {
         LoadResult cut = new LoadResult(
                 0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, STEPS.subList(3, 4));
         Attribution attribution = Attribution.of(cut);

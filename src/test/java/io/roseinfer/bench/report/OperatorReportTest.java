@@ -47,7 +47,7 @@ class OperatorReportTest {
                     decode(1_980_000, 1_600_000, 360_000)));
 
     @Test
-    void text_steps_of_both_kinds_has_a_table_each() {
+    void text_has_one_table_per_kind_of_step() {
         assertThat(OperatorReport.text(RUN)).isEqualTo("""
                 === operators: 1 prefill steps, mean 1.0 rows and 256.0 tokens ===
                 operator           calls    mean us     p50 us   share    GB/s  GFLOP/s
@@ -66,12 +66,12 @@ class OperatorReportTest {
     }
 
     @Test
-    void text_run_without_profile_is_empty() {
+    void text_of_a_run_without_profile_is_empty() {
         assertThat(OperatorReport.text(Results.run(List.of(), 0, 10))).isEmpty();
     }
 
     @Test
-    void json_profiled_run_has_what_the_tables_say() {
+    void json_of_a_profiled_run_equals_the_tables() {
         JsonNode profile = ResultJson.tree(StreamingResult.of(Map.of(), NOWHERE, Optional.empty(), List.of(RUN), false))
                 .at("/runs/0/profile/1");
         assertThat(profile.at("/operators/0"))

@@ -35,7 +35,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** What {@code bench serve}, {@code sweep}, {@code ab} and {@code replay} print is defined in the documentation, with its JSON key. */
+/** Checks that the documentation defines each line and JSON key of {@code bench serve}, {@code sweep}, {@code ab} and {@code replay}. */
 class PrintedLinesTest {
     private static final Pattern BOLD = Pattern.compile("\\*\\*([^*]+)\\*\\*");
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
@@ -49,7 +49,7 @@ class PrintedLinesTest {
                     new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE), 0)
             .run(SimulatedRuns.load(50, 60, 5));
 
-    /** Returns the keys of every label that the tables below a heading define. */
+    /** Returns the JSON keys of each label defined by the tables below a heading. */
     private static Map<String, List<String>> defined(String page, String heading) {
         Map<String, List<String>> defined = new LinkedHashMap<>();
         Document.at("src/site/markdown/" + page)
@@ -71,7 +71,7 @@ class PrintedLinesTest {
                 .allSatisfy(key -> assertThat(document.findValue(key)).as(key).isNotNull());
     }
 
-    /** What stands before the colon of a line, and the names of parts. */
+    /** Returns the label before a line's colon, or the name of a component. */
     private static Stream<String> labels(String line) {
         MatchResult part = PART.matcher(line).results().findFirst().orElse(null);
         if (part != null) {
@@ -83,7 +83,7 @@ class PrintedLinesTest {
     }
 
     @Test
-    void every_line_of_bench_serve_is_defined_and_every_key_is_in_its_file() {
+    void bench_serve_prints_only_documented_lines() {
         RunValidity verdict = new RunValidity(List.of("reason"), List.of("remedy"), List.of("note"));
         Optional<ClientBaseline> floor = Optional.of(new ClientBaseline(1e5, Summary.of(0.1), Summary.of(0.2)));
         Environment environment = new Environment(
@@ -98,7 +98,7 @@ class PrintedLinesTest {
         requireKeys(defined, ResultJson.tree(result));
     }
 
-    /** Takes every label out of a line of headings; what is left. */
+    /** Returns a header line without the given labels. */
     private static String without(Iterable<String> labels, String headings) {
         List<String> longestFirst = new ArrayList<>();
         labels.forEach(longestFirst::add);
@@ -111,7 +111,7 @@ class PrintedLinesTest {
     }
 
     @Test
-    void every_column_and_line_of_a_sweep_is_defined_and_every_key_is_in_its_file() {
+    void sweep_prints_only_documented_columns_and_lines() {
         SweepPoint good =
                 SweepPoint.of(Map.of(Sweep.RATE, "60"), RUN, new RunValidity(List.of(), List.of(), List.of()), BOUNDS);
         SweepPoint invalid = SweepPoint.of(
@@ -129,7 +129,7 @@ class PrintedLinesTest {
     }
 
     @Test
-    void every_column_and_line_of_a_comparison_is_defined_and_every_key_is_in_its_file() {
+    void comparison_prints_only_documented_columns_and_lines() {
         List<Comparison.Pair> pairs = LongStream.range(0, 10)
                 .mapToObj(seed -> new Comparison.Pair(seed, RunMetrics.of(RUN, BOUNDS), RunMetrics.of(RUN, BOUNDS)))
                 .toList();
@@ -146,7 +146,7 @@ class PrintedLinesTest {
     }
 
     @Test
-    void every_column_of_a_replay_is_defined_and_every_key_is_in_its_file() {
+    void replay_prints_only_documented_columns() {
         Prediction prediction = Prediction.of(RUN, RUN, Optional.of(RUN));
         Map<String, List<String>> defined = defined("how-to/replay.md", "Read the table");
         String headings = prediction.text(true).lines().findFirst().orElseThrow();

@@ -40,14 +40,14 @@ class ResultFileTest {
     Path folder;
 
     @Test
-    void write_json_is_one_line_of_text() throws IOException {
+    void json_file_is_one_line_of_text() throws IOException {
         Path file = folder.resolve("run.json");
         ResultFile.at("--json", file).write(DOCUMENT);
         assertThat(file).hasContent("{\"schema\":1}\n");
     }
 
     @Test
-    void write_zst_decompresses_to_the_same_text() throws IOException {
+    void zst_file_decompresses_to_the_same_text() throws IOException {
         Path file = folder.resolve("run.json.zst");
         ResultFile.at("--json", file).write(DOCUMENT);
         try (InputStream in = new ZstdInputStream(Files.newInputStream(file))) {
@@ -56,7 +56,7 @@ class ResultFileTest {
     }
 
     @Test
-    void at_missing_directory_is_refused_before_the_run() {
+    void missing_directory_is_rejected_before_the_run() {
         assertThatThrownBy(() -> ResultFile.at("--json", folder.resolve("none/run.json")))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("--json")
@@ -64,14 +64,14 @@ class ResultFileTest {
     }
 
     @Test
-    void at_directory_is_refused_before_the_run() {
+    void directory_is_rejected_before_the_run() {
         assertThatThrownBy(() -> ResultFile.at("--json", folder))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("is a directory");
     }
 
     @Test
-    void name_that_ends_in_gz_is_compressed_by_gzip() throws IOException {
+    void gz_suffix_compresses_with_gzip() throws IOException {
         Path file = folder.resolve("run.json.gz");
         ResultFile.at("--json", file).write(DOCUMENT);
         try (InputStream in = new GZIPInputStream(Files.newInputStream(file))) {
@@ -81,7 +81,7 @@ class ResultFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"run.json.xz", "run.bz2", "run.json.gzip", "run.txt", "run.zip"})
-    void name_with_a_suffix_that_means_nothing_is_refused_before_the_run(String name) {
+    void unsupported_suffix_is_rejected_before_the_run(String name) {
         assertThatThrownBy(() -> ResultFile.at("--timeline", folder.resolve(name)))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContainingAll("--timeline", name, ".json", ".gz", ".zst");
@@ -89,21 +89,21 @@ class ResultFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"run", "run.json", ".run", "RUN.JSON"})
-    void name_without_a_compressed_suffix_is_text(String name) throws IOException {
+    void file_without_a_compression_suffix_is_text(String name) throws IOException {
         Path file = folder.resolve(name);
         ResultFile.at("--json", file).write(DOCUMENT);
         assertThat(file).hasContent("{\"schema\":1}\n");
     }
 
     @Test
-    void name_as_long_as_a_name_can_be_is_written() throws IOException {
+    void name_of_maximum_length_is_written() throws IOException {
         Path file = folder.resolve("r".repeat(255));
         ResultFile.at("--json", file).write(DOCUMENT);
         assertThat(file).hasContent("{\"schema\":1}\n");
     }
 
     @Test
-    void name_that_is_too_long_is_refused_before_the_run() {
+    void name_beyond_maximum_length_is_rejected_before_the_run() {
         assertThatThrownBy(() -> ResultFile.at("--json", folder.resolve("r".repeat(256))))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContainingAll("--json", "cannot be written", "too long");
@@ -112,7 +112,7 @@ class ResultFileTest {
     @ParameterizedTest
     @ValueSource(strings = {"rw-------", "rw-rw-rw-", "rwxr-x---"})
     @DisabledOnOs(OS.WINDOWS)
-    void file_that_is_replaced_keeps_its_rights(String rights) throws IOException {
+    void replaced_file_keeps_its_permissions(String rights) throws IOException {
         Path file = Files.writeString(folder.resolve("run.json"), "an older result");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(rights));
         ResultFile.at("--json", file).write(DOCUMENT);
@@ -120,10 +120,10 @@ class ResultFileTest {
                 .isEqualTo(rights);
     }
 
-    /** A number without a name, which nobody but root can give a file to. */
+    /** The new owner is a user id without a name; only root can change a file's owner. */
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs numbered owners")
-    void file_that_is_replaced_keeps_its_owner() throws IOException {
+    void replaced_file_keeps_its_owner() throws IOException {
         Path file = Files.writeString(folder.resolve("run.json"), "an older result");
         try {
             Files.setAttribute(file, "unix:uid", 54321);
@@ -136,7 +136,7 @@ class ResultFileTest {
     }
 
     @Test
-    void failed_write_keeps_the_old_file_and_leaves_no_other() throws IOException {
+    void failed_write_keeps_the_old_file_and_removes_the_temporary_one() throws IOException {
         Path file = Files.writeString(folder.resolve("run.json"), "an older result");
         ResultFile result = ResultFile.at("--json", file);
         assertThatThrownBy(() -> result.write(generator -> {
@@ -152,7 +152,7 @@ class ResultFileTest {
     }
 
     @Test
-    void reader_that_has_the_file_open_reads_the_whole_old_document() throws IOException {
+    void open_reader_reads_the_complete_old_document() throws IOException {
         Path file = folder.resolve("run.json");
         ResultFile result = ResultFile.at("--json", file);
         result.write(DOCUMENT);
@@ -179,7 +179,7 @@ class ResultFileTest {
         assertThat(Files.isRegularFile(Path.of("/dev/null"))).isFalse();
     }
 
-    /** Another way to name {@code run.json} in the folder, made where it needs making. */
+    /** A path of {@code run.json}; links are created if needed. */
     enum Spelling {
         SAME {
             @Override
@@ -226,14 +226,14 @@ class ResultFileTest {
 
     @ParameterizedTest
     @EnumSource(Spelling.class)
-    void one_file_is_known_by_every_name(Spelling spelling) throws IOException {
+    void every_path_of_a_file_is_recognized(Spelling spelling) throws IOException {
         Path file = folder.resolve("run.json");
         ResultFile other = ResultFile.at("--timeline", spelling.of(file));
         assertThat(other.isSameAs(ResultFile.at("--json", file))).isTrue();
     }
 
     @Test
-    void two_files_of_one_folder_are_two() {
+    void files_of_one_directory_are_different() {
         ResultFile trace = ResultFile.at("--timeline", folder.resolve("trace.json"));
         assertThat(trace.isSameAs(ResultFile.at("--json", folder.resolve("run.json"))))
                 .isFalse();

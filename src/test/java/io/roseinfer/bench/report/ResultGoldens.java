@@ -51,8 +51,8 @@ import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
 /**
- * Everything that benchmarks write about fixed results: each kind's JSON document, text, table and page, by file name. {@code main} writes
- * the files that {@link ResultGoldensTest} compares them with. A page is stored without its style sheet and without coordinates.
+ * All output of benchmarks for fixed results: JSON, text, CSV and HTML report of each kind, by file name. {@code main} writes
+ * the files that {@link ResultGoldensTest} compares with. A report is stored without its style sheet and without coordinates.
  */
 final class ResultGoldens {
     static final Path FOLDER = Path.of("src/test/resources/results");
@@ -79,7 +79,7 @@ final class ResultGoldens {
         }
     }
 
-    /** All files with their content. */
+    /** Returns the content of all files by name. */
     static Map<String, String> all() {
         ResultGoldens goldens = new ResultGoldens();
         goldens.streaming();
@@ -120,7 +120,7 @@ final class ResultGoldens {
                         .replaceAll("><", ">\n<"));
     }
 
-    /** Of a quotient twelve decimals are stored: the last ones are the processor's. */
+    /** Adds a JSON document with at most twelve decimals, because further ones depend on the processor. */
     private void addJson(String name, Object document) {
         files.put(
                 name + ".json",
@@ -275,7 +275,7 @@ final class ResultGoldens {
         return nanos;
     }
 
-    /** Counted and uncounted tokens, several a time, stamps of a server with and without gaps, two engines, a failed request. */
+    /** A run with counted, uncounted and grouped tokens, complete and partial timestamps, two engines and a failed request. */
     private static LoadResult run() {
         List<CallResult> calls = new ArrayList<>();
         calls.add(call(

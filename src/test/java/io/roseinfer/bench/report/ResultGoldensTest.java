@@ -12,12 +12,12 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** What benchmarks write about fixed results stays as it is stored, byte for byte. */
+/** Compares the output of benchmarks for fixed results with golden files, byte for byte. */
 class ResultGoldensTest {
     private static final Map<String, String> WRITTEN = ResultGoldens.all();
 
     @TestFactory
-    Stream<DynamicTest> a_result_is_written_as_it_is_stored() {
+    Stream<DynamicTest> result_equals_its_golden_file() {
         return WRITTEN.entrySet().stream()
                 .map(file -> DynamicTest.dynamicTest(
                         file.getKey(),
@@ -26,7 +26,7 @@ class ResultGoldensTest {
     }
 
     @Test
-    void every_stored_file_is_written() throws IOException {
+    void every_golden_file_is_compared() throws IOException {
         try (Stream<Path> stored = Files.list(ResultGoldens.FOLDER)) {
             List<String> names =
                     stored.map(file -> file.getFileName().toString()).toList();

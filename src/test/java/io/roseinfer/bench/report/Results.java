@@ -5,7 +5,7 @@ import io.roseinfer.backend.StepProfile;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
-import io.roseinfer.bench.http.EngineAnswer;
+import io.roseinfer.bench.http.EngineResponse;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.engine.EngineStats;
@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** Hand-made results, stamps in microseconds after a start that is not zero. */
+/** Handmade results with timestamps in microseconds after a nonzero start. */
 final class Results {
     static final long START_NANOS = 5_000_000_000L;
 
@@ -50,7 +50,7 @@ final class Results {
                 new CallResult.Usage(promptTokens, tokens, promptTokens + tokens, 3),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.of(new EngineAnswer(
+                Optional.of(new EngineResponse(
                         new RequestStamps(nanos(startUs), nanos(endUs), timeline),
                         FinishReason.LENGTH,
                         IntStream.range(100, 100 + tokens).toArray())));
@@ -85,7 +85,7 @@ final class Results {
                 call.engine());
     }
 
-    /** A run whose accepted requests were sent before the rejected ones, each so late if lags are given. */
+    /** Returns a run whose accepted requests were sent before the rejected ones, each with its lag if lags are given. */
     static RunResult run(List<CallResult> requests, int rejected, long submitWallUs, Long... lagUs) {
         List<Long> lagNanos = Stream.of(lagUs).map(us -> us * 1_000).toList();
         return run(requests, rejected, submitWallUs, lagNanos, List.of(), List.of());

@@ -22,7 +22,7 @@ class SchedulerReportTest {
     }
 
     @Test
-    void text_online_has_phases_and_latencies() {
+    void online_text_has_phases_and_latencies() {
         assertThat(SchedulerReport.text(Mode.ONLINE, 1, List.of(run(30), run(60))))
                 .isEqualTo("""
                         === online summary ===
@@ -44,7 +44,7 @@ class SchedulerReportTest {
     }
 
     @Test
-    void text_offline_has_only_throughput() {
+    void offline_text_has_only_throughput() {
         assertThat(SchedulerReport.text(Mode.OFFLINE, 0, List.of(run(30)))).isEqualTo("""
                         === offline summary ===
                         Warmup runs: 0
@@ -59,14 +59,14 @@ class SchedulerReportTest {
     }
 
     @Test
-    void text_one_token_per_request_has_no_decode_throughput() {
+    void requests_of_one_token_have_no_decode_throughput() {
         SchedulerRun run = new SchedulerRun(10 * MS, 0, 0, List.of(new RequestTimes(6, 1, 10 * MS, 10 * MS)));
         assertThat(SchedulerReport.text(Mode.ONLINE, 0, List.of(run)))
                 .contains("Throughput(completion,decode) p50/mean: 0.00/0.00 tokens/s");
     }
 
     @Test
-    void time_per_output_token_is_that_of_the_requests_with_two_tokens_and_more() {
+    void tpot_covers_only_requests_with_at_least_two_tokens() {
         SchedulerRun run = new SchedulerRun(
                 20 * MS,
                 30 * MS,

@@ -16,7 +16,7 @@ class StreamingReportTest {
             Results.request(1, 4, 50, 70, 100, 1_000, 31_000, 36_000, 42_000));
 
     @Test
-    void text_burst_is_the_original_block() {
+    void burst_text_has_no_schedule_lines() {
         String text = new StreamingReport(SETUP, "").text(Results.run(TWO, 0, 6_119));
         assertThat(text).isEqualTo("""
                         === streaming benchmark ===
@@ -45,7 +45,7 @@ class StreamingReportTest {
     }
 
     @Test
-    void text_absolute_schedule_has_interval_and_lag() {
+    void absolute_schedule_prints_interval_and_lag() {
         String text = new StreamingReport(SETUP, "1.000 ms / absolute").text(Results.run(TWO, 0, 1_050, 50L, 70L));
         assertThat(text).contains("""
                         Submit wall: 0.001050 s
@@ -55,19 +55,19 @@ class StreamingReportTest {
     }
 
     @Test
-    void text_relative_schedule_has_no_lag() {
+    void relative_schedule_prints_no_lag() {
         String text = new StreamingReport(SETUP, "0.250 ms / relative").text(Results.run(TWO, 0, 1_050));
         assertThat(text).contains("Submit interval/schedule: 0.250 ms / relative\nadd_request latency");
     }
 
     @Test
-    void text_rejected_requests_counts_them_after_the_accepted_ones() {
+    void rejected_requests_are_counted_after_accepted_ones() {
         String text = new StreamingReport(SETUP, "").text(Results.run(TWO, 5, 1_050));
         assertThat(text).contains("Requests: 2\nRejected: 5\nPrompt tokens (total): 8\n");
     }
 
     @Test
-    void text_every_request_rejected_is_all_zeros() {
+    void run_of_rejected_requests_prints_zeros() {
         String text = new StreamingReport(SETUP, "").text(Results.run(List.of(), 3, 10));
         assertThat(text)
                 .contains("Requests: 0\nRejected: 3\nPrompt tokens (total): 0\n")
@@ -76,12 +76,12 @@ class StreamingReportTest {
     }
 
     @Test
-    void run_banner_single_run_is_empty() {
+    void single_run_has_no_banner() {
         assertThat(StreamingReport.runBanner(1, 1)).isEmpty();
     }
 
     @Test
-    void banners_several_runs_count_from_one() {
+    void banners_of_several_runs_are_numbered_from_one() {
         assertThat(StreamingReport.warmupBanner(1, 1) + StreamingReport.runBanner(2, 3))
                 .isEqualTo("=== warmup 1/1 ===\n=== run 2/3 ===\n");
     }

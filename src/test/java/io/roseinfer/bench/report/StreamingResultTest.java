@@ -36,7 +36,7 @@ class StreamingResultTest {
     }
 
     @Test
-    void of_one_request_has_every_field_and_no_other() {
+    void result_of_one_request_has_exactly_the_documented_fields() {
         assertThat(report(false, Results.run(List.of(REQUEST), 3, 6_119)))
                 .hasToString(json("""
                 {"schema":1,"settings":{"num_requests":1},
@@ -75,20 +75,20 @@ class StreamingResultTest {
     }
 
     @Test
-    void of_with_ids_gives_each_requests_tokens() {
+    void result_with_ids_has_the_tokens_of_each_request() {
         assertThat(report(true, Results.run(List.of(REQUEST), 0, 10)).at("/runs/0/requests/0/ids"))
                 .hasToString("[100,101,102]");
     }
 
     @Test
-    void of_absolute_schedule_summarizes_the_lag() {
+    void absolute_schedule_summarizes_the_lag() {
         assertThat(report(false, Results.run(List.of(REQUEST), 1, 10, 20L, 40L))
                         .at("/runs/0/summary/submit_lag_ms/max"))
                 .hasToString("0.04");
     }
 
     @Test
-    void of_every_request_rejected_says_nothing_was_measured() {
+    void result_of_rejected_requests_has_no_measurements() {
         assertThat(report(false, Results.run(List.of(), 2, 10)).at("/runs/0/summary/ttft_ms"))
                 .hasToString("{\"count\":0,\"p50\":null,\"p95\":null,\"p99\":null,\"mean\":null,\"max\":null}");
     }

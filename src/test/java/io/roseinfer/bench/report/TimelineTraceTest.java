@@ -93,7 +93,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_steps_are_filled_by_their_phases_and_do_not_overlap() throws IOException {
+    void steps_consist_of_their_phases_and_do_not_overlap() throws IOException {
         RunResult run = simulated();
         JsonNode trace = trace(List.of(run));
         List<Slice> steps = slices(trace, "step");
@@ -123,7 +123,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_requests_have_spans_that_add_up_to_their_latency() throws IOException {
+    void request_spans_add_up_to_the_latency() throws IOException {
         RunResult run = simulated();
         List<Slice> spans = slices(trace(List.of(run)), "request");
         assertThat(run.requests()).hasSize(12);
@@ -139,7 +139,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_counters_follow_the_steps() throws IOException {
+    void counters_follow_the_steps() throws IOException {
         RunResult run = simulated();
         List<JsonNode> free = events(trace(List.of(run)), "C").stream()
                 .filter(event -> event.get("name").stringValue().equals("free blocks"))
@@ -174,7 +174,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_step_has_its_facts_and_times_to_the_nanosecond() throws IOException {
+    void step_has_its_facts_and_nanosecond_times() throws IOException {
         RunResult run = withSteps(step(3, 12_000_000, 40, 2));
         assertThat(events(trace(List.of(run)), "X").getFirst())
                 .hasToString("{\"name\":\"mixed\",\"cat\":\"step\",\"ph\":\"X\",\"ts\":1.2E7,\"dur\":23.001,\"pid\":1,"
@@ -186,7 +186,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_steps_in_flight_together_are_on_threads_of_their_own() throws IOException {
+    void overlapping_steps_are_on_separate_threads() throws IOException {
         JsonNode trace = trace(List.of(withSteps(step(0, 0, 4, 0), step(1, 10, 0, 1), step(2, 24, 0, 1))));
         assertThat(slices(trace, "step")).extracting(Slice::thread).containsExactly(1L, 2L, 1L);
         assertThat(slices(trace, "step")).extracting(Slice::name).containsExactly("prefill", "decode", "decode");
@@ -198,7 +198,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_several_engines_have_threads_and_counters_of_their_own() throws IOException {
+    void engines_have_separate_threads_and_counters() throws IOException {
         RunResult run = withSteps(
                 of(0, step(2, 0, 4, 0)), of(1, step(3, 10, 0, 1)), of(0, step(3, 11, 0, 1)), of(1, step(4, 50, 0, 1)));
         JsonNode trace = trace(List.of(run));
@@ -215,7 +215,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_several_runs_are_processes_of_their_own() throws IOException {
+    void runs_are_separate_processes() throws IOException {
         RunResult run = withSteps(step(0, 0, 4, 0));
         List<String> processes = new ArrayList<>();
         for (JsonNode event : events(trace(List.of(run, run)), "M")) {

@@ -56,11 +56,11 @@ final class ChatTemplateTest {
         JsonNode golden = GOLDENS.get("conversations").get(name);
         Map<String, JsonNode> more = new HashMap<>();
         golden.properties().forEach(entry -> more.put(entry.getKey(), entry.getValue()));
-        boolean beginAnswer =
+        boolean addGenerationPrompt =
                 Objects.requireNonNull(more.remove("add_generation_prompt")).booleanValue();
         JsonNode messages = Objects.requireNonNull(more.remove("messages"));
         Optional<JsonNode> tools = Optional.ofNullable(more.remove("tools"));
-        return new Conversation(messages, tools, beginAnswer, more, NOW);
+        return new Conversation(messages, tools, addGenerationPrompt, more, NOW);
     }
 
     private static String render(String source) {
@@ -94,7 +94,7 @@ final class ChatTemplateTest {
                 "{{ 99999999999999999999 }} § 64 bits",
                 "{{ \"\\N{DASH}\" }} § named characters"
             })
-    void unsupported_construct_is_refused_at_load(String source, String named) {
+    void unsupported_construct_is_rejected_at_load(String source, String named) {
         BadModel refused = assertThrows(
                 BadModel.class, () -> ChatTemplate.parse("a\n\n" + source, "chat_template.jinja", Map.of()));
         assertTrue(refused.getMessage().contains(named.replace("\"", "\\\"")), refused.getMessage());
@@ -116,7 +116,7 @@ final class ChatTemplateTest {
                 "{{ 9 ** 99 }}",
                 "{{ ('a' * 1000000).split('a')|map('upper')|join('x' * 1000) }}"
             })
-    void excessive_rendering_is_refused(String source) {
+    void excessive_rendering_is_rejected(String source) {
         assertThrows(BadInput.class, () -> render(source));
     }
 
@@ -173,26 +173,26 @@ final class ChatTemplateTest {
     }
 
     @Test
-    void excessive_nesting_is_refused_at_load() {
+    void excessive_nesting_is_rejected_at_load() {
         String source = "{{ " + "(".repeat(100_000) + "1" + ")".repeat(100_000) + " }}";
         assertThrows(BadModel.class, () -> render(source));
     }
 
     @Test
-    void a_failure_names_its_line() {
+    void failure_names_its_line() {
         BadInput failure = assertThrows(BadInput.class, () -> render("a\n{{ 'b' }}\n{{ nothing.x }}"));
         assertTrue(failure.getMessage().contains("line 3"), failure.getMessage());
     }
 
     @Test
-    void nothing_of_the_program_can_be_reached() {
+    void template_cannot_access_the_program() {
         assertEquals(
                 "",
                 render("{{ messages.class }}{{ messages.getClass }}{{ (''.__class__) }}{{ messages['__class__'] }}"));
     }
 
     @Test
-    void a_template_says_whether_it_uses_tools() {
+    void use_of_tools_is_detected() {
         assertTrue(ChatTemplate.parse("{% if tools %}x{% endif %}", "test", Map.of())
                 .usesTools());
         assertFalse(ChatTemplate.parse("{{ messages[0].tools_used }}", "test", Map.of())

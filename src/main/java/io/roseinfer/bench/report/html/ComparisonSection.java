@@ -125,10 +125,10 @@ final class ComparisonSection {
         double bottom = TOP + ROW * own.ratios().size();
         Svg svg = new Svg().below(axis, TOP, bottom, "% of A");
         double y = TOP + ROW / 2;
-        for (Map.Entry<String, PairedRatio> figure : own.ratios().entrySet()) {
-            PairedRatio ratio = figure.getValue();
-            int style = figure.getKey().equals(own.metric()) ? style(ratio) : Chart.NEUTRAL;
-            svg.text("tick", Svg.Anchor.END, LEFT - 8, y + 4, figure.getKey().replace('_', ' '))
+        for (Map.Entry<String, PairedRatio> entry : own.ratios().entrySet()) {
+            PairedRatio ratio = entry.getValue();
+            int style = entry.getKey().equals(own.metric()) ? style(ratio) : Chart.NEUTRAL;
+            svg.text("tick", Svg.Anchor.END, LEFT - 8, y + 4, entry.getKey().replace('_', ' '))
                     .polyline(
                             "s" + style,
                             List.of(
@@ -171,32 +171,32 @@ final class ComparisonSection {
 
     private Block.Table table() {
         List<List<String>> rows = new ArrayList<>();
-        own.ratios().forEach((figure, ratio) -> {
-            List<String> row = medians(figure);
+        own.ratios().forEach((metric, ratio) -> {
+            List<String> row = medians(metric);
             for (double end : new double[] {ratio.ratio(), ratio.low(), ratio.high()}) {
                 row.add(String.format(Locale.ROOT, "%.4f", end));
             }
             row.add(String.format(Locale.ROOT, "%.2f %%", 100 * ratio.smallestEffect()));
             rows.add(row);
         });
-        own.zeros().forEach(figure -> {
-            List<String> row = medians(figure);
+        own.zeros().forEach(metric -> {
+            List<String> row = medians(metric);
             row.add("0 in some run");
             rows.add(row);
         });
         return new Block.Table(List.of("figure", "median A", "median B", "B / A", "from", "to", "can see"), rows);
     }
 
-    private List<String> medians(String figure) {
+    private List<String> medians(String metric) {
         return new ArrayList<>(List.of(
-                figure.replace('_', ' '),
-                Markup.number(median(figure, Comparison.Pair::a)),
-                Markup.number(median(figure, Comparison.Pair::b))));
+                metric.replace('_', ' '),
+                Markup.number(median(metric, Comparison.Pair::a)),
+                Markup.number(median(metric, Comparison.Pair::b))));
     }
 
-    private double median(String figure, Function<Comparison.Pair, Map<String, Double>> arm) {
+    private double median(String metric, Function<Comparison.Pair, Map<String, Double>> arm) {
         return Summary.of(own.pairs().stream()
-                        .mapToDouble(pair -> arm.apply(pair).getOrDefault(figure, 0.0))
+                        .mapToDouble(pair -> arm.apply(pair).getOrDefault(metric, 0.0))
                         .toArray())
                 .p50();
     }

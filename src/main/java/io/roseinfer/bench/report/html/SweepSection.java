@@ -41,7 +41,7 @@ final class SweepSection {
     private List<Block> blocks() {
         List<Block.Figure> figures = new ArrayList<>();
         if (sweep.points().stream()
-                .anyMatch(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent())) {
+                .anyMatch(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent())) {
             figures.add(againstRate("Goodput against rate", "good requests/s", "request_goodput", true));
             figures.add(againstRate("TTFT p99 against rate", "ms", "p99_ttft_ms", false));
             figures.add(againstRate("TPOT p50 against rate", "ms", "median_tpot_ms", false));
@@ -106,8 +106,8 @@ final class SweepSection {
                 + "knee " + rate(sweep.knee(settings)) + ".";
     }
 
-    private static String rate(Sweep.Answer answer) {
-        return SweepReport.answer(answer, Markup::number);
+    private static String rate(Sweep.SearchedRate searched) {
+        return SweepReport.rateText(searched, Markup::number);
     }
 
     private static String label(Map<String, String> flags) {
@@ -118,25 +118,25 @@ final class SweepSection {
                         .collect(Collectors.joining(", "));
     }
 
-    private Block.Figure againstRate(String title, String yLabel, String figure, boolean marksKnee) {
+    private Block.Figure againstRate(String title, String yLabel, String metric, boolean marksKnee) {
         List<Chart.Series> series = new ArrayList<>();
         List<Chart.Mark> marks = new ArrayList<>();
         for (Sweep.Settings settings : sweep.bySettings()) {
             List<SweepPoint> points = settings.points().stream()
-                    .filter(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent()
-                            && point.figure(figure).isPresent())
+                    .filter(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent()
+                            && point.metric(metric).isPresent())
                     .toList();
             int style = Chart.style(series.size());
             series.add(new Chart.Series(
                     label(settings.flags()),
                     style,
                     points.stream().map(SweepSection::offered).toList(),
-                    points.stream().map(point -> point.figure(figure).orElse(0)).toList()));
-            points.forEach(point -> marks.add(mark(style, point, figure, "")));
+                    points.stream().map(point -> point.metric(metric).orElse(0)).toList()));
+            points.forEach(point -> marks.add(mark(style, point, metric, "")));
             if (marksKnee
-                    && sweep.knee(settings) instanceof Sweep.Answer.Between knee
+                    && sweep.knee(settings) instanceof Sweep.SearchedRate.Between knee
                     && knee.beyond().isPresent()) {
-                marks.add(mark(style, knee.point(), figure, "knee"));
+                marks.add(mark(style, knee.point(), metric, "knee"));
             }
         }
         return new Chart(title, "requests/s offered", yLabel, series, false)
@@ -144,12 +144,12 @@ final class SweepSection {
                 .figure();
     }
 
-    private static Chart.Mark mark(int style, SweepPoint point, String figure, String label) {
-        return new Chart.Mark(style, offered(point), point.figure(figure).orElse(0), label, !point.counts());
+    private static Chart.Mark mark(int style, SweepPoint point, String metric, String label) {
+        return new Chart.Mark(style, offered(point), point.metric(metric).orElse(0), label, !point.counts());
     }
 
     private static double offered(SweepPoint point) {
-        return point.figure(SweepPoint.OFFERED_RATE).orElse(0);
+        return point.metric(SweepPoint.OFFERED_RATE).orElse(0);
     }
 
     /** Draws every point in its setting's color, and a neutral line through the Pareto front. */
@@ -177,19 +177,19 @@ final class SweepSection {
     }
 
     private static double throughput(SweepPoint point) {
-        return point.figure("output_throughput").orElse(0);
+        return point.metric("output_throughput").orElse(0);
     }
 
     private Block.Table table() {
         List<String> head = new ArrayList<>(List.of("point"));
-        SHOWN.forEach(figure -> head.add(figure.replace('_', ' ')));
+        SHOWN.forEach(metric -> head.add(metric.replace('_', ' ')));
         head.addAll(List.of("failed", "meets", "valid"));
         List<List<String>> rows = new ArrayList<>();
         for (Sweep.Settings settings : sweep.bySettings()) {
             for (SweepPoint point : settings.points()) {
                 List<String> row = new ArrayList<>(List.of(label(point.flags())));
-                for (String figure : SHOWN) {
-                    OptionalDouble value = point.figure(figure);
+                for (String metric : SHOWN) {
+                    OptionalDouble value = point.metric(metric);
                     row.add(value.isPresent() ? Markup.number(value.getAsDouble()) : "–");
                 }
                 row.add("" + point.failed());

@@ -1,6 +1,6 @@
 package io.roseinfer.tokenizer.chat.jinja;
 
-import io.roseinfer.base.Steps;
+import io.roseinfer.base.WorkCounter;
 
 /** Limits the steps, text and depth of one rendering. Values are paid for before they are created. */
 final class Budget {
@@ -15,12 +15,12 @@ final class Budget {
 
     private static final int MAX_DEPTH = 400;
 
-    private final Steps steps = new Steps();
+    private final WorkCounter work = new WorkCounter();
     private int depth;
 
     void spend(long cost) {
-        steps.take(Math.max(1, cost));
-        if (steps.taken() > MAX_STEPS) {
+        work.add(Math.max(1, cost));
+        if (work.count() > MAX_STEPS) {
             throw new TemplateError("the template takes more than " + MAX_STEPS + " steps");
         }
     }

@@ -33,7 +33,7 @@ class HtmlReportTest {
     @TempDir
     private Path directory;
 
-    /** Two requests of known times, and one that failed; text that would be markup if it were not escaped. */
+    /** A result with two timed requests, a failed one, and text that must be escaped. */
     private static String serve(boolean valid) {
         String reasons = valid ? "" : "\"late by <1> & \\\"more\\\"\"";
         return """
@@ -81,7 +81,7 @@ class HtmlReportTest {
     }
 
     @Test
-    void a_page_parses_and_refers_to_nothing_outside() throws Exception {
+    void report_parses_and_has_no_external_references() throws Exception {
         String page = HtmlReport.of(List.of(file("a.json", serve(true)), file("b.json", STREAMING)));
         Document parsed = parse(page);
         assertThat(elements(parsed, "*")).hasSizeGreaterThan(100).allSatisfy(element -> {
@@ -111,16 +111,16 @@ class HtmlReportTest {
     }
 
     @Test
-    void a_valid_run_is_not_called_invalid() throws Exception {
+    void report_of_a_valid_run_has_no_invalid_verdict() throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)))));
         assertThat(elements(page, "section").getFirst().getTextContent())
                 .contains("The run is valid.")
                 .doesNotContain("invalid");
     }
 
-    /** Eight tokens in two events, 70 ms apart, so 10 ms each; the other server does not say how many it sent. */
+    /** Eight tokens in two events 70 ms apart, so 10 ms each; the second server reports no token count. */
     @Test
-    void tokens_of_events_without_a_count_are_those_of_usage() throws Exception {
+    void events_without_a_count_use_the_tokens_of_usage() throws Exception {
         String request = "{\"id\":0,\"due_ns\":0,\"sent_ns\":0,\"last_choice_ns\":80000000,"
                 + "\"event_ns\":[10000000,80000000],\"event_tokens\":[],\"counted\":\"not\",\"usage\":[5,%d,-1,-1],\"error\":null}";
         String run = "{\"roseinfer\":{\"kind\":\"serve\",\"validity\":{\"valid\":true},\"requests\":[%s]}}";
@@ -133,7 +133,7 @@ class HtmlReportTest {
 
     /** TTFT 10 and 30 ms; gaps of 10 and four of 10; TPOT 50 / 5; latencies 60 and 30. */
     @Test
-    void latencies_are_those_of_the_raw_stamps() throws Exception {
+    void latencies_equal_those_of_the_raw_timestamps() throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)))));
         List<String> rows = elements(page, "tr").stream().map(row -> cells(row)).toList();
         assertThat(rows)
@@ -154,7 +154,7 @@ class HtmlReportTest {
     }
 
     @Test
-    void every_run_of_every_file_is_a_line_of_each_distribution() throws Exception {
+    void each_distribution_has_one_line_per_run() throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)), file("b.json", STREAMING))));
         assertThat(elements(page, "figure")
                         .getFirst()
@@ -213,7 +213,7 @@ class HtmlReportTest {
     }
 
     @Test
-    void requests_wait_and_stream_when_their_stamps_say_so() {
+    void request_bars_follow_the_timestamps() {
         ShownRun.Request request = new ShownRun.Request(
                 0, 0, OptionalLong.empty(), 1_000_000_000, TokenTimes.oneByOne(500_000_000, 999_000_000));
         TimeSeries course = TimeSeries.of(new ShownRun(

@@ -76,12 +76,12 @@ class StudySectionsTest {
                         point("8", 40, 0.5, 150, 9),
                         point("<32>", 10, 1, 100, 7)),
                 0.99);
-        Sweep.Answer at20 = new Sweep.Answer.Between(
+        Sweep.SearchedRate at20 = new Sweep.SearchedRate.Between(
                 sweep.points().get(1), Optional.of(sweep.points().get(2)));
         assertThat(sweep.knee(sweep.bySettings().getFirst())).isEqualTo(at20);
         assertThat(sweep.highest(sweep.bySettings().getFirst())).isEqualTo(at20);
         assertThat(sweep.pareto())
-                .extracting(point -> point.figures().get("output_throughput"))
+                .extracting(point -> point.metrics().get("output_throughput"))
                 .containsExactly(200.0, 100.0);
         String page = HtmlReport.of("s", SweepResult.of(sweep, study(Map.of("ttft", 200.0))));
         Document parsed = parse(page);
@@ -99,7 +99,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void the_pareto_chart_has_each_point_in_its_setting_s_colour_and_the_front_in_none() throws Exception {
+    void pareto_points_have_their_settings_color_and_the_front_is_neutral() throws Exception {
         Sweep sweep = new Sweep(
                 List.of(point("8", 10, 1, 100, 5), point("8", 20, 1, 200, 6), point("32", 10, 1, 100, 7)), 0.99);
         String page = HtmlReport.of("s", SweepResult.of(sweep, study(Map.of())));
@@ -110,7 +110,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void parts_are_defined_only_in_reports_that_have_them() {
+    void components_are_defined_only_in_reports_that_have_them() {
         String parts = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"itl_parts\":null,\"ttft_parts\":"
                 + "{\"all\":{\"hand_over\":0},\"median\":{\"hand_over\":0},\"tail\":{\"hand_over\":0}}}}";
         String none = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[]}}";
@@ -132,7 +132,7 @@ class StudySectionsTest {
     void invalid_point_is_hollow_and_listed_in_the_verdict() throws Exception {
         SweepPoint valid = point("8", 10, 1, 100, 5);
         SweepPoint measured = point("8", 20, 1, 200, 6);
-        SweepPoint invalid = new SweepPoint(measured.flags(), measured.figures(), 0, List.of("late by <1>"));
+        SweepPoint invalid = new SweepPoint(measured.flags(), measured.metrics(), 0, List.of("late by <1>"));
         Sweep sweep = new Sweep(List.of(valid, invalid), 0.99);
         String page = HtmlReport.of("s", SweepResult.of(sweep, study(Map.of())));
         Document parsed = parse(page);
@@ -155,7 +155,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void bars_of_parts_are_contiguous() throws Exception {
+    void component_bars_are_contiguous() throws Exception {
         String parts = "{\"samples\":2,\"all\":%1$s,\"median\":%1$s,\"tail\":%1$s}"
                 .formatted("{\"queue\":1.0,\"hand_over\":3.0,\"residual\":-1.0}");
         String run = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"ttft_parts\":" + parts
@@ -173,7 +173,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void parts_by_percentile_are_stacked_in_a_column_for_each_slice() throws Exception {
+    void components_by_percentile_are_stacked_per_slice() throws Exception {
         String slices = "{\"queue\":[1.0,2.0],\"parse\":[0.0,0.0],\"hand_over\":[1.0,6.0],\"residual\":[-1.0,-2.0]}";
         String run = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"itl_parts\":null,\"ttft_parts\":{\"slices\":"
                 + slices + "}}}";
@@ -189,7 +189,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void a_comparison_shows_every_interval_and_whether_b_is_worse() throws Exception {
+    void comparison_shows_every_interval_and_the_verdict() throws Exception {
         List<Comparison.Pair> pairs = LongStream.range(0, 10)
                 .mapToObj(seed -> new Comparison.Pair(
                         seed,
@@ -263,7 +263,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void knees_at_one_place_have_one_label() throws Exception {
+    void coinciding_knees_have_one_label() throws Exception {
         List<SweepPoint> points = new ArrayList<>();
         for (String batch : List.of("8", "32")) {
             points.add(point(batch, 10, 1, 100, 5));
@@ -292,7 +292,7 @@ class StudySectionsTest {
     }
 
     @Test
-    void commands_on_the_page_are_quoted_for_a_shell() throws Exception {
+    void commands_are_quoted_for_a_shell() throws Exception {
         Study study = new Study(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Map.of(), List.of());
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of("it's"), "x", 0, 0);
         String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(List.of()), arms, study));

@@ -89,9 +89,9 @@ class WaterfallTest {
         return boxes;
     }
 
-    /** Due at 0 ms, sent at 10, admitted at 30, a token at 60, and over at 100. */
+    /** The request is due at 0 ms, sent at 10, admitted at 30, has its first token at 60 and ends at 100. */
     @Test
-    void a_request_s_parts_follow_one_another_and_are_as_long_as_its_stamps_say() {
+    void request_components_are_contiguous_and_match_the_timestamps() {
         String svg = waterfall(run(ShownRun.Engine.UNKNOWN, List.of(request(0, 10, 30, 60, 100))));
         double x = 34;
         double perMilli = (640 - 34 - 14) / 100.0;
@@ -108,7 +108,7 @@ class WaterfallTest {
     }
 
     @Test
-    void request_without_admission_time_has_one_part_before_its_token() {
+    void request_without_admission_time_has_one_component_before_its_token() {
         String svg = waterfall(run(ShownRun.Engine.UNKNOWN, List.of(request(0, 0, Double.NaN, 60, 100))));
         assertThat(boxes(svg, PREFILL)).isEmpty();
         assertThat(boxes(svg, QUEUE).getFirst().width()).isCloseTo(0.6 * (640 - 34 - 14), within(0.1));
@@ -125,7 +125,7 @@ class WaterfallTest {
     }
 
     @Test
-    void long_run_draws_requests_around_the_worst_time_to_first_token() {
+    void long_run_shows_requests_around_the_worst_ttft() {
         String middle = drawn(5000, i -> i == 1000 ? 40 : 5);
         assertThat(boxes(middle, STREAMING)).hasSize(Waterfall.MAX_REQUESTS);
         assertThat(middle).contains("Requests 901 to 1,100 of 5,000").hasSizeLessThan(40_000);
@@ -133,12 +133,12 @@ class WaterfallTest {
         assertThat(drawn(5000, i -> i == 4990 ? 40 : 5)).contains("Requests 4,801 to 5,000 of 5,000");
     }
 
-    /** A step with prompt tokens from 0 to 25 ms and one without from 25 to 50 ms of 100; then the engine rests. */
+    /** A prefill step from 0 to 25 ms and a decode step from 25 to 50 ms; then the engine is idle until 100 ms. */
     private static final ShownRun.Engine ENGINE =
             new ShownRun.Engine(20, List.of(step(0, 25, true, 20), step(25, 50, false, 12)));
 
     @Test
-    void steps_with_prompts_and_steps_without_are_over_the_time_they_took() {
+    void prefill_and_decode_steps_span_their_duration() {
         String svg = waterfall(run(ENGINE, List.of(request(0, 0, 0, 100, 100))));
         double quarter = (640 - 34 - 14) / 4.0;
         List<Box> prompts =
@@ -152,7 +152,7 @@ class WaterfallTest {
     }
 
     @Test
-    void kv_blocks_are_those_that_a_step_found_held_and_none_while_the_engine_rests() {
+    void kv_usage_is_that_of_each_step_and_zero_while_idle() {
         List<StepRecord> steps = new ArrayList<>(ENGINE.steps());
         steps.add(step(90, 100, false, 16));
         String svg = KvUsageChart.figure(run(new ShownRun.Engine(20, steps), List.of()), "")
@@ -175,7 +175,7 @@ class WaterfallTest {
     }
 
     @Test
-    void a_run_without_steps_has_a_waterfall_and_no_kv_chart() {
+    void run_without_steps_has_a_waterfall_but_no_kv_chart() {
         ShownRun run = run(ShownRun.Engine.UNKNOWN, List.of(request(0, 10, 30, 60, 100)));
         assertThat(KvUsageChart.figure(run, "")).isEmpty();
         assertThat(waterfall(run)).contains("<svg").doesNotContain("On top");

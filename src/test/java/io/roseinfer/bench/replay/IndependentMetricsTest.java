@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The figures of simulated runs against formulas that share no code with them. */
-class IndependentFiguresTest {
+/** Compares the metrics of simulated runs with independent formulas. */
+class IndependentMetricsTest {
     private static final int SETTINGS = 60;
 
     @Test
@@ -39,7 +39,7 @@ class IndependentFiguresTest {
                     .run(load);
             List<List<Long>> tokens =
                     run.calls().stream().map(call -> call.arrivals().nanos()).toList();
-            requireFigures(run, load, tokens, seed);
+            requireMetrics(run, load, tokens, seed);
         }
     }
 
@@ -50,7 +50,7 @@ class IndependentFiguresTest {
                 new RandomPrompts(20, 12, 0.9, 0, 256, seed).requests(100), new Arrivals(rate, burstiness, seed));
     }
 
-    private static void requireFigures(LoadResult run, OfferedLoad load, List<List<Long>> tokens, long seed) {
+    private static void requireMetrics(LoadResult run, OfferedLoad load, List<List<Long>> tokens, long seed) {
         int requests = tokens.size();
         double[] ttft = new double[requests];
         double[] latency = new double[requests];
@@ -65,12 +65,12 @@ class IndependentFiguresTest {
             generated += tokens.get(i).size();
             last = Math.max(last, tokens.get(i).getLast());
         }
-        Map<String, Double> figures = RunMetrics.of(run, Map.of("ttft", 20.0, "e2el", 100.0));
-        assertThat(figures).as("seed " + seed).containsEntry("good_share", (double) good / requests);
-        assertThat(figures.get("median_ttft_ms")).isCloseTo(percentile(ttft, 0.5), within(1e-9));
-        assertThat(figures.get("p99_e2el_ms")).isCloseTo(percentile(latency, 0.99), within(1e-9));
-        assertThat(figures.get("output_throughput")).isCloseTo(generated / (last / 1e9), within(1e-6));
-        assertThat(figures.get("request_goodput")).isCloseTo(good / (last / 1e9), within(1e-6));
+        Map<String, Double> metrics = RunMetrics.of(run, Map.of("ttft", 20.0, "e2el", 100.0));
+        assertThat(metrics).as("seed " + seed).containsEntry("good_share", (double) good / requests);
+        assertThat(metrics.get("median_ttft_ms")).isCloseTo(percentile(ttft, 0.5), within(1e-9));
+        assertThat(metrics.get("p99_e2el_ms")).isCloseTo(percentile(latency, 0.99), within(1e-9));
+        assertThat(metrics.get("output_throughput")).isCloseTo(generated / (last / 1e9), within(1e-6));
+        assertThat(metrics.get("request_goodput")).isCloseTo(good / (last / 1e9), within(1e-6));
     }
 
     private static double percentile(double[] values, double share) {

@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Compares a line's response in a batch with the server's response to the same body. */
-class BatchAnswerTest {
+class BatchResponseTest {
     private static final long SEED = 5;
 
     private static TestServer server;
@@ -52,12 +52,12 @@ class BatchAnswerTest {
         return (BatchLine.Request) BatchLine.parse(line.getBytes(StandardCharsets.UTF_8), 1);
     }
 
-    private static JsonNode answer(BatchLine.Request line) {
+    private static JsonNode response(BatchLine.Request line) {
         CompletionCall call = batch.call(line);
         List<Completion> done = IntStream.range(0, call.choices())
                 .mapToObj(choice -> server.engine.generate(call.request(choice)))
                 .toList();
-        return TestServer.json(new String(batch.answer(line, call, done), StandardCharsets.UTF_8));
+        return TestServer.json(new String(batch.response(line, call, done), StandardCharsets.UTF_8));
     }
 
     @ParameterizedTest
@@ -71,7 +71,7 @@ class BatchAnswerTest {
                 "/v1/chat/completions | {\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 4, \"seed\": 9, \"logprobs\": true}"
             })
     void response_equals_the_servers_except_for_id_and_times(String url, String body) throws IOException {
-        JsonNode mine = answer(line(url, body));
+        JsonNode mine = response(line(url, body));
         ObjectNode whole = (ObjectNode) TestServer.json(server.post(url, body));
         whole.remove(List.of("metrics", "timings"));
         assertThat(mine.get("error").isNull()).isTrue();
@@ -92,7 +92,7 @@ class BatchAnswerTest {
                 "{\"prompt\": \"a\", \"model\": \"other\"}",
                 "{\"prompt\": [123456789]}"
             })
-    void a_body_that_the_server_refuses_is_refused_as_the_server_does(String body) throws IOException {
+    void batch_rejects_a_body_like_the_server(String body) throws IOException {
         BatchLine.Request line = line("/v1/completions", body);
         ApiError error = catchThrowableOfType(ApiError.class, () -> batch.call(line));
         JsonNode mine = TestServer.json(new String(BatchModel.refusal(line, error), StandardCharsets.UTF_8));
@@ -103,7 +103,7 @@ class BatchAnswerTest {
     }
 
     @Test
-    void a_stream_is_refused() {
+    void stream_is_rejected() {
         BatchLine.Request line = line("/v1/completions", "{\"prompt\": \"a\", \"stream\": true}");
         assertThat(catchThrowableOfType(ApiError.class, () -> batch.call(line))).hasMessageContaining("stream is true");
     }

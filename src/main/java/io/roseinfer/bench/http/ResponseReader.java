@@ -4,7 +4,7 @@ import io.roseinfer.base.Quoted;
 import java.nio.charset.StandardCharsets;
 
 /** Parses the response to one call. Independent of sockets and clocks. */
-final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
+final class ResponseReader implements HttpFraming.Sink, EventStream.Sink {
     /** Bytes kept of a response that is not a stream. */
     private static final int KEPT_BYTES = 4096;
 
@@ -21,7 +21,7 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
     private boolean done;
     private boolean ended;
 
-    AnswerReader(Call call) {
+    ResponseReader(Call call) {
         this.call = call;
         events.reset();
     }

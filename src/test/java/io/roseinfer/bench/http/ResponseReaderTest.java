@@ -11,17 +11,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Answers with known times: every figure is exact, as time comes with the bytes. */
-class AnswerReaderTest {
+/** Responses with known arrival times, so every metric is exact. */
+class ResponseReaderTest {
     /** Eight tokens: the first after 40 ms, the others 10 ms apart. */
     private static Recorded eightTokens() {
-        Recorded answer = new Recorded().raw(39, Recorded.HEAD);
-        IntStream.range(0, 8).forEach(token -> answer.ids(40 + 10 * token, 1));
-        return answer.usage(111, 5, 8).done(112);
+        Recorded response = new Recorded().raw(39, Recorded.HEAD);
+        IntStream.range(0, 8).forEach(token -> response.ids(40 + 10 * token, 1));
+        return response.usage(111, 5, 8).done(112);
     }
 
     @Test
-    void a_stream_of_single_tokens_has_its_script_s_latencies() {
+    void stream_of_single_tokens_has_the_scripted_latencies() {
         CallResult call = eightTokens().read();
         assertThat(call.error()).isEmpty();
         assertThat(call.tokens()).isEqualTo(8);
@@ -43,9 +43,9 @@ class AnswerReaderTest {
                 .isEqualTo(eightTokens().read());
     }
 
-    /** The server makes a token every 10 ms and sends four at a time, the first at once. */
+    /** The server generates a token every 10 ms, sends the first immediately and then four per event. */
     @Test
-    void four_tokens_per_event_change_no_metric() {
+    void grouped_tokens_keep_every_metric() {
         Recorded four = new Recorded().raw(39, Recorded.HEAD).ids(40, 1);
         Recorded one = new Recorded().raw(39, Recorded.HEAD).ids(40, 1);
         for (int event = 1; event <= 4; event++) {
@@ -63,7 +63,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void events_that_come_together_share_a_time() {
+    void events_of_one_read_share_a_timestamp() {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .events(5, "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\n".repeat(8))
@@ -76,15 +76,15 @@ class AnswerReaderTest {
 
     @Test
     void running_usage_counts_tokens_without_ids() {
-        Recorded answer = new Recorded().raw(1, Recorded.HEAD);
+        Recorded response = new Recorded().raw(1, Recorded.HEAD);
         int[] soFar = {1, 4, 4, 8};
         for (int i = 0; i < soFar.length; i++) {
-            answer.events(
+            response.events(
                     10 * (i + 1),
                     "data: {\"choices\":[{\"text\":\"x\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":"
                             + soFar[i] + ",\"total_tokens\":" + (5 + soFar[i]) + "}}\n\n");
         }
-        CallResult call = answer.usage(41, 5, 8).done(41).read();
+        CallResult call = response.usage(41, 5, 8).done(41).read();
         assertThat(call.arrivals().counted()).isEqualTo(Counted.RUNNING_USAGE);
         assertThat(call.arrivals().tokens()).containsExactly(1, 3, 4);
         assertThat(Arrays.stream(call.tokenTimes().itlNanos()).sum()).isEqualTo(30e6);
@@ -92,10 +92,10 @@ class AnswerReaderTest {
     }
 
     @Test
-    void as_many_events_as_tokens_are_one_token_each() {
-        Recorded answer = new Recorded().raw(1, Recorded.HEAD);
-        IntStream.range(0, 8).forEach(token -> answer.text(10 + token, token == 3 ? "" : "t"));
-        CallResult call = answer.events(17, "data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}]}\n\n")
+    void equal_event_and_token_counts_mean_one_token_per_event() {
+        Recorded response = new Recorded().raw(1, Recorded.HEAD);
+        IntStream.range(0, 8).forEach(token -> response.text(10 + token, token == 3 ? "" : "t"));
+        CallResult call = response.events(17, "data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}]}\n\n")
                 .usage(18, 5, 8)
                 .done(18)
                 .read();
@@ -104,7 +104,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void events_of_unknown_size_have_no_gaps_but_a_total() {
+    void events_of_unknown_size_have_a_total_but_no_itl() {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .text(10, "four tokens here ")
@@ -120,7 +120,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void chat_s_role_is_no_token() {
+    void chat_role_event_is_not_a_token() {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .events(
@@ -138,21 +138,21 @@ class AnswerReaderTest {
         return "data: {\"choices\":[{\"index\":0,\"delta\":{" + content + "},\"finish_reason\":null}]}\n\n";
     }
 
-    /** A chat server that lists no ids: the role first, signs of life between, usage behind the end. */
+    /** A chat response without token ids: the role first, empty events between tokens, usage after the last token. */
     private static CallResult chat(int tokens) {
-        Recorded answer =
+        Recorded response =
                 new Recorded().raw(5, Recorded.HEAD).events(5, delta("\"role\":\"assistant\",\"content\":\"\""));
         for (int token = 0; token < 8; token++) {
-            answer.events(40 + 10 * token, delta("\"content\":\"t\"")).events(45 + 10 * token, delta(""));
+            response.events(40 + 10 * token, delta("\"content\":\"t\"")).events(45 + 10 * token, delta(""));
         }
-        return answer.events(118, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\n")
+        return response.events(118, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\n")
                 .usage(119, 5, tokens)
                 .done(119)
                 .read(Recorded.call(5, tokens), Integer.MAX_VALUE);
     }
 
     @Test
-    void neither_a_role_nor_an_empty_event_is_a_token_where_usage_counts_those_with_text() {
+    void only_events_with_text_are_tokens_if_usage_matches_their_count() {
         CallResult call = chat(8);
         assertThat(call.arrivals().counted()).isEqualTo(Counted.TOTAL);
         assertThat(call.ttftNanos()).hasValue(40e6);
@@ -162,9 +162,9 @@ class AnswerReaderTest {
         assertThat(UsageCheck.contradiction(call, true)).isEmpty();
     }
 
-    /** Tokens whose text comes with the next: every empty event is one, and still the role is none. */
+    /** The text of a token arrives with the next one, so every empty event except the role is a token. */
     @Test
-    void an_empty_event_is_a_token_where_usage_counts_it() {
+    void empty_event_is_a_token_if_usage_counts_it() {
         CallResult call = chat(16);
         assertThat(call.arrivals().counted()).isEqualTo(Counted.TOTAL);
         assertThat(call.ttftNanos()).hasValue(40e6);
@@ -209,7 +209,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void a_body_with_a_length_is_read_as_well() {
+    void body_with_a_content_length_is_read() {
         String body = "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\ndata: [DONE]\n\n";
         CallResult call = new Recorded()
                 .raw(
@@ -223,7 +223,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void body_until_the_end_of_the_connection_is_complete_with_done() {
+    void body_ended_by_connection_close_is_complete_with_done() {
         CallResult call = new Recorded()
                 .raw(3, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
                 .raw(4, "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\ndata: [DONE]\n\n")
@@ -246,7 +246,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void a_stream_that_ends_without_its_end_mark_has_failed() {
+    void stream_without_its_end_mark_fails_the_request() {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .ids(5, 8)
@@ -263,7 +263,7 @@ class AnswerReaderTest {
                 "{\"error\":\"out of blocks\"}",
                 "{\"object\":\"error\",\"message\":\"out of blocks\",\"type\":\"x\",\"code\":500}"
             })
-    void an_error_in_the_stream_fails_the_request(String error) {
+    void error_event_fails_the_request(String error) {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .ids(5, 1)
@@ -305,8 +305,8 @@ class AnswerReaderTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "data: {\"choices\":[null]}\n\n", "data: {\"choices\":[]}\n\n"})
     void stream_without_any_choice_fails(String events) {
-        Recorded answer = new Recorded().raw(1, Recorded.HEAD);
-        CallResult call = (events.isEmpty() ? answer : answer.events(2, events))
+        Recorded response = new Recorded().raw(1, Recorded.HEAD);
+        CallResult call = (events.isEmpty() ? response : response.events(2, events))
                 .usage(3, 5, 0)
                 .done(3)
                 .read();
@@ -314,7 +314,7 @@ class AnswerReaderTest {
     }
 
     @Test
-    void null_choice_hides_nothing_after_it() {
+    void choice_after_a_null_choice_is_read() {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .events(
@@ -373,7 +373,7 @@ class AnswerReaderTest {
                 "\"prompt_tokens\":[5],\"completion_tokens\":8,\"prompt_tokens_details\":null | -1,8,-1,-1",
                 "\"prompt_tokens\":5,\"completion_tokens\":8.5 | -1,-1,-1,-1"
             })
-    void usage_is_read_as_far_as_it_has_whole_numbers(String usage, String counts) {
+    void usage_fields_that_are_not_integers_are_ignored(String usage, String counts) {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .ids(2, 8)

@@ -6,10 +6,10 @@ import java.util.concurrent.CancellationException;
  * Counts the steps of a computation, and cancels it if its thread is interrupted. The count bounds the work. Tests
  * compare counts because times vary. Not thread-safe.
  */
-public final class Steps {
+public final class WorkCounter {
     private static final int BETWEEN_CHECKS = 4096;
 
-    private long taken;
+    private long count;
     private long nextCheck = BETWEEN_CHECKS;
 
     /**
@@ -18,22 +18,22 @@ public final class Steps {
      * @throws CancellationException if the thread is interrupted, checked once every {@value #BETWEEN_CHECKS} steps;
      *     the interrupt status remains set
      */
-    public void take(long count) {
-        taken += count;
-        if (taken >= nextCheck) {
+    public void add(long steps) {
+        count += steps;
+        if (count >= nextCheck) {
             check();
         }
     }
 
     private void check() {
-        nextCheck = taken + BETWEEN_CHECKS;
+        nextCheck = count + BETWEEN_CHECKS;
         if (Thread.currentThread().isInterrupted()) {
-            throw new CancellationException("interrupted after " + taken + " steps");
+            throw new CancellationException("interrupted after " + count + " steps");
         }
     }
 
     /** Returns the number of steps counted. */
-    public long taken() {
-        return taken;
+    public long count() {
+        return count;
     }
 }

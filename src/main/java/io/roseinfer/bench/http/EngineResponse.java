@@ -10,4 +10,4 @@ import io.roseinfer.scheduler.FinishReason;
  * @param finishReason the finish reason
  * @param ids the generated tokens
  */
-public record EngineAnswer(RequestStamps stamps, FinishReason finishReason, int[] ids) {}
+public record EngineResponse(RequestStamps stamps, FinishReason finishReason, int[] ids) {}

@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** The steps of each engine, indexed by end time. */
-final class Steps {
+final class StepIndex {
     private static final NavigableMap<Long, StepRecord> NONE = Collections.emptyNavigableMap();
 
     private final Map<Long, NavigableMap<Long, StepRecord>> byEngine = new HashMap<>();
 
-    Steps(List<StepRecord> steps) {
+    StepIndex(List<StepRecord> steps) {
         for (StepRecord step : steps) {
             byEngine.computeIfAbsent(step.get(Fact.ENGINE), engine -> new TreeMap<>())
                     .put(step.endNanos(), step);
