@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code roseinfer batch}, as a process of its own where it is killed. */
+/** Tests of {@code roseinfer batch}; tests that kill it start a separate process. */
 @Timeout(240)
 class BatchCommandTest {
     private static final long SEED = 7;
@@ -69,7 +69,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void the_same_batch_has_the_same_bytes_whenever_it_is_run_and_others_with_another_seed() throws IOException {
+    void ordered_output_depends_only_on_the_seed() throws IOException {
         Path from = input(20);
         run(from, folder.resolve("one"), "--ordered");
         run(from, folder.resolve("two"), "--ordered", "--in-flight=3", "--max-batch-size=2", "--replicas=2");
@@ -110,7 +110,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void input_and_output_are_two_files_by_whatever_name() throws IOException {
+    void output_path_equal_to_the_input_is_rejected() throws IOException {
         Path from = input(1);
         Path link = Files.createSymbolicLink(folder.resolve("link"), from);
         for (Path to : List.of(from, link)) {
@@ -143,7 +143,7 @@ class BatchCommandTest {
         return new ProcessBuilder(command).start();
     }
 
-    /** Waits until a file has grown by so many bytes, or nobody writes it any more. */
+    /** Waits until a file has grown by {@code bytes} or its writer has ended. */
     private static void awaitGrowth(Path file, long bytes, Process writer) throws IOException {
         long before = Files.exists(file) ? Files.size(file) : 0;
         while (writer.isAlive() && (!Files.exists(file) || Files.size(file) < before + bytes)) {
@@ -153,7 +153,7 @@ class BatchCommandTest {
 
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
-    void batch_killed_at_any_time_resumes_to_the_same_output() throws Exception {
+    void killed_batch_resumes_to_the_same_output() throws Exception {
         Path from = input(20_000);
         Path expected = folder.resolve("expected");
         run(from, expected);
@@ -173,7 +173,7 @@ class BatchCommandTest {
 
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
-    void stopped_batch_says_how_to_continue() throws Exception {
+    void stopped_batch_suggests_resume() throws Exception {
         Path from = input(200_000);
         Path to = folder.resolve("out.jsonl");
         Process process = start(from, to);

@@ -18,7 +18,7 @@ class BenchModelCommandTest {
     Path folder;
 
     @Test
-    void model_shapes_are_a_line_each() {
+    void each_model_shape_prints_one_line() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "model",
@@ -44,7 +44,7 @@ class BenchModelCommandTest {
     }
 
     @Test
-    void every_printed_number_of_the_model_is_recomputed_from_the_json() throws IOException {
+    void printed_model_numbers_equal_the_json() throws IOException {
         Path file = folder.resolve("model.json");
         Outcome outcome = CliRunner.run(
                 ("bench model --model random:gpt2 --device sim --prefill 4x8 --decode 3 --repeat-runs 3 --json " + file)
@@ -93,7 +93,7 @@ class BenchModelCommandTest {
                 "--prefill=none --decode=1 --context=2147483647; decode 1 needs 2147483711 tokens per row",
                 "--prefill=65536x1024; prefill 65536x1024 has 67108864 tokens; a step takes at most"
             })
-    void model_wrong_shape_is_refused_in_one_line(String flags, String message) {
+    void invalid_shape_is_rejected_in_one_line(String flags, String message) {
         String[] given = ("bench model --model random:gpt2 --device sim " + flags).split(" ");
         Outcome outcome = CliRunner.run(given);
         assertThat(outcome.code()).isEqualTo(2);

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** The whole command on the simulated device. */
+/** Tests of {@code bench scheduler} on the simulated device. */
 class BenchSchedulerCommandTest {
     @TempDir
     Path folder;
@@ -45,7 +45,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void scheduler_online_prints_latencies() {
+    void online_mode_prints_latencies() {
         Outcome outcome = bench("online");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).isEmpty();
@@ -66,7 +66,7 @@ class BenchSchedulerCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"offline", "naive"})
-    void scheduler_other_modes_print_only_throughput(String mode) {
+    void offline_and_naive_modes_print_only_throughput(String mode) {
         Outcome outcome = bench(mode);
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out())
@@ -77,7 +77,7 @@ class BenchSchedulerCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--backend", "--device"})
-    void scheduler_on_sim_without_mode_prints_times_per_step(String flag) {
+    void sim_without_a_mode_prints_times_per_step(String flag) {
         Outcome outcome = CliRunner.run(
                 "bench", "scheduler", flag, "sim", "--running", "1,9", "--waiting", "0,20", "--steps", "5");
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -89,7 +89,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void runs_of_the_scheduler_are_in_the_file_with_their_requests_and_summarized() throws IOException {
+    void json_file_has_requests_and_a_summary_per_run() throws IOException {
         Path file = folder.resolve("run.json");
         Outcome outcome = bench("offline", "--json=" + file);
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -121,7 +121,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void costs_of_a_step_are_in_the_file_without_flags_of_a_model() throws IOException {
+    void step_costs_in_json_omit_model_flags() throws IOException {
         Path file = folder.resolve("cost.json");
         Outcome outcome = CliRunner.run(
                 "bench",
@@ -147,7 +147,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void scheduler_backend_with_mode_drives_the_model_as_device_does() {
+    void backend_with_a_mode_selects_the_device() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "scheduler",
@@ -176,7 +176,7 @@ class BenchSchedulerCommandTest {
         "'--dtype=fp32,--threads=1,--temperature=2', 3",
         "--decode-first, 0"
     })
-    void scheduler_flag_without_effect_prints_one_note(String flags, int notes) {
+    void flag_without_effect_prints_one_note(String flags, int notes) {
         List<String> args = new ArrayList<>(
                 List.of("bench", "scheduler", "--backend", "sim", "--running", "40", "--waiting", "0", "--steps", "2"));
         args.addAll(List.of(flags.split(",")));
@@ -186,7 +186,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void scheduler_backend_against_device_is_refused() {
+    void conflicting_backend_and_device_are_rejected() {
         Outcome outcome = CliRunner.run("bench", "scheduler", "--backend", "sim", "--device", "cpu");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--backend sim and --device cpu").hasLineCount(1);
@@ -194,14 +194,14 @@ class BenchSchedulerCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--running=0", "--running=1,x", "--waiting=-1", "--steps=0", "--running=16385"})
-    void scheduler_value_out_of_range_is_refused(String flag) {
+    void value_out_of_range_is_rejected(String flag) {
         Outcome outcome = CliRunner.run("bench", "scheduler", "--backend", "sim", flag);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains(flag.substring(0, flag.indexOf('='))).hasLineCount(1);
     }
 
     @Test
-    void scheduler_unknown_mode_lists_the_known_ones() {
+    void unknown_mode_lists_the_known_ones() {
         Outcome outcome = bench("batch");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())

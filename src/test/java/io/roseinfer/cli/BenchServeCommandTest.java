@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 
 @Timeout(120)
 class BenchServeCommandTest {
-    /** So that a busy machine cannot fail a test that is about something else. */
+    /** Prevents a busy machine from making runs invalid. */
     private static final String PATIENT = "--max-dispatch-lag-ms=600000";
 
     @TempDir
@@ -58,7 +58,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void results_have_vllm_s_keys_and_an_additional_block() throws IOException {
+    void results_have_vllm_keys_and_an_additional_block() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             Outcome outcome = bench(
                     file(),
@@ -98,7 +98,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void wrong_usage_ends_with_code_8_and_its_results_written() throws IOException {
+    void wrong_usage_exits_with_8_after_writing_results() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 6))) {
             Outcome outcome = bench(file(), "--base-url", server.uri().toString(), "--model=m");
             assertThat(outcome.code()).isEqualTo(8);
@@ -110,7 +110,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void results_are_written_before_anything_is_printed() throws IOException {
+    void results_are_written_before_printing() throws IOException {
         Writer closed = new Writer() {
             @Override
             public void write(char[] text, int from, int length) throws IOException {
@@ -172,7 +172,7 @@ class BenchServeCommandTest {
 
     @ParameterizedTest
     @CsvSource({"--report, --csv", "--json, --report", "--csv, --json"})
-    void one_file_for_two_results_is_refused_before_anything_is_measured(String one, String other) {
+    void one_file_for_two_results_is_rejected_before_measuring(String one, String other) {
         String same = directory.resolve("same.json").toString();
         Outcome outcome = CliRunner.run("bench", "serve", "--backend=sim", one, same, other, same);
         assertThat(outcome.code()).isEqualTo(2);
@@ -180,7 +180,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void the_same_seed_sends_the_same_requests_and_a_warm_up_others() throws IOException {
+    void requests_depend_on_the_seed_and_differ_in_the_warm_up() throws IOException {
         List<List<String>> sent = new ArrayList<>();
         for (int run = 0; run < 2; run++) {
             try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
@@ -201,7 +201,7 @@ class BenchServeCommandTest {
 
     @ParameterizedTest
     @CsvSource({"vllm, completions", "openai, completions", "openai-chat, chat"})
-    void a_backend_by_vllms_name_is_a_server_and_its_endpoint(String backend, String endpoint) throws IOException {
+    void vllm_backend_names_select_the_endpoint(String backend, String endpoint) throws IOException {
         Path prompts = Files.writeString(directory.resolve("prompts.jsonl"), "{\"prompt\":\"hello\"}\n".repeat(12));
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             Outcome unused = bench(
@@ -222,7 +222,7 @@ class BenchServeCommandTest {
     }
 
     @Test
-    void an_engine_in_this_process_is_measured_without_a_server() throws IOException {
+    void in_process_engine_is_measured_without_a_server() throws IOException {
         Outcome outcome =
                 bench(file(), "--backend=engine", "--device=sim", "--model=random:gpt2", "--request-rate=2000");
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -296,7 +296,7 @@ class BenchServeCommandTest {
                 "--clip-to=5 | --clip-to applies to traces and synthetic conversations; leave it out with --dataset random",
                 "--percentile-metrics=foo | 'foo' is not a list of ttft,tpot,itl,e2el"
             })
-    void wrong_flags_are_reported_in_one_line(String flag, String message) throws IOException {
+    void invalid_flags_are_reported_in_one_line(String flag, String message) throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(1, 1, 1))) {
             String url = flag.startsWith("--base-url") ? flag : "--base-url=" + server.uri();
             Outcome outcome = flag.equals(url)

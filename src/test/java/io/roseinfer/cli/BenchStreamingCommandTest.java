@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The streaming benchmark: what its flags do, and what it prints. */
+/** Tests of the flags and output of {@code bench streaming}. */
 class BenchStreamingCommandTest {
     private static final String MS = "\\d+\\.\\d\\d/\\d+\\.\\d\\d/\\d+\\.\\d\\d ms";
     private static final String US = "\\d+\\.\\d/\\d+\\.\\d us";
@@ -23,7 +23,7 @@ class BenchStreamingCommandTest {
     Path folder;
 
     @Test
-    void bench_plain_prints_the_block_and_nothing_else() {
+    void default_output_is_only_the_result_block() {
         Outcome outcome =
                 SimBench.run("--prompt", "Hello", "--unique-prompts", "--num-requests", "3", "--max-new-tokens", "5");
         assertThat(outcome.code()).isZero();
@@ -61,7 +61,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_warmups_and_repeats_has_banners_in_order() {
+    void warm_up_and_repeat_runs_print_banners_in_order() {
         Outcome outcome = SimBench.run("--num-requests", "1", "--warmup-runs", "2", "--repeat-runs", "2");
         assertThat(outcome.out().lines().filter(line -> line.startsWith("===")))
                 .containsExactly(
@@ -85,7 +85,7 @@ class BenchStreamingCommandTest {
         "--max-new-tokens=3, Completion tokens (total): 48",
         "--submit-interval-ms=0.5, Submit interval/schedule: 0.500 ms / relative"
     })
-    void bench_flag_has_its_effect(String flag, String line) {
+    void flag_changes_its_printed_line(String flag, String line) {
         assertThat(SimBench.run(flag, "--no-stop-on-eos").out().lines()).contains(line);
     }
 
@@ -107,7 +107,7 @@ class BenchStreamingCommandTest {
         "'--chunked-prefill,--decode-first', --decode-first has no effect with --chunked-prefill",
         "--submit-schedule=absolute, --submit-schedule has no effect: without --submit-interval-ms"
     })
-    void bench_flag_without_effect_prints_one_note(String flags, String note) {
+    void flag_without_effect_prints_one_note(String flags, String note) {
         List<String> args = new ArrayList<>(List.of("--num-requests=1", "--repeat-runs=2"));
         args.addAll(List.of(flags.split(",")));
         Outcome outcome = SimBench.run(args.toArray(String[]::new));
@@ -116,7 +116,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_absolute_schedule_is_kept_and_prints_the_lag() throws IOException {
+    void absolute_schedule_is_met_and_prints_the_lag() throws IOException {
         JsonNode run = SimBench.results(
                         folder,
                         "run.json",
@@ -141,7 +141,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void prompt_ids_are_repeated_and_need_no_tokenizer() throws IOException {
+    void repeated_prompt_ids_need_no_tokenizer() throws IOException {
         Path config = Files.writeString(folder.resolve("config.json"), """
                 {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":300,"n_positions":64}""");
         Outcome outcome = CliRunner.run(
@@ -159,7 +159,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void prompts_of_a_number_of_tokens_need_no_tokenizer_and_share_none() throws IOException {
+    void prompts_of_n_tokens_need_no_tokenizer_and_share_no_prefix() throws IOException {
         Path config = Files.writeString(folder.resolve("config.json"), """
                 {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":300,"n_positions":64}""");
         Path file = folder.resolve("run.json");
@@ -188,7 +188,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_shared_prompt_counts_cached_tokens() throws IOException {
+    void shared_prompt_counts_cached_tokens() throws IOException {
         JsonNode run = SimBench.results(folder, "run.json", "--prompt-repeats", "20", "--num-requests", "4")
                 .at("/runs/0");
         // A prompt of 80 tokens: four of its five blocks can be shared, the last token is always computed.
@@ -198,7 +198,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_same_seed_draws_the_same_tokens_in_every_run() throws IOException {
+    void equal_seeds_sample_equal_tokens_in_every_run() throws IOException {
         JsonNode runs = SimBench.results(
                         folder,
                         "run.json",
@@ -223,7 +223,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_profile_ops_on_cpu_adds_a_table_per_kind_of_step() throws IOException {
+    void profile_ops_on_cpu_adds_a_table_per_kind_of_step() throws IOException {
         Path file = folder.resolve("profile.json");
         Outcome outcome = CliRunner.run(
                 "bench",
@@ -247,7 +247,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_profile_ops_of_several_engines_notes_that_it_covers_the_first() {
+    void profile_ops_notes_that_it_covers_only_the_first_engine() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "--device",

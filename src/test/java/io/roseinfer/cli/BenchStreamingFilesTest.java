@@ -20,13 +20,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** The files that {@code --json} and {@code --timeline} name: when they are written, and what is in the way. */
+/** Tests of the files of {@code --json} and {@code --timeline}. */
 class BenchStreamingFilesTest {
     @TempDir
     Path folder;
 
     @Test
-    void bench_json_zst_is_the_same_document_compressed() throws IOException {
+    void zst_file_is_the_compressed_json_document() throws IOException {
         JsonNode document = SimBench.results(folder, "run.json.zst", "--num-requests", "2", "--repeat-runs", "3");
         assertThat(document.at("/schema").intValue()).isEqualTo(1);
         assertThat(document.at("/runs")).hasSize(3);
@@ -37,7 +37,7 @@ class BenchStreamingFilesTest {
         Path pipe = folder.resolve("pipe");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
                 .isZero();
-        // Opened both ways, a pipe waits neither for a reader nor for a writer.
+        // Opening a pipe for both reading and writing does not block.
         try (RandomAccessFile reader = new RandomAccessFile(pipe.toFile(), "rw")) {
             Outcome outcome = SimBench.run(
                     "--json", pipe.toString(), "--num-requests", "1", "--max-new-tokens", "1", "--repeat-runs", "2");
@@ -48,7 +48,7 @@ class BenchStreamingFilesTest {
         }
     }
 
-    /** Keeps what is printed, and what is in a file when a certain line is. */
+    /** Keeps the output, and the content of a file at the time a given line is printed. */
     private static final class Watching extends StringWriter {
         private final Path file;
         private final String line;
@@ -74,7 +74,7 @@ class BenchStreamingFilesTest {
 
     @ParameterizedTest
     @CsvSource({"--json, '\"submit_wall_s\"'", "--timeline, '\"process_name\"'"})
-    void run_that_is_over_is_in_the_file_while_the_next_one_runs(String flag, String oncePerRun) {
+    void finished_run_is_in_the_file_during_the_next_one(String flag, String oncePerRun) {
         Path file = folder.resolve("run.json");
         Watching out = new Watching(file, "=== run 3/3");
         Outcome outcome = CliRunner.run(
@@ -94,7 +94,7 @@ class BenchStreamingFilesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"trace.json", "trace.json.zst", "trace.json.gz"})
-    void bench_timeline_is_a_trace_of_all_runs_and_prints_no_other_line(String name) throws IOException {
+    void timeline_has_all_runs_and_prints_no_additional_line(String name) throws IOException {
         Path file = folder.resolve(name);
         Outcome outcome = SimBench.run("--timeline", file.toString(), "--num-requests", "3", "--repeat-runs", "2");
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -118,7 +118,7 @@ class BenchStreamingFilesTest {
     }
 
     @Test
-    void bench_timeline_in_no_directory_is_refused_before_the_run() {
+    void timeline_in_a_missing_directory_is_rejected_before_the_run() {
         Outcome outcome =
                 SimBench.run("--timeline", folder.resolve("none/trace.json").toString());
         assertThat(outcome.code()).isEqualTo(2);
@@ -131,7 +131,7 @@ class BenchStreamingFilesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"run.json", "./run.json", "link/run.json"})
-    void one_file_for_json_and_timeline_is_refused_however_it_is_named(String name) throws IOException {
+    void one_file_for_json_and_timeline_is_rejected_for_every_path(String name) throws IOException {
         Files.createSymbolicLink(folder.resolve("link"), folder);
         Outcome outcome = SimBench.run("--json", folder + "/run.json", "--timeline", folder + "/" + name);
         assertThat(outcome.code()).isEqualTo(2);
@@ -139,7 +139,7 @@ class BenchStreamingFilesTest {
         assertThat(folder.resolve("run.json")).doesNotExist();
     }
 
-    /** Where Java may unpack no library, as on a system whose temporary files may not be run. */
+    /** The temporary directory is missing, so the JVM cannot extract native libraries. */
     @Test
     void missing_zstd_library_is_reported_before_the_run() throws Exception {
         Path file = Files.writeString(folder.resolve("run.json.zst"), "an older result");

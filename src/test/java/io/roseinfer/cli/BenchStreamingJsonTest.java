@@ -22,13 +22,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** The numbers in the file of {@code --json}, held against each other and against what is printed. */
+/** Compares the numbers in the {@code --json} file with each other and with the printed ones. */
 class BenchStreamingJsonTest {
     @TempDir
     Path folder;
 
     @Test
-    void bench_json_summarizes_its_own_requests() throws IOException {
+    void json_summary_equals_that_of_its_requests() throws IOException {
         JsonNode run = SimBench.results(folder, "run.json", "--num-requests", "9", "--max-new-tokens", "6")
                 .at("/runs/0");
         double[] ttftMillis = SimBench.elements(run.at("/requests"))
@@ -43,7 +43,7 @@ class BenchStreamingJsonTest {
     }
 
     @Test
-    void runs_are_summarized_by_median_and_range_in_the_file_and_in_print() throws IOException {
+    void runs_are_summarized_by_median_and_range() throws IOException {
         Path file = folder.resolve("run.json");
         Outcome outcome = SimBench.run("--num-requests=3", "--repeat-runs=3", "--json=" + file);
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -63,7 +63,7 @@ class BenchStreamingJsonTest {
     }
 
     @Test
-    void metric_without_a_sample_is_not_summarized() throws IOException {
+    void metric_without_samples_has_no_summary() throws IOException {
         JsonNode over = SimBench.results(folder, "run.json", "--max-new-tokens=1", "--repeat-runs=2")
                 .at("/over_runs");
         assertThat(over.has("ttft_ms")).isTrue();
@@ -72,7 +72,7 @@ class BenchStreamingJsonTest {
     }
 
     @Test
-    void bench_json_has_the_settings_in_force() throws IOException {
+    void json_has_the_effective_settings() throws IOException {
         JsonNode settings = SimBench.results(folder, "run.json", "--num-requests", "2", "--prompt-repeats", "1,2")
                 .at("/settings");
         assertThat(settings.at("/num_requests").intValue()).isEqualTo(2);
@@ -88,7 +88,7 @@ class BenchStreamingJsonTest {
 
     @ParameterizedTest
     @CsvSource({"auto, bf16", "fp32, fp32", "int8, int8", "int4, int4"})
-    void settings_of_the_cpu_are_what_it_runs_with(String dtype, String inForce) throws IOException {
+    void cpu_settings_are_the_effective_ones(String dtype, String inForce) throws IOException {
         Path file = folder.resolve("run.json");
         Outcome outcome = CliRunner.run(
                 "bench",
@@ -111,7 +111,7 @@ class BenchStreamingJsonTest {
         assertThat(outcome.out()).contains("\nSettings: dtype " + inForce + ", threads " + cores + ", batch 8,");
     }
 
-    /** Percentiles as NumPy has them, written down once more. */
+    /** Percentiles by NumPy's definition, independent of the tested code. */
     private static double percentile(double[] sorted, double percent) {
         double place = (sorted.length - 1) * percent / 100;
         int below = (int) place;
@@ -160,7 +160,7 @@ class BenchStreamingJsonTest {
                 "--num-requests=7 --submit-interval-ms=1 --submit-schedule=absolute --no-stop-on-eos",
                 "--num-requests=40 --max-inflight-requests=3 --submit-interval-ms=0.1 --submit-schedule=absolute"
             })
-    void every_printed_number_is_recomputed_from_the_stamps_in_the_json(String flags) throws IOException {
+    void printed_numbers_equal_those_of_the_json_timestamps(String flags) throws IOException {
         Path file = folder.resolve("run.json");
         Outcome outcome = SimBench.run((flags + " --json=" + file).split(" "));
         assertThat(outcome.code()).as(outcome.err()).isZero();

@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code bench sweep}, {@code bench ab} and {@code bench replay} on simulated time, where nothing depends on the machine. */
+/** Tests of {@code bench sweep}, {@code bench ab} and {@code bench replay} in simulated time, independent of the machine. */
 @Timeout(120)
 class BenchStudiesTest {
     private static final List<String> SIMULATED = List.of(
@@ -55,7 +55,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void a_sweep_measures_every_combination_and_names_the_knee() throws IOException {
+    void sweep_measures_every_combination_and_prints_the_knee() throws IOException {
         Outcome outcome = bench(
                 "sweep",
                 "--vary=request-rate=10,50,5000",
@@ -84,7 +84,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void sweep_of_a_server_has_different_prompts_for_every_point() throws IOException {
+    void server_sweep_has_different_prompts_at_every_point() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             Outcome outcome = CliRunner.run(
                     "bench",
@@ -117,9 +117,9 @@ class BenchStudiesTest {
         assertThat(other.err()).contains("--resume: ", "was measured with").hasLineCount(1);
     }
 
-    /** Prompts beyond the context are all refused, so that run has nothing to count. */
+    /** Prompts beyond the context are rejected, so the run is invalid. */
     @Test
-    void a_sweep_with_an_invalid_point_ends_with_code_8_and_resume_measures_it_again() throws IOException {
+    void resumed_sweep_measures_invalid_points_again() throws IOException {
         String[] flags = {"--vary=random-input-len=32,5000", "--vary=request-rate=10", "--json", file("sweep.json")};
         Outcome outcome = bench("sweep", flags);
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(8);
@@ -138,7 +138,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void a_search_ends_between_a_rate_that_meets_the_objective_and_one_that_does_not() throws IOException {
+    void rate_search_brackets_the_objective() throws IOException {
         Outcome outcome = bench(
                 "sweep", "--find-rate=20", "--rate-resolution=10", "--goodput=ttft:60", "--json", file("sweep.json"));
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -153,9 +153,9 @@ class BenchStudiesTest {
         assertThat(missed / met).isBetween(1.0, 1.1);
     }
 
-    /** The simulated server completes some 100 requests/s, two at a time. */
+    /** The simulated server completes about 100 requests/s, two at a time. */
     @Test
-    void rate_search_includes_the_wait_in_the_client_s_queue() throws IOException {
+    void rate_search_includes_the_wait_in_the_client_queue() throws IOException {
         Outcome outcome = bench(
                 "sweep",
                 "--find-rate=20",
@@ -172,7 +172,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void goodput_bounds_the_time_since_the_request_was_to_be_sent() throws IOException {
+    void goodput_counts_from_the_scheduled_time() throws IOException {
         Outcome outcome = bench(
                 "serve", "--request-rate=2000", "--max-concurrency=1", "--goodput=ttft:50", "--json", file("run.json"));
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -184,7 +184,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void sweep_whose_server_dies_prints_the_points_that_it_has() throws IOException {
+    void sweep_prints_its_points_if_the_server_dies() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
         FakeServer server = new FakeServer(tokens);
         try (server) {
@@ -205,7 +205,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void a_slower_arm_ends_with_code_9_and_equal_ones_with_0() throws IOException {
+    void slower_arm_exits_with_9_and_equal_arms_with_0() throws IOException {
         Outcome slower = bench(
                 "ab", "--request-rate=40", "--pairs=10", "--b", "--step-cost-scale 1.03", "--json", file("ab.json"));
         assertThat(slower.code()).as(slower.err()).isEqualTo(9);
@@ -244,7 +244,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void comparison_with_too_many_invalid_runs_keeps_and_prints_the_pairs_that_it_has() throws IOException {
+    void comparison_prints_its_pairs_after_too_many_invalid_runs() throws IOException {
         Outcome outcome = bench(
                 "ab",
                 List.of("--backend=sim", "--model=random:gpt2", "--step-costs=step:2"),
@@ -261,7 +261,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void a_replay_of_a_simulated_run_is_that_run() throws IOException {
+    void replay_of_a_simulated_run_is_identical() throws IOException {
         assertThat(bench("serve", "--request-rate=40", "--json", file("run.json"))
                         .code())
                 .isZero();
@@ -275,7 +275,7 @@ class BenchStudiesTest {
         assertThat(read("again.json").get("replay_of").get("changes")).isEmpty();
     }
 
-    /** What a change is predicted to give is the simulated engine's own run with that setting. */
+    /** The prediction for a changed setting equals a simulated run with that setting. */
     @Test
     void changed_replay_is_compared_with_baseline_and_recording() throws IOException {
         assertThat(bench("serve", "--request-rate=40", "--metric-percentiles=50,90,99", "--json", file("run.json"))
@@ -351,8 +351,7 @@ class BenchStudiesTest {
                 "{\"traceEvents\":[]} | was written by bench --timeline,",
                 "{} | is not a result file of a benchmark"
             })
-    void a_file_that_cannot_be_replayed_names_its_command_and_one_whose_file_can(String text, String message)
-            throws IOException {
+    void unreplayable_file_is_rejected_with_its_command(String text, String message) throws IOException {
         Files.writeString(directory.resolve("other.json"), text);
         Outcome outcome = bench("replay", List.of(file("other.json")));
         assertThat(outcome.code()).isEqualTo(2);
@@ -378,8 +377,8 @@ class BenchStudiesTest {
                 "/roseinfer/steps/rows/0 | [1,2] | : roseinfer.steps.rows[0] is [1,2], but bench serve writes a number for each of the",
                 "/roseinfer/command | \"bench\" | : roseinfer.command is \"bench\", but bench serve writes a list;"
             })
-    void results_file_that_bench_serve_did_not_write_so_is_refused_at_the_value(
-            String pointer, String value, String message) throws IOException {
+    void malformed_results_file_is_rejected_at_the_value(String pointer, String value, String message)
+            throws IOException {
         assertThat(bench("serve", "--json", file("run.json")).code()).isZero();
         Path run = directory.resolve("run.json");
         JsonNode document = StrictJson.parse(Files.readAllBytes(run));
@@ -397,7 +396,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void results_file_of_an_earlier_version_may_lack_fields_that_came_later() throws IOException {
+    void results_file_of_an_earlier_version_may_lack_newer_fields() throws IOException {
         assertThat(bench("serve", "--json", file("run.json")).code()).isZero();
         Path run = directory.resolve("run.json");
         JsonNode document = StrictJson.parse(Files.readAllBytes(run));
@@ -410,7 +409,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void a_recording_without_an_engine_s_steps_says_what_to_do_for_their_costs() throws IOException {
+    void recording_without_steps_suggests_how_to_get_costs() throws IOException {
         assertThat(bench("serve", "--request-rate=40", "--json", file("run.json"))
                         .code())
                 .isZero();
@@ -429,7 +428,7 @@ class BenchStudiesTest {
     }
 
     @Test
-    void an_engine_s_run_says_what_its_steps_cost() throws IOException {
+    void step_costs_are_fitted_to_an_engine_run() throws IOException {
         Outcome run = bench(
                 "serve",
                 List.of("--backend=engine", "--device=sim", "--model=random:gpt2", "--max-dispatch-lag-ms=600000"),
@@ -467,7 +466,7 @@ class BenchStudiesTest {
                 "ab | --b=--backend=engines | 'engines' is not one of http, engine, null, sim",
                 "ab | --b=--step-costs=nothing.json | nothing.json: no such file"
             })
-    void wrong_flags_are_reported_in_one_line(String study, String flag, String message) {
+    void invalid_flags_are_reported_in_one_line(String study, String flag, String message) {
         Outcome outcome = bench(study, flag);
         assertThat(outcome.code()).as(outcome.err()).isIn(2, 3);
         assertThat(outcome.err()).contains(message).hasLineCount(1);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Recorded and made-up loads on {@code bench streaming} and {@code bench serve}. */
+/** Tests of recorded and synthetic loads in {@code bench streaming} and {@code bench serve}. */
 @Timeout(120)
 class BenchTraceTest {
     private static final List<String> MOONCAKE = List.of(
@@ -44,7 +44,7 @@ class BenchTraceTest {
     }
 
     @Test
-    void streaming_replays_a_trace_and_tells_what_it_clipped() throws IOException {
+    void bench_streaming_replays_a_trace_and_notes_clipped_requests() throws IOException {
         Outcome outcome = run("bench streaming", "--dataset=mooncake", "--num-requests=3", "--no-stop-on-eos");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).contains("1 prompts are clipped, by 3977 tokens in total");
@@ -62,14 +62,14 @@ class BenchTraceTest {
     }
 
     @Test
-    void streaming_takes_random_arrivals_for_prompts_of_its_own() throws IOException {
+    void bench_streaming_combines_random_arrivals_with_its_prompts() throws IOException {
         Outcome outcome = run("bench streaming", "--num-requests=20", "--request-rate=2000", "--seed=3");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out()).contains("Requests: 20", "Submit lag");
     }
 
     @Test
-    void serve_replays_a_trace_and_files_what_it_clipped() throws IOException {
+    void bench_serve_replays_a_trace_and_records_clipped_requests() throws IOException {
         Outcome outcome = run(
                 "bench serve",
                 "--backend=engine",
@@ -88,7 +88,7 @@ class BenchTraceTest {
     }
 
     @Test
-    void a_synthetic_trace_needs_no_file() throws IOException {
+    void synthetic_trace_needs_no_file() throws IOException {
         Outcome outcome = run(
                 "bench streaming",
                 "--dataset=synthetic",
@@ -101,7 +101,7 @@ class BenchTraceTest {
     }
 
     @Test
-    void a_speed_without_recorded_times_is_refused() throws IOException {
+    void trace_speed_without_recorded_times_is_rejected() throws IOException {
         assertThat(run("bench streaming", "--dataset=random", "--trace-speed=2").err())
                 .contains("--trace-speed scales the times of a trace; these requests have none");
         assertThat(run("bench serve", "--dataset=mooncake", "--request-rate=5", "--trace-speed=2")

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scripts of a bundle, with a {@code java} that says how it was started, and {@code tools/bundle} where something is missing. */
+/** Tests of the bundle's scripts with a {@code java} stub that prints its arguments, and of missing tools of {@code tools/bundle}. */
 @EnabledOnOs(OS.LINUX)
 class BundleTest {
     @TempDir
@@ -46,7 +46,7 @@ class BundleTest {
 
     @ParameterizedTest
     @CsvSource({"roseinfer, io.roseinfer.cli.Main", "jmh, org.openjdk.jmh.Main", "java-with-flags, <doctor>"})
-    void script_through_a_link_finds_its_bundle(String script, String started) throws Exception {
+    void script_called_through_a_link_finds_its_bundle(String script, String started) throws Exception {
         Path link = Files.createSymbolicLink(
                 folder.resolve("linked"), bundle.resolve("bin").resolve(script));
         Outcome outcome = run(Map.of("CDPATH", "."), link.toString(), "doctor");
@@ -64,8 +64,8 @@ class BundleTest {
         "serve, -XX:+UseG1GC, G1GC",
         "generate, -Xmx8g -XX:+UseG1GC, G1GC"
     })
-    void roseinfer_with_one_collector_which_the_command_or_the_user_chooses(
-            String command, String flags, String collector) throws Exception {
+    void roseinfer_uses_the_collector_of_the_command_or_the_user(String command, String flags, String collector)
+            throws Exception {
         String script = bundle.resolve("bin/roseinfer").toString();
         assertThat(run(Map.of("ROSEINFER_JAVA_OPTS", flags), script, command).out())
                 .containsOnlyOnce("<-XX:+Use" + collector + ">")
@@ -99,7 +99,7 @@ class BundleTest {
     }
 
     @Test
-    void bundle_without_zip_says_so_before_it_builds() throws Exception {
+    void missing_zip_is_reported_before_the_build() throws Exception {
         Path bin = Files.createDirectories(folder.resolve("bin"));
         for (String tool : new String[] {"bash", "env", "readlink", "locale", "sed", "dirname", "cat"}) {
             Checkout.executable(bin.resolve(tool), "#!/bin/sh\nexec /usr/bin/" + tool + " \"$@\"\n");
@@ -110,7 +110,7 @@ class BundleTest {
         assertThat(checkout.path("mvn.log")).doesNotExist();
     }
 
-    /** A bundle whose doctor finds a GPU of some compute capability, and whose harness says that it was run. */
+    /** Runs gpu-check in a bundle of stubs whose doctor prints {@code doctor}. */
     private Outcome gpuCheck(String doctor, String... arguments) throws Exception {
         Checkout.executable(bundle.resolve("bin/roseinfer"), "#!/bin/sh\necho '" + doctor + "'\n");
         Checkout.executable(bundle.resolve("bin/java-with-flags"), "#!/bin/sh\n");
@@ -128,7 +128,7 @@ class BundleTest {
     private static final String HOPPER =
             "CUDA backend   NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a";
 
-    /** What a part prints is its own: the table of all parts has each line once. */
+    /** Each line of the result table belongs to one part. */
     @ParameterizedTest
     @CsvSource({
         "tests, GPU tests",
@@ -137,7 +137,7 @@ class BundleTest {
         "kernels, kernels against the reference",
         "speed, the model alone"
     })
-    void gpu_check_a_part_runs_that_part_alone(String part, String line) throws Exception {
+    void gpu_check_runs_only_the_given_part(String part, String line) throws Exception {
         Outcome outcome = gpuCheck(HOPPER, part);
         assertThat(outcome.code()).isZero();
         assertThat(outcome.out()).containsPattern("(?m)^" + line + " +passed");
@@ -152,7 +152,7 @@ class BundleTest {
     }
 
     @Test
-    void gpu_check_an_unknown_part_is_refused_with_those_there_are() throws Exception {
+    void gpu_check_lists_the_parts_for_an_unknown_one() throws Exception {
         Outcome outcome = gpuCheck(HOPPER, "test");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -160,7 +160,7 @@ class BundleTest {
     }
 
     @Test
-    void gpu_check_without_nvidia_smi_compares_the_kernels_all_the_same() throws Exception {
+    void gpu_check_verifies_kernels_without_nvidia_smi() throws Exception {
         Outcome outcome = gpuCheck("CUDA backend   NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a");
         assertThat(outcome.code()).isZero();
         assertThat(outcome.out()).containsPattern("kernels against the reference +passed");
@@ -168,7 +168,7 @@ class BundleTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"8.9", "10.0"})
-    void gpu_check_another_gpu_says_why_it_compares_no_kernels(String capability) throws Exception {
+    void gpu_check_gives_the_reason_for_skipping_kernels(String capability) throws Exception {
         Outcome outcome = gpuCheck("CUDA backend   GPU, compute capability " + capability + ", 1 SMs, 1 GiB");
         assertThat(outcome.code()).isZero();
         assertThat(outcome.out())
@@ -178,7 +178,7 @@ class BundleTest {
     }
 
     @Test
-    void gpu_check_no_gpu_fails() throws Exception {
+    void gpu_check_fails_without_a_gpu() throws Exception {
         Outcome outcome = gpuCheck("CUDA backend   not usable, --device auto uses the CPU");
         assertThat(outcome.code()).isEqualTo(1);
         assertThat(outcome.out()).containsPattern("kernels against the reference +FAILED");

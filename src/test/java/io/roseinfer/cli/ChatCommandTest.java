@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The whole command on the simulated device, with its input from a pipe. */
+/** Tests of {@code roseinfer chat} on the simulated device, with its input from a pipe. */
 class ChatCommandTest {
     private static final String[] MODEL = {"--model", "builtin:tiny", "--device", "sim", "--max-new-tokens", "12"};
 
@@ -22,7 +22,7 @@ class ChatCommandTest {
         return outcome;
     }
 
-    /** What the model says to a conversation, whose messages its template puts below each other. */
+    /** Returns the model's answer to a conversation; its template joins messages with newlines. */
     private static String answer(String... messages) {
         Outcome outcome = CliRunner.run(
                 "generate",
@@ -45,7 +45,7 @@ class ChatCommandTest {
     }
 
     @Test
-    void conversation_is_kept_until_reset() {
+    void conversation_continues_until_reset() {
         String first = answer("Hello");
         String second = answer("Hello", first, "And then?");
         Outcome outcome = chat("Hello\nAnd then?\n/reset\nHello\n");
@@ -59,7 +59,7 @@ class ChatCommandTest {
     }
 
     @Test
-    void exit_ends_it_and_an_unknown_command_does_not() {
+    void exit_ends_the_chat_and_an_unknown_command_continues() {
         Outcome outcome = chat("/nothing\n\nHello\n/exit\nHello\n");
         assertThat(outcome.err()).contains("unknown command /nothing");
         assertThat(outcome.out()).isEqualTo(answer("Hello") + "\n");
@@ -75,7 +75,7 @@ class ChatCommandTest {
     }
 
     @Test
-    void model_that_cannot_chat_suggests_one_that_can() {
+    void builtin_story_model_suggests_the_chat_model() {
         assertThat(chat("Hello\n").err()).contains("--model builtin:chat does");
     }
 
@@ -87,14 +87,14 @@ class ChatCommandTest {
     }
 
     @Test
-    void a_model_without_a_template_is_refused() {
+    void model_without_a_template_is_rejected() {
         Outcome outcome = CliRunner.runReading("Hello\n", "chat", "--model", "random:gpt2", "--device", "sim");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("has no usable chat template");
     }
 
     @Test
-    void generate_can_answer_one_message() {
+    void generate_applies_the_chat_template_to_one_message() {
         Outcome outcome = CliRunner.run(
                 "generate",
                 "--chat",

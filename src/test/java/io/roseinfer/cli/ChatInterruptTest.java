@@ -14,11 +14,11 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command as a process of its own, and Ctrl-C in the middle of an answer. */
+/** Tests Ctrl-C during an answer of {@code roseinfer chat}, in a separate process. */
 @Timeout(120)
 @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
 class ChatInterruptTest {
-    /** Far more than are made before the signal comes, and than a pipe holds. */
+    /** More tokens than are generated before the signal arrives, and than a pipe holds. */
     private static final int CONTEXT = 60_000;
 
     @TempDir
@@ -44,7 +44,7 @@ class ChatInterruptTest {
     }
 
     @Test
-    void interrupt_while_an_answer_comes_ends_the_answer_and_not_the_program() throws Exception {
+    void interrupt_stops_the_answer_but_not_the_program() throws Exception {
         Process process = chat();
         try (InputStream out = process.getInputStream();
                 OutputStream in = process.getOutputStream()) {

@@ -18,22 +18,22 @@ import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 
 /**
- * A checkout with the real scripts, in which everything that they start is a stand-in of a few lines: a {@code java} that says how it was
- * called, a {@code locale} that knows a few locales, and a {@code mvn} that runs the steps the real pom.xml names and makes empty files
- * for what Maven makes by itself.
+ * A checkout with the real scripts, and stubs of the programs that they start: a {@code java} that prints its arguments, a
+ * {@code locale} that knows a few locales, and a {@code mvn} that runs the steps of the real pom.xml and creates empty files instead
+ * of Maven's own output.
  */
 final class Checkout {
     private static final List<String> PHASES =
             List.of("initialize", "process-classes", "test-compile", "prepare-package", "package");
 
-    /** Prints where it is run, its locale, and each argument in angle brackets. */
+    /** Prints its working directory, its locale, and each argument in angle brackets. */
     private static final String JAVA = """
             #!/bin/sh
             echo "locale=${LC_ALL:-}"
             printf '<%s>' "$@"
             """;
 
-    /** Knows C, C.UTF-8 and what {@code INSTALLED} names; answers like the real one for others. */
+    /** Knows C, C.UTF-8 and the locales in {@code INSTALLED}; prints ANSI_X3.4-1968, like the real one, for others. */
     private static final String LOCALE = """
             #!/bin/sh
             name=${LC_ALL:-${LC_CTYPE:-${LANG:-C}}}
@@ -67,12 +67,12 @@ final class Checkout {
         return root;
     }
 
-    /** A file or folder of this checkout. */
+    /** Returns a file or directory of this checkout. */
     Path path(String name) {
         return root.resolve(name);
     }
 
-    /** Makes what a build makes, newer than all sources. */
+    /** Creates the output of a build, newer than all sources. */
     Checkout built() throws IOException {
         write("target/lib/library-1.jar", "");
         write("target/roseinfer.jar", "");
@@ -85,12 +85,12 @@ final class Checkout {
         Files.writeString(file, content);
     }
 
-    /** Lets Maven find, once it has read the sources, that one of them is edited. */
+    /** Edits a source file after Maven has read the sources. */
     void editDuringBuild() throws IOException {
         write("during", "until [ src/main/java/A.java -nt target/build.begun ]; do touch src/main/java/A.java; done\n");
     }
 
-    /** Puts a program in front of all others of its name. */
+    /** Puts a program first on the search path. */
     void stub(String name, String script) throws IOException {
         executable(stubs.resolve(name), script);
     }
@@ -106,7 +106,7 @@ final class Checkout {
         assertThat(file.toFile().setExecutable(true)).isTrue();
     }
 
-    /** The environment of this process without what scripts look at, and with the stand-ins. */
+    /** Returns the environment of this process without the variables that scripts read, and with the stubs. */
     Map<String, String> environment() {
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment
@@ -119,14 +119,14 @@ final class Checkout {
         return environment;
     }
 
-    /** Runs a command in this checkout's folder, with some variables beside those of {@link #environment()}. */
+    /** Runs a command in this checkout's directory, with {@link #environment()} and additional variables. */
     Outcome run(Map<String, String> more, String... command) throws IOException, InterruptedException {
         Map<String, String> environment = environment();
         environment.putAll(more);
         return runIn(environment, command);
     }
 
-    /** Runs a command in this checkout's folder, in exactly this environment. */
+    /** Runs a command in this checkout's directory, in exactly this environment. */
     Outcome runIn(Map<String, String> environment, String... command) throws IOException, InterruptedException {
         Path out = Files.createTempFile(stubs, "out", "");
         Path err = Files.createTempFile(stubs, "err", "");
@@ -147,7 +147,7 @@ final class Checkout {
         return text;
     }
 
-    /** Copies the files of a folder of the real checkout, but not its folders. */
+    /** Copies the files of a directory of the real checkout, without subdirectories. */
     void copy(String folder) throws IOException {
         Files.createDirectories(path(folder));
         try (Stream<Path> files = Files.list(Path.of(folder))) {
@@ -158,7 +158,7 @@ final class Checkout {
     }
 
     /**
-     * A Maven that writes a line for every call into {@code mvn.log}. Between "reading" sources and writing classes it runs the file
+     * Returns a Maven that logs every call to {@code mvn.log}. Between "reading" sources and writing classes it runs the file
      * {@code during}, if there is one; the libraries it copies are the names in the file {@code libraries}.
      */
     private static String maven() throws IOException {
@@ -183,7 +183,7 @@ final class Checkout {
         return script.toString();
     }
 
-    /** The command lines of the pom's exec-maven-plugin in one phase, for a shell in the checkout's folder. */
+    /** Returns the command lines of the pom's exec-maven-plugin in one phase, for a shell in the checkout's directory. */
     private static List<String> steps(String phase) throws IOException {
         List<String> steps = new ArrayList<>();
         for (Element execution : elements(pom(), "execution")) {

@@ -10,11 +10,11 @@ import java.io.Writer;
 import java.util.Map;
 import picocli.CommandLine;
 
-/** Runs commands in this process and keeps what they say. */
+/** Runs commands in this process and keeps their output. */
 public final class CliRunner {
     private CliRunner() {}
 
-    /** What a command did. */
+    /** Exit code and output of a command. */
     public record Outcome(int code, String out, String err) {}
 
     public static Outcome run(String... args) {
@@ -26,12 +26,12 @@ public final class CliRunner {
         return run(new StringWriter(), environment, args);
     }
 
-    /** With standard output of the caller's choice. */
+    /** Runs a command with the given standard output. */
     static Outcome run(Writer out, Map<String, String> environment, String... args) {
         return run(out, environment, Map.of(), args);
     }
 
-    /** With arguments that the JVM has read in some encoding. */
+    /** Runs a command whose arguments the JVM decoded with the given encoding. */
     static Outcome runEncoded(String encoding, String... args) {
         return run(new StringWriter(), Map.of(), Map.of(Terminal.ENCODING, encoding), args);
     }
@@ -43,7 +43,7 @@ public final class CliRunner {
         return new Outcome(code, out.toString(), err.toString());
     }
 
-    /** With something to read. */
+    /** Runs a command with standard input. */
     static Outcome runReading(String input, String... args) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
@@ -64,7 +64,7 @@ public final class CliRunner {
         return new Terminal(new PrintWriter(out), new PrintWriter(err), false, environment, properties, Clock.system());
     }
 
-    /** All commands with their flags. */
+    /** Returns all commands with their flags. */
     static CommandLine commands() {
         Terminal terminal = terminal(new StringWriter(), new StringWriter(), Map.of(), Map.of());
         RootCommand root = new RootCommand();
@@ -72,7 +72,7 @@ public final class CliRunner {
     }
 
     /**
-     * Parses a command line and runs nothing.
+     * Parses a command line without running it.
      *
      * @throws picocli.CommandLine.ParameterException if it is wrong
      */

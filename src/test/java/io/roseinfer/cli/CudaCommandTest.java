@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The command line on a real GPU: its flags, and what it answers when it cannot do what they ask. */
+/** Tests of the command line on a GPU: flags, notes and messages for unsupported settings. */
 @RequiresCuda
 class CudaCommandTest {
     private static Outcome bench(String... flags) {
@@ -44,14 +44,14 @@ class CudaCommandTest {
     }
 
     @Test
-    void bench_without_paged_attention_runs_and_says_so() {
+    void bench_notes_missing_paged_attention() {
         Outcome outcome = bench("--no-paged-attn");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out()).contains("Paged attention: False");
     }
 
     @Test
-    void bench_nvtx_without_a_profiler_runs_and_says_what_is_missing() {
+    void bench_nvtx_notes_a_missing_profiler() {
         Outcome outcome = bench("--nvtx");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).contains("NVTX_INJECTION64_PATH is not set");
@@ -59,7 +59,7 @@ class CudaCommandTest {
     }
 
     @Test
-    void results_name_the_gpu_that_ran_and_the_settings_it_ran_with(@TempDir Path folder) throws IOException {
+    void results_have_the_gpu_and_its_effective_settings(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("run.json");
         Outcome outcome = bench("--json", file.toString());
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -81,7 +81,7 @@ class CudaCommandTest {
     }
 
     @Test
-    void device_auto_that_leaves_the_gpu_unused_says_why() {
+    void device_auto_gives_the_reason_for_not_using_the_gpu() {
         Outcome outcome = CliRunner.run("bench", "--threads", "1", "--num-requests", "1", "--max-new-tokens", "2");
         assertThat(outcome.err())
                 .contains("device auto is cpu: a number of threads")

@@ -61,7 +61,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void doctor_reports_every_part_on_any_machine() {
+    void doctor_reports_every_part_on_every_machine() {
         Outcome outcome = CliRunner.run("doctor", "--device", "cpu");
         assertThat(outcome.code()).isZero();
         assertThat(parts(outcome)).containsAll(PARTS).contains("Memory plan");
@@ -69,14 +69,14 @@ class DoctorCommandTest {
     }
 
     @Test
-    void memory_counts_what_the_kernel_can_free_as_available() throws IOException {
+    void available_memory_includes_reclaimable_memory() throws IOException {
         Files.writeString(
                 Files.createDirectory(folder.resolve("proc")).resolve("meminfo"),
                 "MemFree: 1048576 kB\nMemAvailable: 4194304 kB\n");
         assertThat(DoctorCommand.memory(new AvailableMemory(folder))).contains(" 4.0 GiB of it available");
     }
 
-    /** What every command that talks to the hub would be refused for. */
+    /** Environment variables that commands reject before they contact the hub. */
     static Stream<Map<String, String>> malformed() {
         return Stream.of(
                 Map.of("HF_ENDPOINT", "not an address"),
@@ -127,7 +127,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void reason_against_cuda_is_reported() {
+    void reason_for_unusable_cuda_is_reported() {
         String expected = CudaBackend.refusal().map(Terminal::shown).orElse("compute capability");
         assertThat(value(CliRunner.run("doctor", "--device", "cpu"), "CUDA backend"))
                 .contains(expected);
@@ -145,7 +145,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void finding_that_fails_is_a_line_like_any_other() {
+    void failed_check_is_one_line_of_the_report() {
         DoctorReport report = new DoctorReport();
         report.find("Broken", () -> {
             throw new UnsatisfiedLinkError("no library");
@@ -155,7 +155,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void doctor_environment_moves_the_model_cache_and_forbids_the_hub() {
+    void doctor_reports_cache_and_offline_mode_of_the_environment() {
         Outcome outcome =
                 CliRunner.run(Map.of("HF_HOME", "/models", "HF_HUB_OFFLINE", "1"), "doctor", "--device", "cpu");
         assertThat(outcome.out())

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine.ParameterException;
 
-/** Documents show commands, flags and lines of output; this holds them to the command line there is. */
+/** Compares the commands, flags and output lines in documents with the command line. */
 class DocumentCommandsTest {
     private static final List<String> COMMANDS = List.of(
             "generate",
@@ -45,11 +45,11 @@ class DocumentCommandsTest {
     private static final Pattern TESTS = Pattern.compile("(?:-Dtest='?|run-test-class )([\\w,#]+)");
     private static final Pattern BOLD = Pattern.compile("\\*\\*([^*]+)\\*\\*");
 
-    /** Flags of the java command, which programs that use the library need. */
+    /** Flags of the java command that programs with the library need. */
     private static final Set<String> OF_JAVA =
             Set.of("--add-modules", "--enable-native-access", "--illegal-native-access");
 
-    /** Flags of vLLM that a table says the names of here. */
+    /** Flags of vLLM in a table of their counterparts. */
     private static final Set<String> OF_VLLM =
             Set.of("--endpoint", "--result-dir", "--save-detailed", "--disable-tqdm", "--tokenizer");
 
@@ -60,7 +60,7 @@ class DocumentCommandsTest {
         documents = Document.all();
     }
 
-    /** What is wrong with a command line of ours. */
+    /** Returns the errors of a command line. */
     private static Stream<String> complaints(String commandLine) {
         try {
             CliRunner.parse(Document.words(commandLine).toArray(String[]::new));
@@ -71,7 +71,7 @@ class DocumentCommandsTest {
     }
 
     @Test
-    void every_command_that_a_document_shows_is_understood() {
+    void documented_commands_parse() {
         List<String> shown = new ArrayList<>();
         List<String> wrong = new ArrayList<>();
         for (Document document : documents) {
@@ -91,7 +91,7 @@ class DocumentCommandsTest {
         return FLAG.matcher(text).results().map(MatchResult::group).collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Every flag of every command; one that can be negated in both its forms. */
+    /** Returns the flags of all commands; negatable flags in both forms. */
     private static Set<String> ourFlags() {
         Set<String> flags = new TreeSet<>(OF_JAVA);
         for (String command : COMMANDS) {
@@ -106,7 +106,7 @@ class DocumentCommandsTest {
     }
 
     @Test
-    void every_flag_that_a_document_names_alone_is_one_of_ours() {
+    void documented_flags_exist() {
         Set<String> ours = ourFlags();
         List<String> wrong = documents.stream()
                 .flatMap(document -> document.code().stream()
@@ -120,17 +120,17 @@ class DocumentCommandsTest {
         assertThat(wrong).isEmpty();
     }
 
-    /** The script that is meant: of a bundle's bin, or of tools. */
+    /** Returns the script of a name in a bundle's bin or in tools. */
     private static Path script(String name) {
         Path bundled = Path.of(name.replaceFirst("^bin/", "tools/bundled/"));
         return Files.exists(bundled) ? bundled : Path.of(name.replaceFirst("^bin/", "tools/"));
     }
 
-    /** What is wrong with a call of a script: it is not there, or does not speak of a flag. */
+    /** Returns the errors of a call of a script: the script is missing, or does not contain a flag. */
     private static Stream<String> complaints(MatchResult call) {
         Path script = script(call.group(1));
         if (!Files.isExecutable(script)) {
-            return Stream.of("there is no script " + call.group(1));
+            return Stream.of("missing script " + call.group(1));
         }
         if (script.endsWith("roseinfer")) {
             return Stream.empty();
@@ -146,7 +146,7 @@ class DocumentCommandsTest {
     }
 
     @Test
-    void every_script_that_a_command_calls_is_there_and_knows_its_flags() {
+    void documented_scripts_exist_with_their_flags() {
         List<String> wrong = documents.stream()
                 .flatMap(document -> document.commands().stream()
                         .flatMap(command -> SCRIPT.matcher(command).results())
@@ -157,7 +157,7 @@ class DocumentCommandsTest {
     }
 
     @Test
-    void every_test_that_a_command_names_exists() throws IOException {
+    void documented_tests_exist() throws IOException {
         Set<String> tests;
         try (Stream<Path> files = Files.walk(Path.of("src/test/java"))) {
             tests = files.map(file -> file.getFileName().toString().replace(".java", ""))
@@ -174,7 +174,7 @@ class DocumentCommandsTest {
         assertThat(wrong).isEmpty();
     }
 
-    /** What stands before the colon of a line, without the list of percentiles. */
+    /** Returns the labels before the colons of printed lines, without lists of percentiles. */
     private static Stream<String> labels(String... args) {
         Outcome outcome = CliRunner.run(args);
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -185,7 +185,7 @@ class DocumentCommandsTest {
     }
 
     @Test
-    void every_line_that_bench_prints_is_defined_and_every_definition_is_of_such_a_line() {
+    void printed_lines_and_their_definitions_match() {
         Set<String> defined = Document.at("src/site/markdown/reference/metrics.md")
                 .section("Lines of `bench`")
                 .lines()

@@ -41,13 +41,13 @@ class FailuresTest {
 
     @ParameterizedTest
     @MethodSource("failures")
-    void report_known_failure_is_one_line_and_its_code(Throwable failure, int code) {
+    void known_failure_is_one_line_with_its_exit_code(Throwable failure, int code) {
         assertThat(report(failure)).isEqualTo(code);
         assertThat(err).hasToString("roseinfer: why" + System.lineSeparator());
     }
 
     @Test
-    void report_writes_the_settings_of_a_remedy_as_flags() {
+    void remedy_settings_are_printed_as_flags() {
         RoseException full =
                 new RoseException.InsufficientMemory("too little", Remedy.of("use a smaller %s", "kv_blocks"));
         assertThat(full).hasMessage("too little; use a smaller kv_blocks");
@@ -56,7 +56,7 @@ class FailuresTest {
     }
 
     @Test
-    void report_bug_says_how_to_see_the_trace_and_shows_none() {
+    void unexpected_failure_suggests_the_trace_flag() {
         assertThat(report(new IllegalStateException("odd\nindeed"))).isEqualTo(1);
         assertThat(err)
                 .hasToString("roseinfer: unexpected IllegalStateException: odd indeed; run again with --trace to see"
@@ -64,7 +64,7 @@ class FailuresTest {
     }
 
     @Test
-    void report_with_trace_shows_where_and_why() {
+    void trace_flag_prints_the_stack_trace() {
         report(new IllegalStateException("odd", new ArithmeticException("root")), "--trace");
         assertThat(err.toString())
                 .contains("at io.roseinfer.cli.FailuresTest")
@@ -72,13 +72,13 @@ class FailuresTest {
     }
 
     @Test
-    void report_java_heap_exhausted_is_code_five_and_names_the_way_out() {
+    void exhausted_heap_exits_with_5_and_a_remedy() {
         assertThat(report(new OutOfMemoryError("Java heap space"))).isEqualTo(5);
         assertThat(err.toString()).contains("ROSEINFER_JAVA_OPTS=-Xmx").hasLineCount(1);
     }
 
     @Test
-    void report_engine_stopped_by_an_exhausted_heap_is_code_five_too() {
+    void engine_stopped_by_an_exhausted_heap_exits_with_5() {
         RoseException stopped = new RoseException.EngineStopped("it stopped", new OutOfMemoryError("Java heap space"));
         assertThat(report(new RoseException.EngineStopped("it stopped", stopped)))
                 .isEqualTo(5);
@@ -89,7 +89,7 @@ class FailuresTest {
     }
 
     @Test
-    void report_closed_output_prints_nothing() {
+    void closed_output_prints_nothing() {
         assertThat(report(new Terminal.OutputClosed())).isEqualTo(141);
         assertThat(err.toString()).isEmpty();
     }

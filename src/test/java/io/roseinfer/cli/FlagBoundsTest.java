@@ -21,7 +21,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
-/** Every flag with a number, of every command: it has bounds, and takes what is within them and nothing else. */
+/** Checks that every numeric flag of every command accepts exactly the values within its bounds. */
 class FlagBoundsTest {
     private static final CommandLine COMMANDS = CliRunner.commands();
     private static final Set<Class<?>> NUMBERS =
@@ -33,7 +33,7 @@ class FlagBoundsTest {
                 Stream.of(from), from.getSubcommands().values().stream().flatMap(FlagBoundsTest::commands));
     }
 
-    /** The options with numbers, each once, though several commands have it. */
+    /** Returns the numeric options, without duplicates across commands. */
     static List<OptionSpec> numbers() {
         List<OptionSpec> options = commands(COMMANDS)
                 .flatMap(command -> command.getCommandSpec().options().stream())
@@ -53,7 +53,7 @@ class FlagBoundsTest {
     }
 
     @Test
-    void every_number_has_bounds_that_are_checked() {
+    void every_numeric_flag_has_checked_bounds() {
         assertThat(numbers()).allSatisfy(option -> {
             assertThat(bounds(option)).isPresent();
             assertThat(option.preprocessor()).isInstanceOf(Within.Check.class);
@@ -75,7 +75,7 @@ class FlagBoundsTest {
                 : new BigDecimal(value).stripTrailingZeros().toPlainString();
     }
 
-    /** The number next to a bound, up (1) or down (-1), of those that the flag's type has. */
+    /** Returns the value of the flag's type next to a bound, up (1) or down (-1). */
     private static double next(OptionSpec option, double bound, int direction) {
         if (WHOLE.contains(type(option))) {
             return bound + direction;

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A process whose live objects fill the heap but for as many KiB as its argument says, and which goes on allocating garbage. */
+/** A process that fills the heap except for the KiB of its argument and continues to allocate garbage. */
 final class FullHeapMain {
     static final int ENDED_BY_WATCH = 77;
 
@@ -35,7 +35,7 @@ final class FullHeapMain {
             try {
                 garbage[i] = new byte[PIECE_BYTES];
             } catch (OutOfMemoryError full) {
-                // On and on, as a program may that survives it.
+                // Endless, like a program that survives an exhausted heap.
                 garbage[i] = LIVE.getFirst();
             }
         }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The whole command on the simulated device. */
+/** Tests of {@code roseinfer generate} on the simulated device. */
 class GenerateCommandTest {
     private static String[] args(String... flags) {
         List<String> args = new ArrayList<>(List.of("generate", "--model", "random:gpt2", "--device", "sim"));
@@ -40,7 +40,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_text_is_the_text_of_the_json_and_a_newline() {
+    void text_output_equals_the_json_text_and_a_newline() {
         Outcome outcome = generate("--prompt", "Once", "--max-new-tokens", "12");
         String text =
                 json("--prompt", "Once", "--max-new-tokens", "12").at("/text").stringValue();
@@ -50,7 +50,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_json_has_the_fields_and_no_other() {
+    void json_has_exactly_the_documented_fields() {
         JsonNode completion = json("--prompt-ids", "1,2,3", "--max-new-tokens", "4", "--no-stop-on-eos");
         assertThat(completion.propertyNames()).containsExactly("prompt_ids", "ids", "text", "finish_reason");
         assertThat(completion.at("/prompt_ids")).hasToString("[1,2,3]");
@@ -59,7 +59,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_logprobs_has_one_per_token_and_its_alternatives() {
+    void logprobs_have_one_entry_and_its_alternatives_per_token() {
         JsonNode completion = json("--prompt-ids", "1", "--max-new-tokens", "3", "--no-stop-on-eos", "--logprobs", "2");
         assertThat(completion.propertyNames())
                 .containsExactly("prompt_ids", "ids", "text", "finish_reason", "logprobs", "top_logprobs");
@@ -68,19 +68,19 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_prompt_that_begins_with_at_is_literal() {
+    void prompt_beginning_with_at_is_literal() {
         assertThat(json("--prompt", "@pom.xml", "--max-new-tokens", "1").at("/prompt_ids"))
                 .hasToString("[31,79,296,13,19875]");
     }
 
     @Test
-    void generate_prompt_attached_with_equals_may_begin_with_a_dash() {
+    void prompt_after_an_equals_sign_may_begin_with_a_dash() {
         assertThat(json("--prompt=-hi", "--max-new-tokens", "1").at("/prompt_ids"))
                 .hasToString("[12,5303]");
     }
 
     @Test
-    void generate_stop_string_ends_before_it() {
+    void output_ends_before_the_stop_string() {
         String text =
                 json("--prompt", "Once", "--max-new-tokens", "12").at("/text").stringValue();
         String stop = text.substring(text.length() / 2, text.length() / 2 + 3);
@@ -91,13 +91,13 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_id_outside_the_vocabulary_is_code_two() {
+    void id_outside_the_vocabulary_exits_with_2() {
         Outcome outcome = generate("--prompt-ids", "50257");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("50257").hasLineCount(1);
     }
 
-    /** A pipe whose reader goes away, as {@code head} does. */
+    /** A pipe whose reader exits early, like {@code head}. */
     private static final class ClosingPipe extends Writer {
         private final StringWriter read = new StringWriter();
 
@@ -117,7 +117,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_output_closed_stops_without_a_word() {
+    void closed_output_ends_the_command_silently() {
         Outcome outcome = CliRunner.run(
                 new ClosingPipe(), Map.of(), args("--prompt", "Once", "--max-new-tokens", "900", "--no-stop-on-eos"));
         assertThat(outcome.code()).isEqualTo(141);
@@ -131,8 +131,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_model_of_transformers_default_end_of_text_stops_wherever_the_vocabulary_has_it(
-            @TempDir Path directory) throws IOException {
+    void default_end_of_text_stops_if_the_vocabulary_has_it(@TempDir Path directory) throws IOException {
         String[] flags = {"--prompt-ids", "1", "--max-new-tokens", "5", "--json"};
         ModelDirectory gpt2 =
                 ModelDirectory.at(directory, "\"vocab_size\":50257").alwaysSaying(50256);
@@ -144,8 +143,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_text_for_a_model_with_an_unreadable_tokenizer_is_refused_and_says_why(@TempDir Path directory)
-            throws IOException {
+    void text_for_a_model_with_an_unreadable_tokenizer_is_rejected(@TempDir Path directory) throws IOException {
         ModelDirectory.at(directory, "\"vocab_size\":50257").write();
         Files.writeString(directory.resolve("vocab.txt"), "[UNK]");
         Outcome outcome = generate(directory, "--prompt", "hello");
@@ -154,8 +152,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_builtin_model_where_no_library_can_be_unpacked_advises_a_folder_and_nothing_else(
-            @TempDir Path directory) throws IOException {
+    void failed_library_extraction_suggests_a_directory(@TempDir Path directory) throws IOException {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Djava.io.tmpdir=" + directory.resolve("absent"),
@@ -182,14 +179,14 @@ class GenerateCommandTest {
     }
 
     @Test
-    void word_without_a_flag_is_taken_for_a_prompt_and_the_flag_is_named() {
+    void bare_word_suggests_the_prompt_flag() {
         Outcome outcome = CliRunner.run("generate", "Hello");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("'Hello'", "--prompt TEXT").hasLineCount(1);
     }
 
     @Test
-    void text_for_a_model_without_tokenizer_is_refused_with_the_flag_for_ids(@TempDir Path folder) throws IOException {
+    void text_for_a_model_without_tokenizer_suggests_prompt_ids(@TempDir Path folder) throws IOException {
         Path config = Files.writeString(folder.resolve("config.json"), """
                 {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":300,"n_positions":64}""");
         Outcome outcome = CliRunner.run("generate", "--device=sim", "--model=random:" + config, "--prompt=hi");

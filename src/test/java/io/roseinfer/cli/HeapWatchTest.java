@@ -10,7 +10,7 @@ class HeapWatchTest {
 
     private final HeapWatch watch = new HeapWatch();
 
-    /** How many seconds pass until the watch gives up; 60 if it never does. */
+    /** Returns the seconds until the heap counts as exhausted; 60 if it never does. */
     private int secondsUntilExhausted(double collecting, double free) {
         return IntStream.range(0, 60)
                 .filter(second -> watch.isExhausted(second * SECOND, (long) (second * SECOND * collecting), free))

@@ -30,7 +30,7 @@ class HelpTest {
                 command.getSubcommands().values().stream().flatMap(HelpTest::specs));
     }
 
-    /** Every command, with what its help says. */
+    /** All commands with their help texts. */
     static List<Named<Help>> helps() {
         return specs(CliRunner.commands())
                 .map(spec -> Named.of(spec.qualifiedName(), new Help(spec, text(spec, 80))))
@@ -49,7 +49,7 @@ class HelpTest {
         return outcome.out();
     }
 
-    /** The help of a command. */
+    /** The help text of a command. */
     record Help(CommandSpec spec, String text) {
         private static final Pattern HEADING = Pattern.compile("([A-Z][a-z]+( [a-z]+)*):");
         private static final Pattern ENTRY = Pattern.compile(" {2,6}(-[a-zA-Z], )?--.*");
@@ -74,7 +74,7 @@ class HelpTest {
             return entries;
         }
 
-        /** The flags of the command's own spec. */
+        /** Returns the flags of the command's spec. */
         List<OptionSpec> flags() {
             return spec.options();
         }
@@ -112,7 +112,7 @@ class HelpTest {
 
     @ParameterizedTest
     @MethodSource("helps")
-    void defaults_are_spelled_as_the_flags_take_them(Help help) {
+    void defaults_use_the_syntax_of_the_flags(Help help) {
         assertThat(help.flags())
                 .allSatisfy(flag ->
                         assertThat(help.entry(flag)).doesNotContainPattern("Default:([A-Z_]+|Infinity)($|\\()"));
@@ -120,7 +120,7 @@ class HelpTest {
 
     @ParameterizedTest
     @CsvSource({"--model, builtin:tiny", "--num-requests, 16", "--submit-schedule, relative", "--top-p, 1.0"})
-    void value_without_the_flag_is_shown(String flag, String value) {
+    void default_value_is_shown(String flag, String value) {
         Help help = streaming();
         assertThat(help.entry(help.spec().findOption(flag))).contains("Default:" + value);
     }
@@ -132,7 +132,7 @@ class HelpTest {
         "--top-p, above 0 and at most 1",
         "--request-rate, 'above 0, or inf'"
     })
-    void range_of_a_number_is_shown(String flag, String range) {
+    void numeric_range_is_shown(String flag, String range) {
         Help help = streaming();
         assertThat(help.entry(help.spec().findOption(flag))).endsWith(("(" + range + ")").replace(" ", ""));
     }
@@ -166,7 +166,7 @@ class HelpTest {
     }
 
     @Test
-    void version_is_that_of_the_project() throws IOException {
+    void version_equals_the_project_version() throws IOException {
         String pom = Files.readString(Path.of("pom.xml"));
         assertThat(pom)
                 .contains("<artifactId>roseinfer</artifactId>\n  <version>" + RootCommand.VERSION + "</version>");
@@ -185,7 +185,7 @@ class HelpTest {
         "generate --prompt bench, generate --prompt bench",
         "bench --prompt bench, bench streaming --prompt bench"
     })
-    void with_default_benchmark_command_line_inserts_streaming_after_bench_alone(String given, String expected) {
+    void bench_without_a_benchmark_means_bench_streaming(String given, String expected) {
         assertThat(Cli.withDefaultBenchmark(given.split(" "))).containsExactly(expected.split(" "));
     }
 }

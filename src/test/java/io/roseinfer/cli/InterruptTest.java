@@ -13,17 +13,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The command as a process of its own, told to stop in the middle of its output. */
+/** Tests a signal during the output of the command, in a separate process. */
 @Timeout(60)
 @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
 class InterruptTest {
-    /** Far more text than a pipe holds, so that nothing but the signal ends a completion that is not read. */
+    /** More text than a pipe holds, so only the signal ends an unread completion. */
     private static final int NEW_TOKENS = 60_000;
 
     @TempDir
     private Path directory;
 
-    /** A shell may have switched the signal off for everything it starts; {@code env} switches it on again. */
+    /** A parent shell may ignore the signal; {@code env} restores its default action. */
     private Process generate(String signal) throws Exception {
         Path config = Files.writeString(directory.resolve("config.json"), """
                 {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":50257,"n_positions":%d}""".formatted(NEW_TOKENS + 10));
@@ -45,7 +45,7 @@ class InterruptTest {
 
     @ParameterizedTest
     @CsvSource({"INT, 130", "TERM, 143"})
-    void signal_while_text_comes_ends_the_line_and_the_process_with_its_code(String signal, int code) throws Exception {
+    void signal_during_output_ends_the_line_and_sets_the_exit_code(String signal, int code) throws Exception {
         Process process = generate(signal);
         try (InputStream out = process.getInputStream()) {
             assertThat(out.read()).isNotNegative();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code tools/jdk}, against folders that look like JDKs. */
+/** Tests of {@code tools/jdk} with directories that look like JDKs. */
 @DisabledOnOs(OS.WINDOWS)
 class JdkSearchTest {
     private static final String MODULES = "MODULES=\"java.base jdk.incubator.vector\"\n";
@@ -45,13 +45,13 @@ class JdkSearchTest {
     }
 
     @Test
-    void search_java_home_that_suits_is_taken() throws Exception {
+    void suitable_java_home_is_used() throws Exception {
         Path home = jdk("with space", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
         assertThat(search(Map.of("JAVA_HOME", home.toString()))).isEqualTo(home.toString());
     }
 
     @Test
-    void search_own_variable_wins_over_java_home() throws Exception {
+    void roseinfer_java_home_overrides_java_home() throws Exception {
         Path first = jdk("first", "JAVA_VERSION=\"26-ea\"\n" + MODULES);
         Path second = jdk("second", "JAVA_VERSION=\"25\"\n" + MODULES);
         assertThat(search(Map.of("ROSEINFER_JAVA_HOME", first.toString(), "JAVA_HOME", second.toString())))
@@ -59,19 +59,19 @@ class JdkSearchTest {
     }
 
     @Test
-    void search_java_home_too_old_is_passed_over() throws Exception {
+    void outdated_java_home_is_skipped() throws Exception {
         Path old = jdk("old", "JAVA_VERSION=\"17.0.15\"\n" + MODULES);
         assertThat(search(Map.of("JAVA_HOME", old.toString()))).doesNotContain(old.toString());
     }
 
     @Test
-    void search_java_home_without_the_vector_module_is_passed_over() throws Exception {
+    void java_home_without_the_vector_module_is_skipped() throws Exception {
         Path bare = jdk("bare", "JAVA_VERSION=\"25.0.3\"\nMODULES=\"java.base\"\n");
         assertThat(search(Map.of("JAVA_HOME", bare.toString()))).doesNotContain(bare.toString());
     }
 
     @Test
-    void search_java_on_the_path_through_a_link_is_followed_home() throws Exception {
+    void linked_java_on_the_path_is_resolved_to_its_home() throws Exception {
         Path home = jdk("linked", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
         Path bin = Files.createDirectory(folder.resolve("bin"));
         Files.createSymbolicLink(bin.resolve("java"), home.resolve("bin/java"));
@@ -80,7 +80,7 @@ class JdkSearchTest {
     }
 
     @Test
-    void search_without_a_home_looks_at_the_other_places() throws Exception {
+    void search_works_without_a_home_directory() throws Exception {
         Path home = jdk("jdk", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
         assertThat(search(Map.of("JAVA_HOME", home.toString(), "HOME", ""))).isEqualTo(home.toString());
         ProcessBuilder builder = new ProcessBuilder(
@@ -90,7 +90,7 @@ class JdkSearchTest {
     }
 
     @Test
-    void search_relative_java_home_is_printed_in_full() throws Exception {
+    void relative_java_home_is_printed_as_an_absolute_path() throws Exception {
         Path home = jdk("near", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
         assertThat(Path.of(search(Map.of("JAVA_HOME", "near")))).isAbsolute().isEqualTo(home.toRealPath());
         String path = "near/bin:" + System.getenv("PATH");
@@ -100,7 +100,7 @@ class JdkSearchTest {
     }
 
     @Test
-    void search_java_that_is_a_function_of_the_shell_is_not_taken_for_a_program() throws Exception {
+    void shell_function_named_java_is_ignored() throws Exception {
         Path home = jdk("program", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
         String path = home.resolve("bin") + ":" + System.getenv("PATH");
         assertThat(search(Map.of("JAVA_HOME", "", "PATH", path, "BASH_FUNC_java%%", "() { :; }")))

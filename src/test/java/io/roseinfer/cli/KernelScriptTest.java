@@ -17,10 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code tools/kernels} and the Makefile of the kernels, with an {@code nvcc} that writes its version instead of compiling. */
+/** Tests of {@code tools/kernels} and the kernels' Makefile with an {@code nvcc} stub that writes its version instead of compiling. */
 @DisabledOnOs(OS.WINDOWS)
 class KernelScriptTest {
-    /** {@code VERSION} is its release. Fails, with half a file written, on the file that {@code FAIL} names. */
+    /** A compiler of release {@code VERSION}. It fails on the file {@code FAIL} after writing its output. */
     private static final String NVCC = """
             #!/bin/sh
             if [ "$1" = --version ]; then
@@ -65,7 +65,7 @@ class KernelScriptTest {
         return checkout.runIn(environment, "tools/kernels");
     }
 
-    /** What is said before kernels are compiled, and nowhere else. */
+    /** Returns the message printed only before kernels are compiled. */
     private static String compiling(String release) {
         return "roseinfer: compiling the CUDA kernels with nvcc " + release + ", which takes minutes\n";
     }
@@ -90,7 +90,7 @@ class KernelScriptTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"checkout", "a space", "žluťoučký", "a'quote"})
-    void kernels_whatever_the_checkouts_name_are_compiled(String name) throws Exception {
+    void kernels_are_compiled_in_a_checkout_of_any_name(String name) throws Exception {
         if (!name.equals("checkout")) {
             checkOut(name);
         }
@@ -101,14 +101,14 @@ class KernelScriptTest {
     }
 
     @Test
-    void kernels_nvcc_at_a_path_with_a_space_is_used() throws Exception {
+    void nvcc_path_may_contain_spaces() throws Exception {
         Checkout.executable(folder.resolve("CUDA 13/bin/nvcc"), NVCC);
         assertThat(compile("NVCC", "../CUDA 13/bin/nvcc").err()).isEqualTo(compiling("13.0"));
         assertShipped("13.0");
     }
 
     @Test
-    void kernels_nothing_changed_are_not_compiled_again() throws Exception {
+    void unchanged_kernels_are_not_recompiled() throws Exception {
         compile();
         assertThat(compiled()).isPositive();
         assertThat(compile().err()).isEmpty();
@@ -117,7 +117,7 @@ class KernelScriptTest {
     }
 
     @Test
-    void kernels_another_nvcc_compiles_all_of_them_again() throws Exception {
+    void another_nvcc_recompiles_all_kernels() throws Exception {
         compile();
         long all = compiled();
         assertThat(compile("VERSION", "13.1").err()).isEqualTo(compiling("13.1"));
@@ -126,7 +126,7 @@ class KernelScriptTest {
     }
 
     @Test
-    void kernels_other_flags_compile_all_of_them_again() throws Exception {
+    void other_flags_recompile_all_kernels() throws Exception {
         compile();
         long all = compiled();
         Path makefile = checkout.path("kernels/Makefile");
@@ -136,7 +136,7 @@ class KernelScriptTest {
     }
 
     @Test
-    void kernels_an_image_that_is_no_longer_made_is_not_shipped() throws Exception {
+    void obsolete_kernel_image_is_not_shipped() throws Exception {
         compile();
         checkout.write("target/ptx/load.sm_70.ptx", "of an older state");
         compile();
@@ -155,32 +155,32 @@ class KernelScriptTest {
     }
 
     @Test
-    void kernels_nvcc_that_is_too_old_builds_for_the_cpu_alone_and_says_so() throws Exception {
+    void outdated_nvcc_gives_a_cpu_only_build_with_a_note() throws Exception {
         compile();
         assertCpuOnly(compile("VERSION", "12.4"), "12.4", "13.0 or newer", "NVCC=none");
         assertThat(compiled()).isZero();
     }
 
     @Test
-    void kernels_nvcc_that_does_not_start_builds_for_the_cpu_alone_and_says_so() throws Exception {
+    void broken_nvcc_gives_a_cpu_only_build_with_a_note() throws Exception {
         checkout.stub("nvcc", "#!/bin/sh\nexit 1\n");
         assertCpuOnly(compile(), "unknown", "NVCC=none");
     }
 
     @Test
-    void kernels_nvcc_that_fails_builds_for_the_cpu_alone_and_names_the_log() throws Exception {
+    void failed_nvcc_gives_a_cpu_only_build_and_names_the_log() throws Exception {
         assertCpuOnly(compile("FAIL", "load.cu"), "target/kernels.log", "NVCC=none");
     }
 
     @Test
-    void kernels_nvcc_that_fails_where_kernels_are_required_fails_the_build() throws Exception {
+    void failed_nvcc_fails_the_build_if_kernels_are_required() throws Exception {
         Outcome outcome = compile("FAIL", "load.cu", "ROSEINFER_REQUIRE_KERNELS", "1");
         assertThat(outcome.code()).isEqualTo(1);
         assertThat(outcome.err()).contains("could not compile");
     }
 
     @Test
-    void the_harness_is_compiled_with_the_kernels_and_once() throws Exception {
+    void harness_is_compiled_once_with_the_kernels() throws Exception {
         checkout.copy("kernels/contract");
         checkout.copy("kernels/test");
         assertThat(compile().err()).isEqualTo(compiling("13.0"));
@@ -190,7 +190,7 @@ class KernelScriptTest {
     }
 
     @Test
-    void a_harness_that_does_not_compile_fails_the_build() throws Exception {
+    void harness_that_does_not_compile_fails_the_build() throws Exception {
         checkout.copy("kernels/contract");
         checkout.copy("kernels/test");
         Outcome outcome = compile("FAIL", "test/check.cu");
@@ -199,7 +199,7 @@ class KernelScriptTest {
     }
 
     @Test
-    void kernels_half_written_by_an_nvcc_that_failed_are_compiled_again() throws Exception {
+    void partially_written_kernels_are_recompiled() throws Exception {
         compile("FAIL", "load.cu");
         compile();
         assertThat(checkout.path("nvcc.log")).content().contains("load.sm_80.ptx");
@@ -207,13 +207,13 @@ class KernelScriptTest {
     }
 
     @Test
-    void kernels_without_an_nvcc_build_for_the_cpu_alone_and_say_so() throws Exception {
+    void missing_nvcc_gives_a_cpu_only_build_with_a_note() throws Exception {
         assertCpuOnly(compile("NVCC", "none"), "NVCC is none");
         assertCpuOnly(compile("NVCC", "no-such-nvcc"), "no-such-nvcc");
     }
 
     @Test
-    void kernels_source_edited_while_it_is_compiled_is_compiled_next_time() throws Exception {
+    void kernel_edited_during_compilation_is_recompiled_next_time() throws Exception {
         checkout.stub("nvcc", NVCC + """
                 [ -f "$LOG.edit" ] || exit 0
                 until [ load.cu -nt ../target/build.begun ]; do touch load.cu; done

@@ -11,11 +11,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** The manifests of the example for Kubernetes: kinds, fields and names that fit each other, and flags that there are. */
+/** Checks the Kubernetes example: kinds, fields, matching names, and existing flags. */
 class KubernetesManifestsTest {
     private static final String POOL_GROUP = "inference.networking.k8s.io";
 
-    /** The kinds and where they are defined, as of InferencePool v1 and release 0.9 of llm-d's router. */
+    /** API versions by kind, as of InferencePool v1 and release 0.9 of llm-d's router. */
     private static final Map<String, String> API_VERSIONS = Map.ofEntries(
             Map.entry("Deployment", "apps/v1"),
             Map.entry("Service", "v1"),
@@ -40,7 +40,7 @@ class KubernetesManifestsTest {
     }
 
     @Test
-    void every_object_has_a_known_kind_and_version_and_a_name() {
+    void every_object_has_a_known_kind_a_version_and_a_name() {
         assertThat(manifests.objects()).hasSizeGreaterThan(10).allSatisfy(object -> {
             String kind = object.get("kind").stringValue();
             assertThat(object.get("apiVersion").stringValue()).as(kind).isEqualTo(API_VERSIONS.get(kind));
@@ -51,7 +51,7 @@ class KubernetesManifestsTest {
     }
 
     @Test
-    void the_server_is_started_by_flags_that_it_has() {
+    void server_arguments_parse() {
         JsonNode container = manifests.container("roseinfer");
         assertThat(texts(container.get("command"))).singleElement().asString().endsWith("/bin/roseinfer");
         CliRunner.parse(texts(container.get("args")).toArray(String[]::new));
@@ -66,7 +66,7 @@ class KubernetesManifestsTest {
     }
 
     @Test
-    void the_port_that_the_server_listens_on_is_the_one_that_all_speak_of() {
+    void all_objects_use_the_port_of_the_server() {
         JsonNode container = manifests.container("roseinfer");
         int port = number(texts(container.get("args")), "--port");
         assertThat(container.at("/ports/0/containerPort").intValue()).isEqualTo(port);
@@ -104,7 +104,7 @@ class KubernetesManifestsTest {
         assertThat(grace).isGreaterThanOrEqualTo(before + drain + 10);
         JsonNode readiness = container.get("readinessProbe");
         assertThat(before)
-                .as("seconds until nobody sends requests any more")
+                .as("seconds until no more requests arrive")
                 .isGreaterThan(readiness.get("periodSeconds").intValue()
                         * readiness.get("failureThreshold").intValue());
         assertThat(manifests
@@ -115,7 +115,7 @@ class KubernetesManifestsTest {
     }
 
     @Test
-    void selectors_select_the_pods_that_are_meant() {
+    void selectors_match_their_pods() {
         for (String name : List.of("roseinfer", "roseinfer-epp")) {
             JsonNode deployment = manifests.one("Deployment", name);
             JsonNode labels = deployment.at("/spec/template/metadata/labels");
@@ -130,9 +130,9 @@ class KubernetesManifestsTest {
                 .isEqualTo(pods);
     }
 
-    /** The fields of the CRD, and which of them it requires. */
+    /** The fields of the CRD include those it requires. */
     @Test
-    void the_pool_has_the_fields_of_its_definition() {
+    void pool_has_the_fields_of_its_definition() {
         JsonNode spec = manifests.one("InferencePool", "roseinfer").get("spec");
         assertThat(fields(spec)).containsExactly("endpointPickerRef", "selector", "targetPorts");
         assertThat(fields(spec.get("selector"))).containsExactly("matchLabels");
@@ -147,7 +147,7 @@ class KubernetesManifestsTest {
     }
 
     @Test
-    void objectives_and_the_route_lead_to_the_pool() {
+    void objectives_and_route_reference_the_pool() {
         JsonNode route = manifests.one("HTTPRoute", "roseinfer");
         List<JsonNode> references = Stream.concat(
                         manifests.all("InferenceObjective").stream().map(each -> each.at("/spec/poolRef")),
@@ -167,7 +167,7 @@ class KubernetesManifestsTest {
     }
 
     @Test
-    void the_endpoint_picker_reads_its_own_config_which_names_plugins_that_it_has_and_the_engine_of_the_pods() {
+    void endpoint_picker_config_names_existing_plugins_and_the_engine() {
         JsonNode picker = manifests.container("roseinfer-epp");
         JsonNode map = manifests.one("ConfigMap", "roseinfer-epp");
         String file = fields(map.get("data")).iterator().next();

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code tools/roseinfer} in a checkout of stand-ins: how it starts Java, and when it builds. */
+/** Tests of {@code tools/roseinfer} in a checkout of stubs: how it starts Java, and when it builds. */
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
     private static final String LAUNCHER = "tools/roseinfer";
@@ -36,13 +36,13 @@ class LauncherTest {
         checkout = new Checkout(folder.resolve("checkout"));
     }
 
-    /** Changes variables of the environment; it may make files in a folder. */
+    /** Changes environment variables; may create files in a directory. */
     @FunctionalInterface
     private interface Change {
         void apply(Map<String, String> variables, Path folder) throws IOException;
     }
 
-    /** An oddity of a person's environment. */
+    /** A peculiarity of a user's environment. */
     record Environment(String name, Change change) {
         @Override
         public String toString() {
@@ -103,7 +103,7 @@ class LauncherTest {
 
     @ParameterizedTest
     @MethodSource("environments")
-    void launch_in_any_environment_starts_java(Environment environment) throws Exception {
+    void launcher_starts_java_in_any_environment(Environment environment) throws Exception {
         checkout.built();
         Map<String, String> variables = checkout.environment();
         environment.change().apply(variables, folder);
@@ -114,7 +114,7 @@ class LauncherTest {
 
     @ParameterizedTest
     @MethodSource("environments")
-    void launch_in_any_environment_builds_first(Environment environment) throws Exception {
+    void launcher_builds_first_in_any_environment(Environment environment) throws Exception {
         Map<String, String> variables = checkout.environment();
         environment.change().apply(variables, folder);
         assertStarted(checkout.runIn(variables, LAUNCHER, "doctor"), checkout.root());
@@ -126,13 +126,13 @@ class LauncherTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a space", "žluťoučký 世界", "tools", "*", "-v", "a'quote"})
-    void launch_whatever_the_checkouts_name_builds_and_starts(String name) throws Exception {
+    void launcher_works_in_a_checkout_of_any_name(String name) throws Exception {
         checkout = new Checkout(folder.resolve(name));
         assertStarted(launch(Map.of(), "doctor"), checkout.root());
     }
 
     @Test
-    void launch_checkout_with_a_colon_in_its_path_says_why_not() throws Exception {
+    void checkout_path_with_a_colon_is_rejected_with_the_reason() throws Exception {
         checkout = new Checkout(folder.resolve("a:b")).built();
         Outcome outcome = launch(Map.of(), "doctor");
         assertThat(outcome.code()).isEqualTo(1);
@@ -140,7 +140,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_through_links_finds_its_checkout() throws Exception {
+    void launcher_called_through_links_finds_its_checkout() throws Exception {
         checkout.built();
         Path bin = Files.createDirectories(folder.resolve("bin"));
         Files.createSymbolicLink(bin.resolve("near"), Path.of("../checkout/tools/roseinfer"));
@@ -151,7 +151,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_without_a_utf8_locale_reads_arguments_as_utf8() throws Exception {
+    void arguments_are_utf8_without_a_utf8_locale() throws Exception {
         checkout.built();
         assertThat(launch(Map.of()).out()).contains("locale=C.UTF-8\n");
         assertThat(launch(Map.of("LC_ALL", "C")).out()).contains("locale=C.UTF-8\n");
@@ -162,21 +162,21 @@ class LauncherTest {
     }
 
     @Test
-    void launch_with_an_installed_utf8_locale_leaves_it_alone() throws Exception {
+    void installed_utf8_locale_is_kept() throws Exception {
         checkout.built();
         Map<String, String> german = Map.of("LANG", "de_DE.UTF-8", "INSTALLED", "de_DE.UTF-8");
         assertThat(launch(german).out()).contains("locale=\n");
     }
 
     @Test
-    void launch_class_path_of_ones_own_comes_after_ours() throws Exception {
+    void custom_class_path_follows_the_builtin_one() throws Exception {
         String jars = checkout.root() + "/target/roseinfer.jar:" + checkout.root() + "/target/lib/*";
         assertThat(launch(Map.of("ROSEINFER_CLASSPATH", "mine.jar"), "doctor").out())
                 .contains("<-cp><" + jars + ":mine.jar><io.roseinfer.cli.Main><doctor>");
     }
 
     @Test
-    void launch_more_flags_are_split_at_spaces_and_not_expanded() throws Exception {
+    void additional_flags_are_split_at_spaces_without_expansion() throws Exception {
         checkout.built();
         assertThat(launch(Map.of("ROSEINFER_JAVA_OPTS", "-Xmx8g  -Da=pom*"), "doctor")
                         .out())
@@ -192,7 +192,7 @@ class LauncherTest {
         "serve, -XX:+UseG1GC, G1GC",
         "generate, -Xmx8g -XX:+UseG1GC, G1GC"
     })
-    void launch_with_one_collector_which_the_command_or_the_user_chooses(String command, String flags, String collector)
+    void launcher_uses_the_collector_of_the_command_or_the_user(String command, String flags, String collector)
             throws Exception {
         checkout.built();
         assertThat(launch(Map.of("ROSEINFER_JAVA_OPTS", flags), command).out())
@@ -203,7 +203,7 @@ class LauncherTest {
     private static final String USES_CLASS_DATA = "-XX:SharedArchiveFile=";
     private static final String MAKES_CLASS_DATA = "-XX:ArchiveClassesAtExit=";
 
-    /** A Java that logs its calls and makes the archive it is asked for, of this content. */
+    /** Installs a Java that logs its calls and creates the requested archive with this content. */
     private void archives(String content) throws IOException {
         checkout.executable("jdk/bin/java", """
                 #!/bin/sh
@@ -220,7 +220,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_after_a_build_starts_java_with_the_class_data_that_the_build_made() throws Exception {
+    void java_starts_with_the_class_data_of_the_build() throws Exception {
         archives("classes");
         assertThat(launch(Map.of(), "doctor").out())
                 .contains("<" + USES_CLASS_DATA + checkout.root() + "/target/roseinfer.jsa>")
@@ -229,7 +229,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_jar_without_class_data_makes_them_once() throws Exception {
+    void missing_class_data_are_created_once() throws Exception {
         checkout.built();
         archives("classes");
         assertThat(launch(Map.of(), "doctor").out()).contains(USES_CLASS_DATA).doesNotContain(MAKES_CLASS_DATA);
@@ -241,7 +241,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_class_data_older_than_the_jar_are_made_again() throws Exception {
+    void outdated_class_data_are_created_again() throws Exception {
         checkout.built();
         checkout.write("target/roseinfer.jsa", "of another jar");
         Files.setLastModifiedTime(checkout.path("target/roseinfer.jsa"), FileTime.fromMillis(0));
@@ -251,7 +251,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_class_data_that_cannot_be_made_starts_without_and_does_not_try_again() throws Exception {
+    void failed_class_data_creation_is_not_retried() throws Exception {
         checkout.built();
         checkout.executable(
                 "jdk/bin/java",
@@ -262,7 +262,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_read_only_checkout_without_class_data_starts_without() throws Exception {
+    void read_only_checkout_starts_without_class_data() throws Exception {
         checkout.built();
         makeUnwritable();
         archives("classes");
@@ -271,7 +271,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_class_data_that_the_jvm_cannot_use_says_nothing_of_it() throws Exception {
+    void unusable_class_data_are_ignored_silently() throws Exception {
         checkout.built();
         checkout.write("target/roseinfer.jsa", "not an archive");
         Files.setLastModifiedTime(
@@ -286,7 +286,7 @@ class LauncherTest {
         assertThat(outcome.err()).isEmpty();
     }
 
-    /** Even root cannot open a folder for writing, so this stands for a checkout that is read-only. */
+    /** Simulates a read-only checkout: even root cannot open a directory for writing. */
     private void makeUnwritable() throws IOException {
         Files.createDirectories(checkout.path("target/.build-lock"));
     }
@@ -297,7 +297,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_read_only_checkout_that_is_outdated_runs_what_is_there_and_says_so() throws Exception {
+    void outdated_read_only_checkout_runs_with_a_note() throws Exception {
         checkout.built();
         makeUnwritable();
         edit("src/main/java/A.java");
@@ -307,7 +307,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_read_only_checkout_without_a_jar_says_what_to_do() throws Exception {
+    void read_only_checkout_without_a_jar_suggests_a_remedy() throws Exception {
         makeUnwritable();
         Outcome outcome = launch(Map.of(), "doctor");
         assertThat(outcome.code()).isEqualTo(1);
@@ -315,7 +315,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_source_edited_while_the_build_ran_is_built_next_time() throws Exception {
+    void source_edited_during_the_build_is_built_next_time() throws Exception {
         checkout.editDuringBuild();
         launch(Map.of(), "doctor");
         Files.delete(checkout.path("during"));
@@ -324,9 +324,9 @@ class LauncherTest {
         assertThat(checkout.path("mvn.log")).content().hasLineCount(2);
     }
 
-    /** Maven compiles what is newer than its class, so the class must be no newer than an edit that it cannot hold. */
+    /** Maven compiles sources newer than their classes, so a class must not be newer than an edit it lacks. */
     @Test
-    void build_source_edited_while_it_is_compiled_is_newer_than_its_class() throws Exception {
+    void source_edited_during_compilation_is_newer_than_its_class() throws Exception {
         checkout.editDuringBuild();
         launch(Map.of(), "doctor");
         assertThat(Files.getLastModifiedTime(checkout.path("src/main/java/A.java")))
@@ -334,7 +334,7 @@ class LauncherTest {
     }
 
     @Test
-    void sim_source_edited_while_the_build_ran_is_built_next_time() throws Exception {
+    void sim_builds_a_source_edited_during_the_build_next_time() throws Exception {
         checkout.editDuringBuild();
         checkout.run(Map.of(), "tools/sim");
         Files.delete(checkout.path("during"));
@@ -344,7 +344,7 @@ class LauncherTest {
     }
 
     @Test
-    void build_after_a_version_changed_leaves_the_libraries_of_the_pom_alone() throws Exception {
+    void changed_dependency_version_replaces_the_library() throws Exception {
         checkout.write("libraries", "picocli-4.7.6.jar zstd-jni-1.5.7-9.jar");
         launch(Map.of(), "doctor");
         checkout.write("libraries", "picocli-4.7.7.jar zstd-jni-1.5.7-9.jar");
@@ -355,7 +355,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_native_source_is_newer_builds_again() throws Exception {
+    void newer_native_source_is_built_again() throws Exception {
         checkout.write("native/a.c", "");
         checkout.built();
         assertThat(launch(Map.of(), "doctor").err()).doesNotContain("building");
@@ -364,7 +364,7 @@ class LauncherTest {
     }
 
     @Test
-    void build_output_of_its_steps_is_shown() throws Exception {
+    void build_prints_the_output_of_its_stages() throws Exception {
         assertThat(launch(Map.of(), "doctor").err()).doesNotContain("CPU alone");
         checkout.write("kernels/a.cu", "");
         assertThat(launch(Map.of(), "doctor").err())
@@ -412,7 +412,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_with_results_tells_the_commit_of_its_own_checkout() throws Exception {
+    void results_have_the_commit_of_the_checkout() throws Exception {
         checkout.built();
         git("init", "-q");
         git("add", "pom.xml");
@@ -433,7 +433,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_inside_of_another_repository_tells_no_commit() throws Exception {
+    void checkout_inside_another_repository_has_no_commit() throws Exception {
         git("init", "-q", folder.toString());
         git("-C", folder.toString(), "commit", "-q", "--allow-empty", "-m", "a");
         checkout.built();

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The library's messages name its settings, and the command line makes flags of them. */
+/** Checks that the library's messages name settings, which the command line prints as flags. */
 class LibraryMessagesTest {
     private static final Pattern LITERAL = Pattern.compile("\"(?:[^\"\\\\\\n]|\\\\.)*\"");
     private static final Pattern FLAG = Pattern.compile("--[a-z][a-z-]*(?![a-z=-])");
@@ -36,7 +36,7 @@ class LibraryMessagesTest {
                 .collect(Collectors.toSet());
     }
 
-    /** The sources of the library, without the command, the benchmarks and the batches that it runs. */
+    /** Returns the sources of the library, without the command, benchmarks and batches. */
     private static List<Path> sources() throws IOException {
         try (Stream<Path> files = Files.walk(Path.of("src/main/java/io/roseinfer"))) {
             List<Path> sources = files.filter(file -> file.toString().endsWith(".java")
@@ -48,7 +48,7 @@ class LibraryMessagesTest {
     }
 
     @Test
-    void library_messages_name_no_flags() throws IOException {
+    void library_messages_do_not_name_flags() throws IOException {
         Set<String> flags = flags();
         List<String> named = new ArrayList<>();
         for (Path source : sources()) {
@@ -66,7 +66,7 @@ class LibraryMessagesTest {
     }
 
     @Test
-    void every_setting_of_a_remedy_is_a_flag() throws IOException {
+    void every_remedy_setting_is_a_flag() throws IOException {
         Set<String> flags = flags();
         List<String> settings = new ArrayList<>();
         for (Path source : sources()) {

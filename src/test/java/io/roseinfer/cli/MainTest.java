@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The command as a process of its own, started as nobody should. */
+/** Tests of the command in a separate process without its libraries. */
 @Timeout(60)
 class MainTest {
     @Test
-    void main_without_its_libraries_says_how_to_start_it() throws Exception {
+    void missing_libraries_suggest_the_launcher() throws Exception {
         Path ours = Path.of(
                 Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         Process process = new ProcessBuilder(

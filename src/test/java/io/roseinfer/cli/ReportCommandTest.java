@@ -17,7 +17,7 @@ class ReportCommandTest {
     private Path directory;
 
     @Test
-    void results_of_a_benchmark_become_a_report() throws IOException {
+    void report_is_written_from_benchmark_results() throws IOException {
         Path json = directory.resolve("run.json");
         assertThat(SimBench.run("--num-requests", "4", "--json", json.toString())
                         .code())
@@ -29,7 +29,7 @@ class ReportCommandTest {
         assertThat(page).content().startsWith("<!DOCTYPE html>").contains("4 requests");
     }
 
-    /** What each benchmark without a load writes: the page at its end is the page of its results file. */
+    /** The report of {@code --report} equals the report of the results file. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -38,7 +38,7 @@ class ReportCommandTest {
                 "scheduler --model=random:gpt2 --mode=online --num-requests=3 --max-new-tokens=4 | The scheduler driven directly, online: scheduler | 2 | 10",
                 "scheduler --running=1,8 --waiting=0,10 --steps=20 | Scheduler time per step: scheduler | 1 | 5"
             })
-    void benchmark_without_a_load_has_a_report_and_csv(String flags, String title, int charts, int csvLines)
+    void benchmark_without_a_load_has_a_report_and_a_csv(String flags, String title, int charts, int csvLines)
             throws IOException {
         String name = flags.substring(0, flags.indexOf(' '));
         Path json = directory.resolve(name + ".json");
@@ -64,7 +64,7 @@ class ReportCommandTest {
                 "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[{\"error\":null,\"due_ns\":\"noon\"}]}}",
                 "{\"roseinfer\":{\"kind\":\"ab\",\"ratios\":{\"x\":{\"ratio\":1,\"low\":0,\"high\":\"Infinity\"}}}}"
             })
-    void file_that_no_benchmark_of_this_version_wrote_is_named_in_one_line(String text) throws IOException {
+    void incompatible_file_is_reported_in_one_line(String text) throws IOException {
         Path json = Files.writeString(directory.resolve("run.json"), text);
         Outcome outcome = CliRunner.run("report", json.toString(), "-o", directory + "/page.html");
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
@@ -88,7 +88,7 @@ class ReportCommandTest {
     }
 
     @Test
-    void a_file_of_many_documents_is_refused_without_the_parsers_words() throws IOException {
+    void file_of_many_documents_is_rejected_with_a_clear_message() throws IOException {
         Path lines = Files.writeString(directory.resolve("lines.jsonl.json"), "{\"a\":1}\n{\"a\":2}\n");
         Outcome outcome = CliRunner.run("report", lines.toString());
         assertThat(outcome.code()).isEqualTo(2);

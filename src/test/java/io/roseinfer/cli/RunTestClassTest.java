@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code tools/run-test-class} in a checkout of stand-ins. */
+/** Tests of {@code tools/run-test-class} in a checkout of stubs. */
 @DisabledOnOs(OS.WINDOWS)
 class RunTestClassTest {
     @TempDir
@@ -50,7 +50,7 @@ class RunTestClassTest {
     }
 
     @Test
-    void a_class_with_a_main_method_is_run_by_java_with_its_arguments() throws Exception {
+    void class_with_a_main_method_runs_with_its_arguments() throws Exception {
         Outcome outcome = run("Load", "1", "two words");
         assertThat(outcome.code()).isZero();
         assertThat(outcome.out())
@@ -60,7 +60,7 @@ class RunTestClassTest {
     }
 
     @Test
-    void a_class_with_tests_is_run_by_maven_even_if_a_class_inside_of_it_has_a_main_method() throws Exception {
+    void class_with_tests_runs_in_maven_even_with_a_nested_main_method() throws Exception {
         assertThat(run("SomeTest#holds").code()).isZero();
         assertThat(checkout.path("mvn.log")).content().contains("test -Dtest=SomeTest#holds");
     }

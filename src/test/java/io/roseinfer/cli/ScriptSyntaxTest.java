@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The text of the scripts, where the bash of this machine is too new to show what is wrong. */
+/** Checks the text of scripts for errors that only older versions of bash report. */
 class ScriptSyntaxTest {
     private static final Pattern EMPTY_ARRAY = Pattern.compile("\\b(\\w+)=\\(\\)");
 
@@ -24,10 +24,10 @@ class ScriptSyntaxTest {
         }
     }
 
-    /** Bash before 4.4, which macOS has, takes an empty array for an unset variable, and {@code set -u} ends the script there. */
+    /** Bash before 4.4, as on macOS, treats an empty array as unset, so {@code set -u} ends the script. */
     @ParameterizedTest
     @MethodSource("scripts")
-    void arrays_that_may_be_empty_are_expanded_only_if_they_are_not(Path script) throws IOException {
+    void empty_arrays_are_expanded_conditionally(Path script) throws IOException {
         String text = Files.readString(script);
         List<String> arrays = EMPTY_ARRAY
                 .matcher(text)

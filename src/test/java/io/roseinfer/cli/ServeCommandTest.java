@@ -26,10 +26,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code roseinfer serve}, as a process of its own where signals come into it. */
+/** Tests of {@code roseinfer serve}; tests of signals start a separate process. */
 @Timeout(120)
 class ServeCommandTest {
-    /** Far more tokens than are made while a test looks. */
+    /** More tokens than are generated during a test. */
     private static final int CONTEXT = 4_000_000;
 
     private static final String ENDLESS = "{\"prompt\":[1],\"max_tokens\":3000000,\"ignore_eos\":true,\"stream\":true}";
@@ -37,7 +37,7 @@ class ServeCommandTest {
     @TempDir
     private Path directory;
 
-    /** A process that has said where it listens. */
+    /** A server process that has printed its address. */
     private record Running(Process process, BufferedReader out, InetSocketAddress address) implements AutoCloseable {
         void signal(String name) throws Exception {
             new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
@@ -113,7 +113,7 @@ class ServeCommandTest {
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
     @ParameterizedTest
     @CsvSource({"TERM, 143", "INT, 130"})
-    void a_second_signal_ends_the_process_at_once(String signal, int code) throws Exception {
+    void second_signal_ends_the_process_immediately(String signal, int code) throws Exception {
         try (Running server = serve("--drain-seconds=100");
                 RawClient client = new RawClient(server.address());
                 RawClient other = new RawClient(server.address())) {
@@ -164,7 +164,7 @@ class ServeCommandTest {
     }
 
     @Test
-    void the_death_of_the_engine_ends_every_stream_with_its_reason_and_the_process_with_7() throws Exception {
+    void failed_engine_ends_every_stream_with_its_reason_and_exits_with_7() throws Exception {
         try (Running server = serve();
                 RawClient running = new RawClient(server.address());
                 RawClient last = new RawClient(server.address())) {
@@ -220,7 +220,7 @@ class ServeCommandTest {
         assertThat(outcome.out()).isEmpty();
     }
 
-    /** The port is taken, so that the command ends when it has said what it has to say. */
+    /** The port is in use, so the command ends after printing its warnings. */
     @Test
     void public_address_and_visible_api_key_print_warnings() throws IOException {
         Path file = Files.writeString(directory.resolve("key"), "secret\n");

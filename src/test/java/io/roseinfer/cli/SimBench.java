@@ -16,7 +16,7 @@ import java.util.stream.StreamSupport;
 import java.util.zip.GZIPInputStream;
 import tools.jackson.databind.JsonNode;
 
-/** {@code bench} on the simulated device, and the files that it writes. */
+/** Runs {@code bench} on the simulated device and reads its files. */
 final class SimBench {
     private SimBench() {}
 
@@ -30,7 +30,7 @@ final class SimBench {
         return CliRunner.run(args.toArray(String[]::new));
     }
 
-    /** What a run writes to the file of {@code --json}. */
+    /** Returns the {@code --json} document of a run. */
     static JsonNode results(Path folder, String name, String... flags) throws IOException {
         Path file = folder.resolve(name);
         Outcome outcome = run(Stream.concat(Stream.of("--json", file.toString()), Stream.of(flags))

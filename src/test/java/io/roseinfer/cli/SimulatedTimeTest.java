@@ -24,13 +24,13 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What {@code bench} says of runs on simulated time. */
+/** Tests of {@code bench} on simulated time. */
 @Timeout(120)
 class SimulatedTimeTest {
     private static final List<String> SIMULATED =
             List.of("--backend=sim", "--model=random:gpt2", "--step-costs=step:4,token:0.05");
 
-    /** The request that came last first, without end. */
+    /** Last-come first-served policy with unlimited lookahead. */
     public static final class NewestFirst implements AdmissionPolicy {
         @Override
         public int lookahead() {
@@ -63,9 +63,9 @@ class SimulatedTimeTest {
         return SimBench.read(file).get("roseinfer");
     }
 
-    /** Of a burst that is served two at a time nearly all requests wait for others, on whatever clock. */
+    /** Nearly all requests of a burst wait if two are served at a time. */
     @Test
-    void requests_that_wait_for_others_are_in_the_queue_on_simulated_time_as_in_an_engine() throws IOException {
+    void simulation_and_engine_attribute_waiting_to_the_queue() throws IOException {
         String[] flags = {
             "--num-prompts=80",
             "--random-input-len=64",
@@ -88,7 +88,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void admissions_that_the_policy_did_not_choose_are_counted_and_noted() throws IOException {
+    void forced_admissions_are_counted_and_noted() throws IOException {
         String[] flags = {
             "--num-prompts=400",
             "--random-input-len=64",
@@ -112,7 +112,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void preemptions_recomputed_tokens_and_cache_hits_are_printed_and_in_a_sweep() throws IOException {
+    void preemptions_and_cache_hits_are_printed_and_in_a_sweep() throws IOException {
         String[] flags = {
             "--num-prompts=60",
             "--random-input-len=64",
@@ -157,7 +157,7 @@ class SimulatedTimeTest {
     private static final List<String> ENGINE = List.of("--backend=engine", "--device=sim", "--model=random:gpt2");
 
     @Test
-    void a_recording_of_two_engines_is_neither_replayed_nor_taken_for_costs() throws IOException {
+    void recording_of_two_engines_is_rejected_for_replay_and_costs() throws IOException {
         Path run = recorded(ENGINE, with(SMALL, "--replicas=2", "--routing=round-robin"));
         for (Outcome outcome : List.of(
                 bench("replay", List.of(run.toString())),
@@ -171,7 +171,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void a_recording_without_its_first_steps_is_not_taken_for_costs() throws IOException {
+    void recording_without_its_first_steps_is_rejected_for_costs() throws IOException {
         Path run = recorded(SIMULATED, "--num-prompts=40", "--random-input-len=32", "--random-output-len=8");
         ObjectNode document = (ObjectNode) StrictJson.parse(Files.readAllBytes(run));
         ArrayNode rows = (ArrayNode) document.get("roseinfer").get("steps").get("rows");
@@ -184,9 +184,9 @@ class SimulatedTimeTest {
         assertThat(outcome.err()).contains("lacks steps of the run").hasLineCount(1);
     }
 
-    /** The recorded command is that of a client over HTTP, whose file has the server's steps. */
+    /** The recorded command is an HTTP client whose file has the server's steps. */
     @Test
-    void a_run_over_http_is_never_said_to_be_replayed_with_its_settings() throws IOException {
+    void replay_of_an_http_run_does_not_claim_its_settings() throws IOException {
         Path run = recorded(SIMULATED, "--num-prompts=40", "--random-input-len=32", "--random-output-len=8");
         Files.writeString(run, Files.readString(run).replace("\"--backend=sim\"", "\"--base-url=http://127.0.0.1:1\""));
         for (String[] flags : List.of(new String[0], new String[] {"--max-batch-size", "1", "--decode-first"})) {
@@ -204,7 +204,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void studies_on_simulated_time_refuse_what_it_does_not_simulate() throws IOException {
+    void simulated_studies_reject_unsupported_flags() throws IOException {
         Path run = recorded(SIMULATED, "--num-prompts=4", "--random-input-len=32", "--random-output-len=8");
         for (Outcome outcome : List.of(
                 bench("replay", List.of(run.toString()), "--replicas=4"),
@@ -219,7 +219,7 @@ class SimulatedTimeTest {
         }
     }
 
-    /** Notes which of its instances were asked. */
+    /** Counts the instances that ranked requests. */
     public static final class Asked implements AdmissionPolicy {
         private static final Set<Asked> ASKED = Collections.newSetFromMap(new IdentityHashMap<>());
 
@@ -246,7 +246,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void every_run_has_a_new_policy_object() throws IOException {
+    void each_run_has_a_new_policy_instance() throws IOException {
         String policy = "--prefill-admission-policy=" + Asked.class.getName();
         int unused = Asked.count();
         assertThat(bench("ab", SIMULATED, with(SMALL_LOAD, "--pairs=10", policy))
@@ -268,7 +268,7 @@ class SimulatedTimeTest {
     private static final String[] SMALL_LOAD = {"--num-prompts=40", "--random-input-len=32", "--random-output-len=8"};
 
     @Test
-    void time_in_steps_beyond_those_recorded_is_noted_and_other_time_is_not() throws IOException {
+    void only_time_in_extrapolated_steps_is_noted() throws IOException {
         Path run = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20"));
         List<String> replayed = List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run);
         JsonNode within =
@@ -312,7 +312,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void simulated_time_without_a_model_has_room_for_the_default_lengths() {
+    void default_lengths_fit_simulated_time_without_a_model() {
         Outcome outcome = bench("serve", List.of("--backend=sim", "--step-costs=step:1"), "--num-prompts=3");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out())
@@ -341,7 +341,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void given_maximum_of_in_flight_requests_is_kept() throws IOException {
+    void explicit_max_inflight_requests_is_kept() throws IOException {
         Path file = directory.resolve("run.json");
         Outcome outcome = bench(
                 "serve", ENGINE, with(SMALL, "--max-inflight-requests=1", "--max-failed=1", "--json", file.toString()));
@@ -355,7 +355,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void requests_that_end_at_the_context_are_not_reported_as_wrong_counts() {
+    void requests_ending_at_the_context_limit_are_reported_as_such() {
         Outcome outcome = bench(
                 "serve",
                 List.of("--backend=sim", "--model=builtin:tiny", "--step-costs=step:1"),
@@ -370,7 +370,7 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void simulated_time_has_costs_of_one_model_and_another_needs_its_own() {
+    void simulated_costs_cover_only_one_model() {
         Outcome shipped = bench("serve", List.of("--backend=sim"), "--num-prompts=30", "--request-rate=20");
         assertThat(shipped.code()).as(shipped.err()).isZero();
         assertThat(shipped.out())

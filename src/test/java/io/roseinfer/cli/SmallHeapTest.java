@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The command in a JVM of its own, whose heap is too small for what it is asked. */
+/** Tests of the command in a separate JVM with too small a heap. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SmallHeapTest {
     private static final int OUT_OF_MEMORY = 5;

@@ -20,16 +20,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** {@code tools/examples/studies}: the real script, whose commands run here, on the simulated device instead of the CPU. */
+/** Tests of {@code tools/examples/studies}, whose commands run in this process on the simulated device. */
 @Timeout(180)
 class StudiesTest {
     private static final Path SCRIPT = Path.of("tools/examples/studies");
     private static final Pattern USAGE = Pattern.compile("NAME is one of ([\\w, -]+)\"");
 
-    /** Writes each call's arguments, a line each, and an empty line behind them. */
+    /** Writes one line per argument and an empty line after each call. */
     private static final String RECORDER = "#!/bin/sh\nprintf '%s\\n' \"$@\" '' >> calls\n";
 
-    /** Flags that simulated time refuses, each with a value. */
+    /** Flags that simulated time rejects, each with a value. */
     private static final List<String> OF_THE_MACHINE =
             List.of("--threads", "--warmup-requests", "--max-dispatch-lag-ms");
 
@@ -51,7 +51,7 @@ class StudiesTest {
         return List.of(usage.group(1).split(", "));
     }
 
-    /** The arguments of every command that a study calls. */
+    /** Returns the arguments of every command in a study. */
     private List<List<String>> calls(String... words) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(words));
         command.addFirst(checkout.path(SCRIPT.toString()).toString());
@@ -70,7 +70,7 @@ class StudiesTest {
         return calls;
     }
 
-    /** The same command without the machine: on simulated time, or on the simulated device. */
+    /** Returns the command on simulated time or on the simulated device. */
     private static String[] simulated(List<String> call) {
         List<String> arguments = new ArrayList<>(call);
         int backend = call.indexOf("--backend");
@@ -93,7 +93,7 @@ class StudiesTest {
 
     @ParameterizedTest
     @MethodSource("names")
-    void every_study_ends_with_its_page(String name) throws IOException, InterruptedException {
+    void every_study_writes_its_report(String name) throws IOException, InterruptedException {
         for (List<String> call : calls(name)) {
             CliRunner.parse(call.toArray(String[]::new));
             Outcome outcome = CliRunner.run(simulated(call));
@@ -104,7 +104,7 @@ class StudiesTest {
     }
 
     @Test
-    void the_study_of_a_policy_takes_a_file_before_other_flags() throws IOException, InterruptedException {
+    void policy_study_takes_a_file_before_other_flags() throws IOException, InterruptedException {
         assertThat(calls("policy", "mine/Mine.java", "--pairs", "4"))
                 .singleElement(as(LIST))
                 .containsSubsequence("--b", "--prefill-admission-policy mine/Mine.java", "--pairs", "4")

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Text out of a model's files on its way to a terminal, which obeys control characters. */
+/** Checks that text of model files cannot send control characters to a terminal. */
 class TerminalTest {
-    /** Set the title, clear the screen, turn the rest of the line around. */
+    /** Sets the title, clears the screen and reverses the text direction. */
     private static final String ATTACK = "\\u001b]0;owned\\u0007\\u001b[2J\\u202e";
 
     @TempDir
@@ -49,13 +49,13 @@ class TerminalTest {
     }
 
     @Test
-    void note_ordinary_text_stays_as_it_is() {
+    void note_keeps_ordinary_text() {
         String text = "naïve \"世界\" \\u001b 🌹 C:\\models: 100 %";
         assertThat(noted(text)).isEqualTo("roseinfer: " + text + System.lineSeparator());
     }
 
     @Test
-    void note_escaped_twice_is_the_same_line() {
+    void escaping_a_note_twice_changes_nothing() {
         String once = noted("a\u001b[2Jb\u202e\nc").strip();
         assertThat(once).isEqualTo("roseinfer: a\\u001b[2Jb\\u202e c");
         assertThat(Printable.line(once)).isEqualTo(once);
@@ -74,13 +74,12 @@ class TerminalTest {
             tokenizer.json        | {"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"%s"}}
             tokenizer_config.json | {"added_tokens_decoder":{"%s":{"content":"x"}}}
             model.safetensors     | %s""")
-    void generate_model_whose_file_holds_control_characters_shows_them_and_does_not_obey_them(
-            String file, String content) throws IOException {
+    void control_characters_of_model_files_are_escaped(String file, String content) throws IOException {
         Golden.copyFiles("relu", directory);
         Files.writeString(directory.resolve(file), content.replace("%s", ATTACK));
         CliRunner.Outcome outcome = CliRunner.run(
                 "generate", "--model", directory.toString(), "--prompt-ids", "1", "--max-new-tokens", "1");
-        // Without a tokenizer that are supported a model still goes on from ids, and says what is wrong with it.
+        // Without a supported tokenizer a model accepts ids only, and the command reports the reason.
         assertThat(outcome.code()).isEqualTo(file.startsWith("tokenizer") ? 0 : 3);
         assertHarmless(outcome.err());
     }
@@ -97,7 +96,7 @@ class TerminalTest {
     }
 
     @Test
-    void generate_trace_of_such_a_failure_is_harmless_too() throws IOException {
+    void stack_trace_escapes_control_characters() throws IOException {
         Golden.copyFiles("relu", directory);
         Files.writeString(directory.resolve("config.json"), "{\"model_type\":\"" + ATTACK + "\"}");
         CliRunner.Outcome outcome =

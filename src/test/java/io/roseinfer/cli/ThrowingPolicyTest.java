@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A policy of a user's own that throws, by every command that takes one. */
+/** Tests of throwing custom policies in every command with a policy flag. */
 class ThrowingPolicyTest {
     public static final class Bad implements AdmissionPolicy {
         @Override
@@ -38,7 +38,7 @@ class ThrowingPolicyTest {
                 "bench serve --backend engine --device sim --model random:gpt2 --num-prompts 4 --random-input-len 8",
                 "bench serve --backend engine --device sim --model random:gpt2 --num-prompts 4 --random-input-len 8 --replicas 2"
             })
-    void policy_that_throws_ends_every_command_with_7_and_is_named_with_its_line(String command) {
+    void throwing_policy_exits_with_7_and_is_named_with_its_line(String command) {
         Outcome outcome = CliRunner.run(Stream.concat(
                         Stream.of(command.split(" ")), Stream.of("--prefill-admission-policy", Bad.class.getName()))
                 .toArray(String[]::new));
@@ -50,7 +50,7 @@ class ThrowingPolicyTest {
         assertThat(outcome.out()).doesNotContain("Throughput", "throughput");
     }
 
-    /** Fills steps as the default does, until one has a decode row. */
+    /** Plans default steps and throws after a number of steps. */
     public static final class BadStep implements StepPolicy {
         private final long most;
 
@@ -70,7 +70,7 @@ class ThrowingPolicyTest {
     }
 
     @Test
-    void step_policy_of_the_command_line_plans_every_step_and_is_given_its_argument() {
+    void step_policy_plans_every_step_with_its_argument() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "--device=sim",
@@ -90,7 +90,7 @@ class ThrowingPolicyTest {
     }
 
     @Test
-    void preemption_policy_of_the_command_line_chooses_the_victim_when_blocks_run_out() {
+    void preemption_policy_chooses_the_victim() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "serve",

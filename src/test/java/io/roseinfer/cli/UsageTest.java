@@ -19,10 +19,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a wrong command line is told: exit code 2 and one line that names the flag. */
+/** Checks that an invalid command line exits with 2 and one line that names the flag. */
 class UsageTest {
 
-    /** Every flag that takes a number, with values outside its range. */
+    /** Numeric flags with values outside their ranges. */
     static Stream<Arguments> wrongNumbers() {
         List<String> positive = List.of(
                 "--num-requests",
@@ -66,7 +66,7 @@ class UsageTest {
 
     @ParameterizedTest
     @MethodSource("wrongNumbers")
-    void bench_number_out_of_range_names_the_flag(String flag, String value) {
+    void number_out_of_range_names_the_flag(String flag, String value) {
         Outcome outcome = CliRunner.run("bench", flag, value);
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
         assertThat(outcome.err()).contains("'" + flag + "'").hasLineCount(1);
@@ -81,7 +81,7 @@ class UsageTest {
         "--dtype, fp8, 'auto, fp32, bf16, fp16, int8, int4'",
         "--submit-schedule, poisson, 'relative, absolute'"
     })
-    void bench_unknown_word_lists_the_known_ones(String flag, String value, String known) {
+    void unknown_word_lists_the_known_ones(String flag, String value, String known) {
         Outcome outcome = CliRunner.run("bench", flag, value);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -102,7 +102,7 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"lifo", "java.lang.String", "io.roseinfer.scheduler.policy.AdmissionPolicy", ""})
-    void bench_unknown_admission_policy_lists_the_known_ones(String policy) {
+    void unknown_admission_policy_lists_the_known_ones(String policy) {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", policy);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -112,7 +112,7 @@ class UsageTest {
 
     @ParameterizedTest
     @CsvSource({"--preemption-policy, youngest", "--step-policy, default"})
-    void bench_unknown_policy_lists_the_known_ones(String flag, String known) {
+    void unknown_policy_lists_the_known_ones(String flag, String known) {
         Outcome outcome = CliRunner.run("bench", flag, "java.lang.String");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -137,7 +137,7 @@ class UsageTest {
     }
 
     @Test
-    void bench_admission_policy_that_cannot_be_made_says_why() {
+    void failed_policy_creation_gives_the_reason() {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", Failing.class.getName());
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -162,14 +162,14 @@ class UsageTest {
     }
 
     @Test
-    void bench_admission_policy_with_an_argument_is_given_all_that_follows_the_colon() {
+    void policy_argument_is_all_text_after_the_colon() {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", Parametric.class.getName() + ":8:0.5");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("constructor failed", "given 8:0.5").hasLineCount(1);
     }
 
     @Test
-    void bench_misspelled_flag_suggests_the_right_one() {
+    void misspelled_flag_suggests_the_nearest_one() {
         Outcome outcome = CliRunner.run("bench", "--num-request=4");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -178,7 +178,7 @@ class UsageTest {
     }
 
     @Test
-    void bench_misspelled_benchmark_suggests_the_right_one() {
+    void misspelled_benchmark_suggests_the_nearest_one() {
         Outcome outcome = CliRunner.run("bench", "sheduler");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -261,21 +261,21 @@ class UsageTest {
     }
 
     @Test
-    void part_of_a_flag_suggests_the_whole_one() {
+    void part_of_a_flag_suggests_the_full_flags() {
         assertThat(CliRunner.run("bench", "--batch-size", "8").err())
                 .endsWith("; did you mean --max-batch-size or --prefill-max-batch-size?" + System.lineSeparator());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"bench serve --insecure", "bench --zebra", "serve --quantum", "--metadata"})
-    void flag_that_is_near_none_has_no_suggestion(String arguments) {
+    void dissimilar_flag_has_no_suggestion(String arguments) {
         Outcome outcome = CliRunner.run(arguments.split(" "));
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("Unknown option: ").doesNotContain("did you mean");
     }
 
     @Test
-    void word_that_is_near_none_has_no_suggestion() {
+    void dissimilar_word_has_no_suggestion() {
         assertThat(CliRunner.run("bench", "--dtype", "double").err())
                 .contains("is not one of auto, fp32, bf16, fp16, int8, int4")
                 .doesNotContain("did you mean");
@@ -291,21 +291,21 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--seed", "--prompt", "--json", "--model"})
-    void bench_flag_twice_names_it(String flag) {
+    void repeated_flag_is_named(String flag) {
         Outcome outcome = CliRunner.run("bench", flag, "1", flag, "2");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains(flag).contains("more than once").hasLineCount(1);
     }
 
     @Test
-    void bench_flag_without_its_value_names_it() {
+    void flag_without_a_value_is_named() {
         Outcome outcome = CliRunner.run("bench", "--num-requests");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("'--num-requests'").hasLineCount(1);
     }
 
     @Test
-    void bench_flag_in_place_of_a_value_says_how_to_pass_it() {
+    void flag_in_place_of_a_value_suggests_an_equals_sign() {
         Outcome outcome = CliRunner.run("bench", "--model", "--pretok");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -314,21 +314,21 @@ class UsageTest {
     }
 
     @Test
-    void bench_both_ways_of_a_switch_is_contradictory() {
+    void switch_with_its_negation_is_rejected() {
         Outcome outcome = CliRunner.run("bench", "--chunked-prefill", "--no-chunked-prefill");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--chunked-prefill").hasLineCount(1);
     }
 
     @Test
-    void bench_ids_without_a_file_says_what_is_missing() {
+    void print_ids_without_a_file_names_the_missing_flag() {
         Outcome outcome = CliRunner.run("bench", "--print-ids");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--print-ids").contains("--json").hasLineCount(1);
     }
 
     @Test
-    void bench_results_in_a_missing_folder_is_refused_before_the_run() {
+    void results_in_a_missing_directory_are_rejected_before_the_run() {
         Outcome outcome = CliRunner.run("bench", "--json", "no-such-folder/run.json");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--json no-such-folder").hasLineCount(1);
@@ -336,28 +336,28 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"bench", "generate"})
-    void any_command_empty_prompt_is_refused(String command) {
+    void empty_prompt_is_rejected(String command) {
         Outcome outcome = CliRunner.run(command, "--prompt", "");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("'--prompt'").contains("empty").hasLineCount(1);
     }
 
     @Test
-    void generate_prompt_that_looks_like_a_flag_says_how_to_mean_it() {
+    void prompt_like_a_flag_suggests_an_equals_sign() {
         Outcome outcome = CliRunner.run("generate", "--prompt", "-hi");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("write --prompt=-hi").hasLineCount(1);
     }
 
     @Test
-    void generate_no_prompt_names_both_ways() {
+    void missing_prompt_names_both_flags() {
         Outcome outcome = CliRunner.run("generate");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--prompt or --prompt-ids").hasLineCount(1);
     }
 
     @Test
-    void generate_text_and_ids_are_contradictory() {
+    void text_with_ids_is_rejected() {
         Outcome outcome = CliRunner.run("generate", "--prompt", "a", "--prompt-ids", "1");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -368,21 +368,21 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-1", "1,-2", "1,,2", "a", "", "4294967296"})
-    void generate_invalid_ids_are_rejected(String ids) {
+    void invalid_ids_are_rejected(String ids) {
         Outcome outcome = CliRunner.run("generate", "--prompt-ids", ids);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("'--prompt-ids'").hasLineCount(1);
     }
 
     @Test
-    void generate_logprobs_without_json_says_what_is_missing() {
+    void logprobs_without_json_name_the_missing_flag() {
         Outcome outcome = CliRunner.run("generate", "--prompt", "a", "--logprobs", "3");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--logprobs").contains("--json").hasLineCount(1);
     }
 
     @Test
-    void generate_too_many_stop_strings_are_refused() {
+    void too_many_stop_strings_are_rejected() {
         Outcome outcome = CliRunner.run(
                 "generate", "--prompt", "a", "--stop", "1", "--stop", "2", "--stop", "3", "--stop", "4", "--stop", "5");
         assertThat(outcome.code()).isEqualTo(2);
@@ -400,7 +400,7 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--help", "--version", "bench --help", "generate --help"})
-    void help_that_nobody_can_read_ends_like_any_other_output(String command) {
+    void closed_output_ends_the_help_command(String command) {
         Writer full = new Writer() {
             @Override
             public void write(char[] text, int offset, int length) throws IOException {
@@ -417,7 +417,7 @@ class UsageTest {
     }
 
     @Test
-    void generate_prompt_of_two_dashes_is_taken_as_the_message_says() {
+    void prompt_of_two_dashes_is_accepted_after_an_equals_sign() {
         assertThat(CliRunner.run("generate", "--prompt", "--").err()).contains("write --prompt=--");
         Outcome outcome = CliRunner.run("generate", "--prompt=--", "--device=sim", "--max-new-tokens", "1");
         assertThat(outcome.err()).isEmpty();
@@ -426,14 +426,14 @@ class UsageTest {
 
     @ParameterizedTest
     @CsvSource({"--prompt, n\ufffd\ufffd", "--model, /tmp/\ufffd"})
-    void any_command_argument_that_the_locale_could_not_read_is_refused(String flag, String value) {
+    void argument_unreadable_in_the_locale_is_rejected(String flag, String value) {
         Outcome outcome = CliRunner.runEncoded("ANSI_X3.4-1968", "generate", flag, value);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("ANSI_X3.4-1968", "LC_ALL").hasLineCount(1);
     }
 
     @Test
-    void generate_replacement_character_in_a_utf8_prompt_is_text_like_any_other() {
+    void replacement_character_in_a_utf8_prompt_is_accepted() {
         String prompt = "n\ufffd";
         Outcome outcome =
                 CliRunner.runEncoded("UTF-8", "generate", "--device=sim", "--max-new-tokens", "1", "--prompt", prompt);

@@ -25,12 +25,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import tools.jackson.databind.JsonNode;
 
-/** Every flag of {@code bench serve} on every backend: honored, named as without effect, or refused. */
+/** Tests of every flag of {@code bench serve} on every backend: honored, without effect, or refused. */
 @Timeout(120)
 class BackendFlagsTest {
     private static final List<Kind> BACKENDS = List.of(Kind.HTTP, Kind.ENGINE, Kind.NULL, Kind.SIM);
 
-    /** Of each flag what it does over HTTP, in an engine, on the server that only writes, and on simulated time. */
+    /** The effect of each flag with --backend http, engine, null and sim. */
     private static final String TABLE = """
             --backend                     honored  honored  honored  honored
             --base-url                    honored  without  without  refused
@@ -98,7 +98,7 @@ class BackendFlagsTest {
             --block-size                  without  honored  without  honored
             """;
 
-    /** A value other than the default of every flag that is not honored everywhere. */
+    /** A nondefault value for each flag that some backend does not honor. */
     private static final Map<String, String> VALUES = Map.ofEntries(
             Map.entry("--base-url", "http://127.0.0.1:1"),
             Map.entry("--endpoint-type", "chat"),
@@ -202,7 +202,7 @@ class BackendFlagsTest {
     }
 
     @Test
-    void one_replica_on_the_simulated_device_and_defaults_are_what_is_simulated() {
+    void simulated_time_accepts_one_replica_and_the_sim_device() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "serve",

@@ -20,13 +20,13 @@ import picocli.CommandLine.ParameterException;
 class NewFlagTest {
     private static final int MAX_DEPTH = 7;
 
-    /** The words of a choice. */
+    /** The values of a choice. */
     enum Shape {
         ROUND,
         LONG_AND_THIN
     }
 
-    /** A group with a number, a list and a choice. */
+    /** A flag group with a number, a list and a choice. */
     static final class Group {
         @Option(names = "--depth", preprocessor = Within.Check.class)
         @Within(min = 1, max = MAX_DEPTH)
@@ -40,7 +40,7 @@ class NewFlagTest {
         Numbers sizes = Numbers.of(1);
     }
 
-    /** A command that has the group. */
+    /** A command with the group. */
     @Command(name = "new")
     static final class WithGroup {
         @Mixin
@@ -55,7 +55,7 @@ class NewFlagTest {
     }
 
     @Test
-    void value_is_read_and_recorded_under_the_flag_s_name() {
+    void value_is_read_and_recorded_under_the_flag_name() {
         CommandLine command = parse("--depth=7", "--shape=long_and_thin", "--sizes=3,0");
         assertThat(FlagValues.of(command.getCommandSpec()))
                 .containsEntry("depth", 7)
@@ -72,7 +72,7 @@ class NewFlagTest {
 
     @ParameterizedTest
     @MethodSource("wrongValues")
-    void wrong_value_is_refused_by_the_flag_s_name(String argument, String message) {
+    void invalid_value_is_rejected_with_the_flag_name(String argument, String message) {
         assertThatThrownBy(() -> parse(argument))
                 .isInstanceOf(ParameterException.class)
                 .hasMessageContaining(message);

@@ -24,7 +24,7 @@ import picocli.CommandLine.Mixin;
 
 /** Follows {@code add-a-sampling-parameter.md}: a constant of {@link Parameter} is all that readers of names need. */
 class NewSamplingParameterTest {
-    /** A command that samples. */
+    /** A command with sampling flags. */
     @Command(name = "sample")
     static final class Sampling {
         @Mixin
@@ -45,7 +45,7 @@ class NewSamplingParameterTest {
 
     @ParameterizedTest
     @EnumSource
-    void value_that_is_set_is_the_only_one_that_changes(Parameter parameter) {
+    void setting_a_value_changes_only_it(Parameter parameter) {
         for (Parameter each : Parameter.values()) {
             double before = each.of(SamplingParams.random());
             assertThat(each.of(expected(parameter))).isEqualTo(each == parameter ? value(parameter) : before);

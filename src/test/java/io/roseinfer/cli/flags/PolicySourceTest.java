@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A policy flag whose value is a source file. */
+/** Tests of policy flags whose value is a source file. */
 class PolicySourceTest {
     private static final String POLICY = """
             import io.roseinfer.scheduler.policy.*;
@@ -46,36 +46,36 @@ class PolicySourceTest {
     }
 
     @Test
-    void a_source_file_is_the_policy_that_it_declares() throws IOException {
+    void source_file_declares_its_policy() throws IOException {
         assertThat(make(file(POLICY.formatted(12))).lookahead()).isEqualTo(12);
     }
 
     @Test
-    void text_behind_the_file_goes_to_the_constructor() throws IOException {
+    void text_after_the_file_is_the_constructor_argument() throws IOException {
         assertThat(make(file(POLICY.formatted(12)) + ":34").lookahead()).isEqualTo(34);
     }
 
     @Test
-    void a_file_edited_between_two_runs_is_the_same_policy_in_both() throws IOException {
+    void edited_file_is_an_equal_policy() throws IOException {
         AdmissionPolicy first = make(file(POLICY.formatted(12)));
         AdmissionPolicy second = make(file(POLICY.formatted(99)));
         assertThat(second).isNotSameAs(first).isEqualTo(first);
     }
 
     @Test
-    void a_class_in_a_package_is_found() throws IOException {
+    void policy_class_in_a_package_is_found() throws IOException {
         assertThat(make(file("package some.where;\n" + POLICY.formatted(5))).lookahead())
                 .isEqualTo(5);
     }
 
     @Test
-    void helper_class_is_not_mistaken_for_the_policy() throws IOException {
+    void helper_class_is_not_the_policy() throws IOException {
         assertThat(make(file(POLICY.formatted(7) + "class Helper {}")).lookahead())
                 .isEqualTo(7);
     }
 
     @Test
-    void a_file_that_does_not_compile_is_refused_with_its_first_error() throws IOException {
+    void file_that_does_not_compile_is_rejected_with_its_first_error() throws IOException {
         String source = file("class Look {\n int a = missing;\n int b = gone;\n}");
         assertThatThrownBy(() -> make(source))
                 .isInstanceOf(BadInput.class)
@@ -85,7 +85,7 @@ class PolicySourceTest {
     }
 
     @Test
-    void a_file_without_a_policy_is_refused() throws IOException {
+    void file_without_a_policy_is_rejected() throws IOException {
         String source = file("public class Look {}");
         assertThatThrownBy(() -> make(source))
                 .isInstanceOf(BadInput.class)
@@ -93,7 +93,7 @@ class PolicySourceTest {
     }
 
     @Test
-    void a_file_with_two_policies_is_refused_by_their_names() throws IOException {
+    void file_with_two_policies_is_rejected_with_their_names() throws IOException {
         String source = file(POLICY.formatted(1)
                 + POLICY.formatted(2)
                         .replace("import io.roseinfer.scheduler.policy.*;", "")

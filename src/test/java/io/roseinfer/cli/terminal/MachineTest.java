@@ -21,7 +21,7 @@ class MachineTest {
     }
 
     @Test
-    void cpu_linux_on_x86_is_its_model_name() throws IOException {
+    void cpu_of_x86_linux_is_its_model_name() throws IOException {
         file("cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: A Fast CPU @ 3GHz\nstepping\t: 1\n");
         assertThat(new Machine(proc).cpu()).isEqualTo("A Fast CPU @ 3GHz");
     }
@@ -32,14 +32,14 @@ class MachineTest {
     }
 
     @Test
-    void gpu_several_cards_is_the_first() throws IOException {
+    void gpu_is_the_first_of_several_cards() throws IOException {
         file("driver/nvidia/gpus/0000:41:00.0/information", "Model: \t\t NVIDIA B\nIRQ: 1\n");
         file("driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA A\nIRQ: 1\n");
         assertThat(new Machine(proc).gpu()).hasValue("NVIDIA A");
     }
 
     @Test
-    void gpu_no_driver_is_empty() {
+    void gpu_without_a_driver_is_empty() {
         assertThat(new Machine(proc).gpu()).isEmpty();
     }
 
@@ -48,7 +48,7 @@ class MachineTest {
         "'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Wed Aug 27 19:00:00 UTC 2025', 580.82.07",
         "'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build', 580.95.05"
     })
-    void driver_both_kinds_is_its_version(String line, String version) throws IOException {
+    void driver_of_either_kind_is_its_version(String line, String version) throws IOException {
         file("driver/nvidia/version", line + "\nGCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n");
         assertThat(new Machine(proc).driver()).hasValue(version);
     }

@@ -17,9 +17,9 @@ class OtherWorkTest {
         return OtherWork.read(proc, ownNanos).orElseThrow();
     }
 
-    /** Of 1,000 ticks 500 are idle, 100 stolen and 400 busy, of which this process has 250. */
+    /** 1,000 ticks: 500 idle, 100 stolen and 400 busy, including 250 of this process. */
     @Test
-    void time_of_other_processes_and_of_the_hypervisor_is_reported() throws IOException {
+    void time_of_other_processes_and_the_hypervisor_is_reported() throws IOException {
         OtherWork before = read("10 10 10 10 10 10 10 10", 1_000_000_000);
         OtherWork after = read("210 110 60 460 60 30 40 110", 3_500_000_000L);
         assertThat(before.until(after)).get().asString().contains("other processes took 15 %", "hypervisor 10 %");

@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the streaming benchmark refuses: in one line, with the code for it, before anything runs. */
-class BenchStreamingRefusalTest {
+/** Checks that {@code bench streaming} rejects invalid flags and models before it runs, with one line and an exit code. */
+class BenchStreamingRejectionTest {
     @TempDir
     Path folder;
 
@@ -21,7 +21,7 @@ class BenchStreamingRefusalTest {
         "--prompt=a, mutually exclusive",
         "--prompt-repeats=2000000000, 2000000000 tokens"
     })
-    void prompt_ids_with_what_is_for_text_are_refused(String flag, String message) {
+    void prompt_ids_with_text_flags_are_rejected(String flag, String message) {
         Outcome outcome = SimBench.run("--prompt-ids=1", flag);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains(message).hasLineCount(1);
@@ -34,7 +34,7 @@ class BenchStreamingRefusalTest {
         "--prompt=a, --prompt and --prompt-tokens are mutually exclusive",
         "--prompt-ids=1, --prompt-ids and --prompt-tokens are mutually exclusive"
     })
-    void number_of_prompt_tokens_with_another_prompt_is_refused(String flag, String message) {
+    void prompt_tokens_with_another_prompt_are_rejected(String flag, String message) {
         Outcome outcome = SimBench.run("--prompt-tokens=5", flag);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains(message).hasLineCount(1);
@@ -49,16 +49,16 @@ class BenchStreamingRefusalTest {
     }
 
     @Test
-    void bench_prompt_longer_than_the_context_is_refused_in_one_line() {
+    void prompt_longer_than_the_context_is_rejected_in_one_line() {
         Outcome outcome = SimBench.run("--prompt-repeats", "2000");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("context").hasLineCount(1);
         assertThat(outcome.out()).isEmpty();
     }
 
-    /** A device that is nowhere: without CUDA there is none at all, and no machine has as many. */
+    /** No machine has this device index. */
     @Test
-    void cuda_device_that_is_not_there_is_code_four() {
+    void missing_cuda_device_exits_with_4() {
         Outcome outcome = CliRunner.run("bench", "--device", "cuda:999", "--model", "random:gpt2");
         assertThat(outcome.code()).isEqualTo(4);
         assertThat(outcome.err()).contains("cuda").hasLineCount(1);
@@ -66,7 +66,7 @@ class BenchStreamingRefusalTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"./no-such-folder", "pom.xml"})
-    void bench_model_that_is_not_there_is_code_three(String model) {
+    void missing_model_in_offline_mode_exits_with_3(String model) {
         Outcome outcome = CliRunner.run("bench", "--offline", "--model", model);
         assertThat(outcome.code()).isEqualTo(3);
         assertThat(outcome.err()).contains("model").hasLineCount(1);
@@ -74,14 +74,14 @@ class BenchStreamingRefusalTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"builtin:huge", "random:gpt9"})
-    void bench_name_that_no_model_has_is_code_three(String model) {
+    void unknown_model_name_exits_with_3(String model) {
         Outcome outcome = CliRunner.run("bench", "--model", model);
         assertThat(outcome.code()).isEqualTo(3);
         assertThat(outcome.err()).contains("allowed are").hasLineCount(1);
     }
 
     @Test
-    void bench_flag_of_a_data_set_without_one_is_refused() {
+    void dataset_flag_without_a_dataset_is_rejected() {
         Outcome outcome = SimBench.run("--random-input-len", "64");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -90,14 +90,14 @@ class BenchStreamingRefusalTest {
     }
 
     @Test
-    void bench_malformed_reference_is_code_two() {
+    void malformed_model_reference_exits_with_2() {
         Outcome outcome = CliRunner.run("bench", "--model", "not an id");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("allowed are").hasLineCount(1);
     }
 
     @Test
-    void bench_model_without_files_is_code_three() {
+    void model_directory_without_files_exits_with_3() {
         Outcome outcome = CliRunner.run("bench", "--model", folder.toString());
         assertThat(outcome.code()).isEqualTo(3);
         assertThat(outcome.err())
@@ -106,7 +106,7 @@ class BenchStreamingRefusalTest {
     }
 
     @Test
-    void bench_profile_ops_on_another_device_suggests_cpu() {
+    void profile_ops_on_sim_suggests_cpu() {
         Outcome outcome = SimBench.run("--profile-ops");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).hasLineCount(1).contains("--profile-ops", "sim", "--device cpu");
