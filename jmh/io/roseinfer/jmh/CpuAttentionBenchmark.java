@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * Question: what does attention of one head (64 dimensions) cost, for one query (decode) and eight (prefill), against context
  * and block size, and how near does it come to the ceilings of {@link CpuCeilingBenchmark}? Queries over n tokens read 512·n bytes
- * of keys and values, which a cache may hold here, and do 256·n operations each, besides n exponentials.
+ * of keys and values, which a cache may hold here, and do 256·n operations and n exponentials each.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)

@@ -41,7 +41,7 @@ public class CudaStepBenchmark {
     private static final int BLOCK = 16;
     private static final int CONTEXT = 132;
 
-    /** How tokens are chosen. */
+    /** Sampling modes. */
     public enum Way {
         GREEDY(SamplingParams.greedy()),
         DRAWN(SamplingParams.random()),

@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Question: what does a streamed token cost to turn into text, as a string of its own and appended to a builder? Ids are drawn
+ * Question: what does the text of a streamed token cost, as a separate string and appended to a builder? Ids are drawn
  * over the whole vocabulary, so every push misses a small cache, as decoding many streams does.
  */
 @State(Scope.Thread)

@@ -17,9 +17,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Question: what do KV blocks cost a request: giving out and taking back those of its prompt, from a free pool and from one that
- * must forget a cached block for each; and finding its prompt in the prefix cache, or finding at the first or at the last block
- * that it is not there? Per prompt, blocks of 16 tokens.
+ * Question: what do KV blocks cost a request: allocating and releasing the blocks of its prompt, from a free pool and from a pool that
+ * must evict a cached block for each; and looking up its prompt in the prefix cache, with a hit, or a miss at the first or last block?
+ * Per prompt, blocks of 16 tokens.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -79,7 +79,7 @@ public class KvBenchmark {
         return grown;
     }
 
-    /** The pool is full of the prompt before, which nobody holds: every block is forgotten and told the cache anew. */
+    /** The pool is full of unreferenced blocks of the previous prompt, so every block is evicted and published again. */
     @Benchmark
     public int evictAndPublish() {
         fresh[0] = unique++;

@@ -38,7 +38,7 @@ public class TokenizerBenchmark {
     private final Tokenizer tokenizer = Tokenizers.gpt2();
     private String input = "";
 
-    /** Tokens made, reported per second beside the texts. */
+    /** Tokens per second, reported in addition to texts per second. */
     @State(Scope.Thread)
     @AuxCounters(AuxCounters.Type.OPERATIONS)
     public static class Made {

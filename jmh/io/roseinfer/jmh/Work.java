@@ -6,7 +6,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** What is done per second by all threads together, in units of 10⁹: useful floating point operations, and bytes that must be read. */
+/** Work of all threads per second in units of 10⁹: useful floating-point operations, and bytes that must be read. */
 @State(Scope.Thread)
 @AuxCounters(AuxCounters.Type.OPERATIONS)
 public class Work {

@@ -19,10 +19,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Question: how long is each kernel of a decode step of the GPT-2 124M shape on a GPU, with nothing of it in the L2 cache, beside the
- * floor that its bytes and its arithmetic set? The device's own times are in the rows {@code chains:NAME} and
+ * Question: how long is each kernel of a decode step of the GPT-2 124M shape on a GPU with a cold L2 cache, compared with the
+ * lower bound set by its bytes and arithmetic? The device's times are in the rows {@code chains:NAME} and
  * {@code chains:NAME_floor}, which need {@code -prof io.roseinfer.backend.cuda.DeviceTimes}; the host's time of {@code chains} is
- * that of all of them with the flushes between. Context 132, fp16.
+ * the sum of all kernels and the flushes between them. Context 132, fp16.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

@@ -14,8 +14,8 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Times that a device measured itself, as results of their own beside the host's: the median of an iteration, by name. Benchmarks
- * that record nothing are left as they are.
+ * Adds times measured by the device to the results: the median of an iteration, by name. Benchmarks
+ * without device times are unchanged.
  */
 public final class DeviceTimes implements InternalProfiler {
     private static final Map<String, List<Double>> MICROS = new LinkedHashMap<>();
@@ -26,7 +26,7 @@ public final class DeviceTimes implements InternalProfiler {
 
     @Override
     public String getDescription() {
-        return "Times by the GPU's own clock, beside the floors that bytes and arithmetic set";
+        return "Times by the GPU's clock, with the lower bounds set by bytes and arithmetic";
     }
 
     @Override

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Question: what does a call of C cost from Java, by JNI, by the JDK's foreign functions and by JavaCPP? Each calls a function that
- * does next to nothing: one without arguments, or memcmp of no bytes; and a profiler's range, which nobody listens to, begun and ended.
+ * does next to nothing: one without arguments, or memcmp of no bytes; and a profiler's range, begun and ended without a profiler.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

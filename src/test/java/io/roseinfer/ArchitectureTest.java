@@ -208,7 +208,7 @@ class ArchitectureTest {
             Set.of(ROOT + ".cli.Main", ROOT + ".engine.routing.ReplicaView", ROOT + ".hub.HubId");
 
     @Test
-    void a_public_type_is_used_by_another_package() throws IOException {
+    void public_type_is_used_by_another_package() throws IOException {
         Map<String, Set<String>> importers = new HashMap<>();
         for (String folder : List.of("src", "jmh", "tools")) {
             try (Stream<Path> files = Files.walk(Path.of(folder))) {
@@ -241,7 +241,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void options_and_requests_are_not_made_by_position_outside_of_their_package() throws IOException {
+    void options_and_requests_are_built_by_name_outside_their_package() throws IOException {
         List<JavaClass> types = classes.stream()
                 .filter(type -> type.isRecord() && type.isTopLevelClass())
                 .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
@@ -307,11 +307,11 @@ class ArchitectureTest {
     @Test
     void sources_name_a_family_only_in_its_package() throws IOException {
         for (String family : families()) {
-            Pattern spelt = Pattern.compile(family + "(?!-bench|\\.cpp)", Pattern.CASE_INSENSITIVE);
-            assertThat(naming(Path.of("src/main/java"), spelt))
+            Pattern named = Pattern.compile(family + "(?!-bench|\\.cpp)", Pattern.CASE_INSENSITIVE);
+            assertThat(naming(Path.of("src/main/java"), named))
                     .isNotEmpty()
                     .allMatch(path -> path.contains("/model/family/") || path.contains("/tokenizer/"));
-            assertThat(naming(Path.of("kernels"), spelt)).isEmpty();
+            assertThat(naming(Path.of("kernels"), named)).isEmpty();
         }
     }
 
@@ -375,7 +375,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void the_vector_api_stays_in_panama() {
+    void vector_api_stays_in_panama() {
         onlyIn(ROOT + ".backend.cpu.panama..", "jdk.incubator..");
     }
 
@@ -385,7 +385,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void native_libraries_are_loaded_in_cuda_alone() {
+    void native_libraries_are_loaded_only_in_cuda() {
         noClasses()
                 .that()
                 .resideOutsideOfPackage(ROOT + ".backend.cuda..")
@@ -397,12 +397,12 @@ class ArchitectureTest {
     }
 
     @Test
-    void sockets_stay_behind_the_server_s_writer() {
+    void sockets_are_used_only_by_the_server_writer() {
         onlyIn(ROOT + ".server.http..", "io.netty..");
     }
 
     @Test
-    void the_prometheus_client_stays_in_the_server() {
+    void prometheus_client_stays_in_the_server() {
         onlyIn(ROOT + ".server..", "io.prometheus..");
     }
 
@@ -484,7 +484,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void stack_traces_are_printed_by_the_command_line_alone() {
+    void stack_traces_are_printed_only_by_the_command_line() {
         noClasses()
                 .that(resideInAPackage(ROOT + "..")
                         .and(com.tngtech.archunit.base.DescribedPredicate.not(resideInAPackage(ROOT + ".cli.."))))
@@ -494,7 +494,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void a_method_fits_on_a_screen() throws IOException {
+    void method_fits_on_a_screen() throws IOException {
         List<Path> files;
         try (Stream<Path> tree = Files.walk(Path.of("src/main/java"))) {
             files = tree.filter(file -> file.toString().endsWith(".java")).toList();
@@ -507,7 +507,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void the_longest_method_is_measured_with_its_head_and_without_its_class() {
+    void method_length_includes_the_signature() {
         assertThat(longestBlock("""
                 class A {
                     // {

@@ -64,7 +64,7 @@ class ContextLengthTest {
     }
 
     @Test
-    void context_beyond_the_model_s_own_is_refused_with_both_numbers() {
+    void context_beyond_the_model_limit_is_rejected_with_both_numbers() {
         assertThatThrownBy(() -> Roseinfer.load(settings("random:gpt2").withMaxModelLen(1025)))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("max_model_len is 1025; allowed are 2 to 1024, the context of gpt2");

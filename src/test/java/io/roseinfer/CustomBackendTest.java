@@ -29,7 +29,7 @@ class CustomBackendTest {
 
         @Override
         public String description() {
-            return "a device with a name of its own";
+            return "a device with a custom name";
         }
 
         @Override

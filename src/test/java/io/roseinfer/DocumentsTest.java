@@ -118,18 +118,18 @@ class DocumentsTest {
     }
 
     @Test
-    void the_readme_is_short_outside_code_and_tables() {
+    void readme_is_short_outside_code_and_tables() {
         String prose = readme().text().replaceAll("(?ms)^```.*?^```$", "").replaceAll("(?m)^\\|.*$", "");
         assertThat(words(prose)).isLessThanOrEqualTo(README_WORDS);
     }
 
     @Test
-    void the_readme_has_few_links() {
+    void readme_has_few_links() {
         assertThat(readme().links()).hasSizeLessThanOrEqualTo(README_LINKS);
     }
 
     @Test
-    void the_first_command_of_the_readme_comes_early() {
+    void first_command_of_the_readme_comes_early() {
         assertThat(words(readme().text().split("```", 2)[0])).isLessThanOrEqualTo(WORDS_BEFORE_THE_FIRST_COMMAND);
     }
 

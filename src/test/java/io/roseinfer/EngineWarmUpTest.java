@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Whether, and for how long, an engine runs warm-up requests before it serves others. */
+/** Tests of the budget for warm-up requests. */
 class EngineWarmUpTest {
     private static final long LEAST = 500_000_000;
 
@@ -62,7 +62,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void an_engine_is_not_warmed_up_while_kernels_are_still_being_compiled() {
+    void warm_up_is_skipped_while_kernels_are_compiled() {
         assertThat(EngineWarmUp.budgetNanos(LEAST, false, 8 * LEAST)).isZero();
     }
 
@@ -73,7 +73,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void kernels_that_compile_slowly_lengthen_it_in_proportion() {
+    void slow_kernel_compilation_lengthens_the_budget_in_proportion() {
         assertThat(EngineWarmUp.budgetNanos(LEAST, true, 24 * LEAST)).isEqualTo(3 * LEAST);
     }
 

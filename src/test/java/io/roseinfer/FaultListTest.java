@@ -77,7 +77,7 @@ class FaultListTest {
 
     @ParameterizedTest
     @MethodSource("faults")
-    void a_fault_has_a_test_or_a_reason(Fault fault) {
+    void every_fault_has_a_test_or_a_reason(Fault fault) {
         assertThat(fault.lines()).extracting(Line::key).isSubsetOf("test", "note", "cannot occur", "not built");
         assertThat(fault.texts("test").size() + fault.reasons().size())
                 .as("tests and reasons")

@@ -15,7 +15,7 @@ public final class FreshJvm {
     private FreshJvm() {}
 
     /**
-     * Runs up to three JVMs, and returns the lines of the first one whose lines are {@code good}, else those of the
+     * Runs up to three JVMs, and returns the first lines that are {@code good}, or the lines of the
      * last. Whether a call is inlined depends on its count at the time of compilation, so in some processes a vector
      * stays boxed. Real defects of the code occur in all of them.
      */
@@ -31,7 +31,7 @@ public final class FreshJvm {
     /**
      * The lines that {@code main} prints to its output.
      *
-     * @param flags of the JVM, beside those that vector and native code need
+     * @param flags of the JVM, in addition to the flags for vector and native code
      */
     public static List<String> run(Class<?> main, List<String> flags, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(

@@ -31,7 +31,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void a_second_engine_and_a_warm_up_are_refused_until_the_first_is_closed() {
+    void second_engine_and_warm_up_are_rejected_until_the_first_closes() {
         try (LoadedModel model = load("builtin:tiny", Settings.Device.SIM)) {
             Engine first = model.serve(OPTIONS);
             assertThatThrownBy(() -> model.warmUp()).isInstanceOf(IllegalStateException.class);
@@ -46,7 +46,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void a_closed_model_serves_nothing() {
+    void closed_model_rejects_calls() {
         LoadedModel model = load("builtin:tiny", Settings.Device.SIM);
         model.close();
         model.close();
@@ -72,7 +72,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void block_size_that_the_model_was_not_loaded_with_is_refused() {
+    void block_size_different_from_the_loaded_one_is_rejected() {
         try (LoadedModel model = load(OPTIONS)) {
             assertThatThrownBy(() -> model.serve(OPTIONS.withBlockSize(64)))
                     .isInstanceOf(BadInput.class)
@@ -198,7 +198,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void a_conversation_without_messages_is_refused() {
+    void conversation_without_messages_is_rejected() {
         try (LoadedModel model = load("builtin:chat", Settings.Device.SIM)) {
             assertThatThrownBy(() -> model.chatRequest(List.of()))
                     .isInstanceOf(BadInput.class)
@@ -207,7 +207,7 @@ class LoadedModelTest {
     }
 
     @Test
-    void a_conversation_is_answered() {
+    void conversation_gets_a_response() {
         try (LoadedModel model = load("builtin:chat", Settings.Device.CPU)) {
             model.warmUp();
             try (Engine engine = model.serve(OPTIONS)) {

@@ -32,7 +32,7 @@ class LoggedWarningsTest {
     }
 
     @Test
-    void a_warning_about_a_model_states_a_source_that_can_be_looked_up(@TempDir Path folder) throws Exception {
+    void model_warning_states_its_source(@TempDir Path folder) throws Exception {
         for (String file : List.of("config.json", "model.safetensors")) {
             Files.copy(Path.of("src/test/resources/golden/relu", file), folder.resolve(file));
         }

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Every API method and constructor, with each of its arguments null in turn. */
+/** Calls every API method and constructor with each of its arguments null, one at a time. */
 class NullArgumentsTest {
     private static final List<Class<?>> CALLED = List.of(
             Roseinfer.class,
@@ -152,7 +152,7 @@ class NullArgumentsTest {
     }
 
     @Test
-    void null_is_refused_by_the_name_of_the_argument() {
+    void null_is_rejected_with_the_argument_name() {
         int refused = 0;
         for (Class<?> type : CALLED) {
             for (Executable call : calls(type).toList()) {

@@ -36,7 +36,7 @@ class SparkProfileTest {
     }
 
     @Test
-    void the_default_build_has_no_spark() throws Exception {
+    void default_build_has_no_spark() throws Exception {
         assertThat(texts("/project/dependencies/dependency/groupId")).hasSizeGreaterThan(10);
         assertThat(texts("/project/dependencies/" + SPARK)).isEmpty();
         assertThat(texts("/project/build//" + SPARK)).isEmpty();
@@ -44,7 +44,7 @@ class SparkProfileTest {
     }
 
     @Test
-    void the_cluster_provides_spark_where_the_profile_has_it() throws Exception {
+    void spark_has_provided_scope_in_its_profile() throws Exception {
         assertThat(texts("/project/profiles/profile[.//" + SPARK + "]/id")).containsExactly("spark");
         assertThat(texts("//" + SPARK + "/scope")).hasSize(3).containsOnly("provided");
         assertThat(texts("//" + SPARK + "/artifactId")).hasSize(3);

@@ -136,11 +136,11 @@ class ClusterTest {
     @Test
     void each_executor_has_one_engine_for_all_its_tasks() throws Exception {
         Set<String> reports = new HashSet<>();
-        try (ExecutorService beside = Executors.newSingleThreadExecutor()) {
+        try (ExecutorService background = Executors.newSingleThreadExecutor()) {
             Future<List<String>> job;
             try (ServerSocket server = new ServerSocket(0, PARTITIONS, InetAddress.getLoopbackAddress())) {
                 Census census = new Census(server.getLocalPort());
-                job = beside.submit(() -> RoseinferSpark.generate(LocalSpark.prompts(spark, ROWS, PARTITIONS), SPEC)
+                job = background.submit(() -> RoseinferSpark.generate(LocalSpark.prompts(spark, ROWS, PARTITIONS), SPEC)
                         .mapPartitions(census, Encoders.STRING())
                         .collectAsList());
                 List<Socket> waiting = new ArrayList<>();
@@ -197,7 +197,7 @@ class ClusterTest {
                     new DataOutputStream(socket.getOutputStream())
                             .writeLong(ProcessHandle.current().pid());
                     throw new IllegalStateException(
-                            "still alive, told " + socket.getInputStream().read());
+                            "still alive, received " + socket.getInputStream().read());
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
@@ -209,11 +209,11 @@ class ClusterTest {
     @Test
     void executor_killed_in_mid_job_loses_and_duplicates_no_row() throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                ExecutorService beside = Executors.newSingleThreadExecutor()) {
+                ExecutorService background = Executors.newSingleThreadExecutor()) {
             Dataset<Row> prompts = LocalSpark.prompts(spark, ROWS, PARTITIONS)
                     .mapPartitions(new StopsInTheMiddle(server.getLocalPort()), Encoders.row(LocalSpark.PROMPTS));
-            Future<List<Row>> job =
-                    beside.submit(() -> RoseinferSpark.generate(prompts, SPEC).collectAsList());
+            Future<List<Row>> job = background.submit(
+                    () -> RoseinferSpark.generate(prompts, SPEC).collectAsList());
             try (Socket doomed = server.accept()) {
                 ProcessHandle executor = ProcessHandle.of(new DataInputStream(doomed.getInputStream()).readLong())
                         .orElseThrow();

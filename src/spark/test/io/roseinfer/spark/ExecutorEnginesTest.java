@@ -63,7 +63,7 @@ class ExecutorEnginesTest {
     }
 
     @Test
-    void a_model_that_cannot_be_opened_fails_the_tasks_that_wait() throws Exception {
+    void failed_model_load_fails_the_waiting_tasks() throws Exception {
         FutureTask<OpenEngine> second = besideFailing(false);
         assertThatThrownBy(second::get).hasCauseInstanceOf(BadModel.class);
     }

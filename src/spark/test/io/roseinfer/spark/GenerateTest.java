@@ -102,7 +102,7 @@ class GenerateTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 7})
-    void the_same_rows_in_any_number_of_partitions_give_the_same_tokens(int partitions) {
+    void tokens_do_not_depend_on_the_number_of_partitions(int partitions) {
         Map<Long, List<Integer>> ids =
                 idsByRow(RoseinferSpark.generate(LocalSpark.prompts(spark, 30, partitions), RANDOM));
         assertThat(ids)
@@ -141,7 +141,7 @@ class GenerateTest {
     }
 
     @Test
-    void a_row_that_cannot_be_served_gets_an_error_and_the_others_their_text() {
+    void invalid_row_gets_an_error_and_other_rows_complete() {
         List<Row> rows = List.of(
                 RowFactory.create(0L, null),
                 RowFactory.create(1L, "Once upon a time"),
@@ -171,7 +171,7 @@ class GenerateTest {
                 "prompt | completion | completion | id | the error column would be \"completion\", which already exists",
                 "prompt | completion | error | half | the key column \"half\" is of type double; it must be a string or an integer, so cast it"
             })
-    void invalid_columns_are_refused_before_a_job_runs(
+    void invalid_columns_are_rejected_before_a_job_runs(
             String input, String output, String error, String key, String message) {
         Dataset<Row> frame = LocalSpark.prompts(spark, 2, 1)
                 .withColumn("half", functions.lit(0.5))
@@ -183,7 +183,7 @@ class GenerateTest {
     }
 
     @Test
-    void a_transformer_without_a_model_is_refused_by_the_name_of_the_setter() {
+    void transformer_without_a_model_is_rejected_with_the_setter_name() {
         assertThatThrownBy(() -> new GenerateTransformer().transformSchema(LocalSpark.PROMPTS))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("modelRef is not set; call setModelRef with a model");
@@ -199,7 +199,7 @@ class GenerateTest {
     }
 
     @Test
-    void invalid_numbers_and_words_are_refused_before_a_job_runs() {
+    void invalid_values_are_rejected_before_a_job_runs() {
         StructType schema = LocalSpark.PROMPTS;
         GenerateTransformer stage = new GenerateTransformer().setModelRef("builtin:tiny");
         assertThatThrownBy(() -> stage.setTopP(2).transformSchema(schema)).hasMessageStartingWith("top_p is 2.0");
@@ -217,7 +217,7 @@ class GenerateTest {
     }
 
     @Test
-    void a_transformer_is_saved_and_loaded_alone_and_in_a_pipeline(@TempDir Path folder) throws Exception {
+    void transformer_is_saved_and_loaded_with_and_without_a_pipeline(@TempDir Path folder) throws Exception {
         GenerateTransformer stage = new GenerateTransformer()
                 .setModelRef("builtin:tiny")
                 .setDevice("cpu")

@@ -24,7 +24,7 @@ class JavaVersionTest {
 
     /** Otherwise it could not report anything: a JVM loads no class of a newer version. */
     @Test
-    void an_old_java_can_load_the_classes_that_spark_sees() throws IOException {
+    void java_17_loads_the_classes_visible_to_spark() throws IOException {
         List<Path> classes;
         try (Stream<Path> files = Files.walk(Path.of("target/spark-classes"))) {
             classes = files.filter(file -> file.toString().endsWith(".class")).toList();

@@ -124,7 +124,7 @@ class SparkBatchTest {
     }
 
     @Test
-    void a_batch_is_answered_byte_for_byte_as_without_a_cluster() throws IOException {
+    void cluster_output_equals_local_output() throws IOException {
         Files.write(input, lines(28));
         // Invalid UTF-8, and lines with a carriage return in the middle.
         String odd = request(29).replace("lived", "l\u00fcved") + "\r\n \r\n"
@@ -138,7 +138,7 @@ class SparkBatchTest {
         assertThat(totals.completionTokens()).isPositive();
     }
 
-    /** As after a killed driver: some partitions, and an unfinished attempt. */
+    /** The state after a killed driver: some partitions, and an unfinished attempt. */
     @Test
     void batch_continues_with_existing_partitions() throws IOException {
         Files.write(input, lines(30));
@@ -196,7 +196,7 @@ class SparkBatchTest {
     }
 
     @Test
-    void kv_cache_dtype_is_refused_since_executors_do_not_support_it() throws IOException {
+    void kv_cache_dtype_is_rejected_since_executors_do_not_support_it() throws IOException {
         Files.write(input, lines(12));
         Settings narrow = SETTINGS.withDeviceOptions(SETTINGS.deviceOptions().withKvCache(KvPrecision.FP8));
         assertThatThrownBy(() -> run("local[2]", narrow, false))

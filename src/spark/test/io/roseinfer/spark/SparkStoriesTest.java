@@ -12,15 +12,15 @@ import org.junit.jupiter.api.Test;
 class SparkStoriesTest {
     @Test
     void every_story_is_generated_deterministically() throws Exception {
-        String told = run();
-        assertThat(told.lines())
+        String stories = run();
+        assertThat(stories.lines())
                 .hasSize(4)
                 .satisfiesExactly(
                         story -> assertThat(story).startsWith("a dog 0: Once upon a time, there was a dog"),
                         story -> assertThat(story).startsWith("a dog 1: Once upon a time, there was a dog"),
                         story -> assertThat(story).startsWith("a dog 2: Once upon a time, there was a dog"),
                         end -> assertThat(end).startsWith("12 stories, ").endsWith(" tokens, 0 failed"));
-        assertThat(run()).isEqualTo(told);
+        assertThat(run()).isEqualTo(stories);
     }
 
     private static String run() throws Exception {

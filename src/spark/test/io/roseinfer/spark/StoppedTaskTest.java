@@ -218,7 +218,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void a_dead_engine_fails_the_task_and_the_next_attempt_opens_another() {
+    void dead_engine_fails_the_task_and_the_next_attempt_opens_another() {
         Engine doomed = engine(
                 step -> {
                     if (step == 20) {
@@ -270,7 +270,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void a_row_whose_step_fails_every_time_gets_the_reason() {
+    void row_with_repeated_step_failures_gets_the_reason() {
         engine(
                 step -> {
                     throw new DeviceFailure("a step has failed", true);
@@ -292,7 +292,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void row_gets_the_same_tokens_as_alone() {
+    void row_gets_the_tokens_of_its_solo_run() {
         GenerationRequest alone = GenerationRequest.ofTokens(5).withMaxNewTokens(40);
         Engine engine = engine(step -> {}, 100);
         List<Integer> tokens = RoseinferSpark.generate(rows(20), SPEC)
@@ -307,7 +307,7 @@ class StoppedTaskTest {
 
     /** A prompt that makes its step fail each time; rows of two tasks share its steps. */
     @Test
-    void a_row_that_makes_steps_fail_gets_an_error_and_no_other_row_does() {
+    void only_the_row_that_fails_steps_gets_an_error() {
         EngineOptions options = EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(64).build())
                 .withStreamInterval(Integer.MAX_VALUE);

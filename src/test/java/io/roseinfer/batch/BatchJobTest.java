@@ -248,7 +248,7 @@ class BatchJobTest {
             while (job.maxInFlight() < Batch.OPTIONS.inFlight()) {
                 Thread.onSpinWait();
             }
-            // Lines read into the buffer but not passed on: those of one read of 64 KiB.
+            // The reader buffers up to 64 KiB of lines that it has not passed on.
             assertThat(input.bytesRead()).isLessThanOrEqualTo(1 << 16);
             assertThat(Files.size(from)).isGreaterThan(1 << 19);
             go.countDown();
@@ -287,7 +287,7 @@ class BatchJobTest {
     }
 
     @Test
-    void a_request_of_several_completions_is_one_line() throws IOException {
+    void request_of_several_completions_is_one_line() throws IOException {
         Path from = input(Batch.line("a", 3, 5, 6).replace("}}", ",\"n\":9}}"));
         Path to = output("out.jsonl");
         Batch.run(from, to, Batch.OPTIONS);

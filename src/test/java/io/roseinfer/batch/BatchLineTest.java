@@ -20,7 +20,7 @@ class BatchLineTest {
     }
 
     @Test
-    void a_request_has_its_route_its_body_and_a_key_of_its_custom_id() {
+    void request_has_its_route_its_body_and_the_key_of_its_custom_id() {
         BatchLine line = parse("""
                 {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"n": 2}, "other": 1}""");
         assertThat(line).isInstanceOfSatisfying(BatchLine.Request.class, request -> {
@@ -45,7 +45,7 @@ class BatchLineTest {
                 "{\"custom_id\": 3}                                                    | custom_id is 3; it must be a string",
                 "{\"custom_id\": \"\\ud800\"}                                          | custom_id has an unpaired surrogate"
             })
-    void a_line_without_a_custom_id_has_the_key_of_its_number(String text, String message) {
+    void line_without_a_custom_id_has_the_key_of_its_number(String text, String message) {
         assertThat(parse(text)).isInstanceOfSatisfying(BatchLine.Bad.class, bad -> {
             assertThat(bad.key()).isEqualTo(RequestKey.ofLine(NUMBER));
             assertThat(bad.customId()).isEmpty();
@@ -89,7 +89,7 @@ class BatchLineTest {
     }
 
     @Test
-    void a_key_is_read_back_from_its_text() {
+    void key_is_read_back_from_its_text() {
         RequestKey key = RequestKey.of("ü");
         assertThat(RequestKey.parse(key.toString())).contains(key);
         assertThat(RequestKey.parse(key.toString().substring(1))).isEqualTo(Optional.empty());

@@ -104,7 +104,7 @@ class BatchOutputTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
-    void nothing_to_write_makes_a_file_that_can_be_read_and_resumed(String name) throws IOException {
+    void empty_output_can_be_read_and_resumed(String name) throws IOException {
         Path file = folder.resolve(name);
         BatchOutput.create(file, Clock.system()).close();
         assertThat(Batch.read(file)).isEmpty();
@@ -181,7 +181,7 @@ class BatchOutputTest {
     }
 
     @Test
-    void a_compressed_file_that_ends_within_a_line_is_refused() throws IOException {
+    void compressed_file_that_ends_within_a_line_is_rejected() throws IOException {
         Path file = folder.resolve("out.jsonl.zst");
         Batch.write(file, new String(line(KEYS.getFirst()), StandardCharsets.UTF_8).strip());
         assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
@@ -203,7 +203,7 @@ class BatchOutputTest {
     }
 
     @Test
-    void a_file_that_is_being_written_cannot_be_resumed() {
+    void file_being_written_cannot_be_resumed() {
         Path file = folder.resolve("out.jsonl");
         try (BatchOutput output = BatchOutput.create(file, Clock.system())) {
             output.write(line(KEYS.getFirst()));
@@ -214,7 +214,7 @@ class BatchOutputTest {
     }
 
     @Test
-    void a_suffix_of_another_compression_is_refused() {
+    void suffix_of_another_compression_is_rejected() {
         assertThatThrownBy(() -> BatchOutput.create(folder.resolve("out.jsonl.gz"), Clock.system()))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("only supported compression is .zst");
@@ -234,7 +234,7 @@ class BatchOutputTest {
                 .hasMessageContaining("--output /dev/full cannot be written: No space left on device");
     }
 
-    /** A file on a disk that is full for one write, of which a part fits. */
+    /** A file on a disk that is full for one write, which is partial. */
     private static final class OnceFull implements WritableByteChannel {
         private final FileChannel file;
         private int bytesLeft;
@@ -274,7 +274,7 @@ class BatchOutputTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
-    void nothing_is_written_after_a_partial_write_failed(String name) throws IOException {
+    void failed_partial_write_ends_the_output(String name) throws IOException {
         int bytes = (int) Files.size(written("whole-" + name));
         for (int room = 0; room < bytes; room++) {
             Path file = folder.resolve(room + name);
@@ -324,7 +324,7 @@ class BatchOutputTest {
     /** Like standard output in {@code roseinfer batch -o - > file}. */
     @Test
     @EnabledIf("hasDescriptors")
-    void a_file_that_a_shell_has_opened_is_written_to() throws IOException {
+    void file_that_a_shell_has_opened_is_written_to() throws IOException {
         Path file = folder.resolve("redirected");
         try (OutputStream opened = Files.newOutputStream(file);
                 Stream<Path> descriptors = Files.list(Path.of("/dev/fd"))) {

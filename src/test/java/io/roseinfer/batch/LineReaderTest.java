@@ -71,7 +71,7 @@ class LineReaderTest {
     }
 
     @Test
-    void an_empty_file_has_no_line_and_a_newline_is_one() throws IOException {
+    void empty_file_has_no_line_and_a_newline_has_one() throws IOException {
         assertThat(reader("", 5).next()).isFalse();
         LineReader reader = reader("\n", 5);
         assertThat(reader.next()).isTrue();

@@ -58,7 +58,7 @@ class ResponseWriterTest {
     }
 
     @Test
-    void nothing_is_written_in_order_after_a_line_without_response_but_all_leave_the_window() throws Exception {
+    void ordered_output_stops_at_a_line_without_response() throws Exception {
         assertThat(written(true, writer -> {
                     writer.put(3, answer("d"));
                     writer.put(1, BatchResponse.NONE);

@@ -16,7 +16,7 @@ class SeenKeysTest {
     private static final RequestKey ONE = RequestKey.of("one");
 
     @Test
-    void a_line_is_new_once() {
+    void line_is_new_only_once() {
         SeenKeys keys = new SeenKeys();
         assertThat(keys.read(ONE)).isEqualTo(Known.NEW);
         assertThat(keys.read(ONE)).isEqualTo(Known.DUPLICATE);
@@ -24,7 +24,7 @@ class SeenKeysTest {
     }
 
     @Test
-    void a_line_that_is_written_is_answered_once_and_then_a_duplicate() {
+    void written_line_is_answered_once_and_then_a_duplicate() {
         SeenKeys keys = new SeenKeys();
         keys.addWritten(ONE);
         assertThat(keys.isWritten(ONE)).isTrue();
@@ -66,7 +66,7 @@ class SeenKeysTest {
     }
 
     @Test
-    void a_line_takes_20_to_30_bytes() {
+    void line_takes_20_to_30_bytes() {
         SeenKeys keys = new SeenKeys();
         Map<Integer, Double> perKey = new HashMap<>();
         for (int i = 1; i <= 300_000; i++) {

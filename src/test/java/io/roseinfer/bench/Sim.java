@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
-/** Engines on a simulated model of token ids below {@value #VOCABULARY}, and workloads for them. */
+/** Creates engines on a simulated model with token ids below {@value #VOCABULARY}, and workloads for them. */
 public final class Sim {
     public static final int VOCABULARY = 1000;
     public static final int BLOCK_SIZE = 4;
@@ -46,7 +46,7 @@ public final class Sim {
         return Engine.open(runner(options, onStep), Optional.empty(), options, clock);
     }
 
-    /** A load of {@code promptTokens} tokens a request, all different, in a burst. */
+    /** Returns a burst of requests with different prompts of {@code promptTokens} tokens. */
     public static OfferedLoad load(int requests, int promptTokens, int newTokens) {
         return new OfferedLoad(
                 IntStream.range(0, requests)
@@ -58,12 +58,12 @@ public final class Sim {
                 OfferedLoad.Pacing.BURST);
     }
 
-    /** A greedy request that no token ends. */
+    /** Returns a greedy request that ignores end-of-text. */
     public static GenerationRequest template() {
         return GenerationRequest.ofTokens(0).withIgnoreEndOfText(true);
     }
 
-    /** The requests of {@link #load}. */
+    /** Returns the requests of {@link #load}. */
     static List<GenerationRequest> workload(int requests, int promptTokens, int newTokens) {
         return load(requests, promptTokens, newTokens).requests().stream()
                 .map(request -> template().withPrompt(request.prompt()).withMaxNewTokens(request.outputTokens()))

@@ -199,7 +199,7 @@ class StreamingBenchmarkTest {
     void finished_run_keeps_only_cached_blocks(boolean prefixCache) {
         RunResult result = run(Sim.options(prefixCache), Sim.load(8, 9, 4));
         assertThat(result.after().blocksInUse()).isZero();
-        // 12 of a request's 13 tokens have keys and values: three full blocks, which no other request shares.
+        // 12 of a request's 13 tokens have keys and values: three full blocks, shared with no other request.
         assertThat(result.blocksInUseAfter()).isEqualTo(prefixCache ? 8 * 12 / Sim.BLOCK_SIZE : 0);
     }
 

@@ -39,7 +39,7 @@ class HelpTest {
 
     private static String text(CommandSpec spec, int columns) {
         List<String> words = List.of((spec.qualifiedName() + " --help").split(" "));
-        // Without a word after it, bench is bench streaming.
+        // The default benchmark is streaming.
         List<String> args = words.equals(List.of("roseinfer", "bench", "--help"))
                 ? List.of("bench", "streaming", "--help")
                 : words.subList(1, words.size());
@@ -54,7 +54,7 @@ class HelpTest {
         private static final Pattern HEADING = Pattern.compile("([A-Z][a-z]+( [a-z]+)*):");
         private static final Pattern ENTRY = Pattern.compile(" {2,6}(-[a-zA-Z], )?--.*");
 
-        /** Returns the text about each flag by its names, without white space, and its heading in front. */
+        /** Returns the heading and text of each flag without white space, by its names. */
         Map<String, String> entries() {
             Map<String, String> entries = new LinkedHashMap<>();
             String heading = "";

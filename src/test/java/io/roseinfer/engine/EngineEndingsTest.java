@@ -94,7 +94,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void close_ends_the_request_that_is_being_tokenized_before_it_returns() {
+    void close_ends_the_request_being_tokenized() {
         Engine engine = tokenizing(4);
         List<TokenStream> streams = List.of(engine.submit(ENDLESS), engine.submit(ENDLESS), engine.submit(SHORT));
         engine.close();
@@ -104,7 +104,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void close_waits_for_a_caller_that_is_ending_a_request() throws Exception {
+    void close_waits_for_a_caller_ending_a_request() throws Exception {
         CountDownLatch telling = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
         AtomicBoolean closed = new AtomicBoolean();
@@ -419,7 +419,7 @@ class EngineEndingsTest {
     }
 
     @Test
-    void closed_engine_reports_nothing_running() {
+    void closed_engine_reports_no_running_requests() {
         Engine engine = slow();
         TokenStream running = engine.submit(Models.request(60, 1));
         engine.submit(Models.request(60, 2));

@@ -83,7 +83,7 @@ class EngineLoopTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void request_gets_the_same_tokens_alone_and_in_any_batch(int maxInFlight) {
+    void tokens_of_a_request_do_not_depend_on_the_batch(int maxInFlight) {
         LoneLoop loop = loop(
                 options.withScheduler(SchedulerOptions.builder().maxBatchSize(3).build()),
                 SimOptions.defaults().withMaxInFlight(maxInFlight));
@@ -397,11 +397,11 @@ class EngineLoopTest {
         GenerationRequest request = Models.request(4, prompt % 1000, prompt / 1000);
         LoneLoop loop = loop(options, SimOptions.defaults());
         LiveRequest ignoring = submit(loop, request);
-        LiveRequest ending = submit(loop, request.withIgnoreEndOfText(false));
+        LiveRequest stopping = submit(loop, request.withIgnoreEndOfText(false));
         run(loop);
         assertThat(completion(ignoring).ids()).hasSize(4).startsWith(Models.END);
-        assertThat(completion(ending).ids()).containsExactly(Models.END);
-        assertThat(completion(ending).finishReason()).isEqualTo(FinishReason.STOP);
+        assertThat(completion(stopping).ids()).containsExactly(Models.END);
+        assertThat(completion(stopping).finishReason()).isEqualTo(FinishReason.STOP);
     }
 
     @Test

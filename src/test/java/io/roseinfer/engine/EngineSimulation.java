@@ -72,7 +72,7 @@ final class EngineSimulation {
 
     private final long seed;
     private final boolean several;
-    /** Whether requests wait for two pulling replicas, one of which probably fails. */
+    /** Whether requests wait for two pulling replicas; one of them probably fails. */
     private final boolean crowded;
 
     private final Dice dice;

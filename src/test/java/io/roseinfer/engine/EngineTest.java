@@ -517,7 +517,7 @@ class EngineTest {
         Gate gate = new Gate();
         AtomicReference<Thread> other = new AtomicReference<>(Thread.currentThread());
         AtomicBoolean stopping = new AtomicBoolean();
-        // The other thread reads the clock first when it has told the engine to stop.
+        // The other thread reads the clock first after its command to stop the engine.
         Clock clock = () -> {
             if (Thread.currentThread().equals(other.get()) && stopping.get()) {
                 gate.open.countDown();
@@ -550,7 +550,7 @@ class EngineTest {
     }
 
     @Test
-    void closing_an_engine_with_a_hanging_device_reports_its_location_and_frees_nothing() throws Exception {
+    void close_with_a_hanging_device_reports_its_location_and_keeps_memory() throws Exception {
         Gate gate = new Gate();
         AtomicBoolean closing = new AtomicBoolean();
         AtomicLong now = new AtomicLong();

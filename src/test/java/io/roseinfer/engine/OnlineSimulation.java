@@ -120,7 +120,7 @@ final class OnlineSimulation implements AutoCloseable {
         owned.put(id, added);
     }
 
-    /** Discards a request in any state, perhaps one that was already discarded. */
+    /** Discards a request in any state, perhaps already discarded. */
     private void discard() {
         List<Long> ids = new ArrayList<>(dice.chance(0.8) ? owned.keySet() : discarded);
         if (!ids.isEmpty()) {

@@ -38,7 +38,7 @@ class PlantedBugsTest {
     }
 
     @Test
-    void nothing_is_found_without_a_planted_bug() {
+    void simulation_passes_without_a_planted_bug() {
         PlantingLoader loader = new PlantingLoader(Optional.empty());
         LongFunction<Optional<String>> simulation = loader.simulation();
         for (long seed = 0; seed < 50; seed++) {

@@ -18,7 +18,7 @@ import java.util.function.IntConsumer;
 /**
  * Random requests and cancellations on a real device, through the real loop, run by hand. Prompts share prefixes, the
  * KV pool is too small for all running requests, and blocks are filled with NaN when they become free. The tokens of
- * each request must equal those of its solo run on the same device, or a prefix of them if it was cancelled.
+ * each request must equal the tokens of its solo run on the same device, or a prefix of them if it was cancelled.
  */
 final class RandomLoad {
     private static final int TEMPLATES = 96;

@@ -50,7 +50,7 @@ final class RecordAudit implements StepObserver {
                     return last < sequence.table().size() && sequence.table().block(last) == block;
                 })
                 .findFirst()
-                .orElseThrow(() -> new AssertionError("row " + row + " is no request's"));
+                .orElseThrow(() -> new AssertionError("row " + row + " belongs to an unknown request"));
     }
 
     private void countRow(StepInputs in, int row, WatchedRequest request) {

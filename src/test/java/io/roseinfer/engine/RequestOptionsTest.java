@@ -62,7 +62,7 @@ class RequestOptionsTest {
     }
 
     @Test
-    void poll_returns_nothing_in_time_then_every_token_then_the_end() {
+    void poll_times_out_then_returns_every_token_then_the_end() {
         EngineOptions options = Models.options();
         try (SimRunner runner = gatedRunner(options);
                 Engine engine = open(runner, options)) {

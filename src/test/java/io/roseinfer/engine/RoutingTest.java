@@ -186,7 +186,7 @@ class RoutingTest {
     }
 
     @Test
-    void policies_allocate_nothing() {
+    void policies_do_not_allocate() {
         int choices = 100_000;
         List<ReplicaLoad> loads = IntStream.range(0, 8)
                 .mapToObj(i -> new LoneLoop(

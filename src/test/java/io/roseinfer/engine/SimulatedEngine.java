@@ -293,7 +293,7 @@ final class SimulatedEngine implements AutoCloseable {
         }
         Require.that(
                 loop.endedCount() == requests.size() - unended,
-                "%d endings of %d requests that have ended",
+                "%d outcomes of %d requests that have ended",
                 loop.endedCount(),
                 requests.size() - unended);
         running.removeIf(request -> request.isOver(iteration));

@@ -157,7 +157,7 @@ class StepAllocationTest {
     /** The second row verifies that allocations would be detected. */
     @ParameterizedTest
     @CsvSource({"0, 0", "16, 32"})
-    void step_of_256_rows_with_waiting_requests_allocates_nothing(int wasteBytes, long bytesPerStep) {
+    void step_of_256_rows_with_waiting_requests_does_not_allocate(int wasteBytes, long bytesPerStep) {
         steps(WARM_STEPS, wasteBytes);
         assertThat(THREADS.getCurrentThreadAllocatedBytes()).isPositive();
         // The minimum over several stretches: in one of them the JVM may link or compile something late.

@@ -45,7 +45,7 @@ class TokenBufferTest {
         }
     }
 
-    /** Reads each token as soon as it is available; returns whether exactly the last one looked like the last. */
+    /** Reads tokens immediately; returns whether only the last one was marked as the last. */
     private static boolean readsOneLast(TokenBuffer buffer) {
         int index = 0;
         int lasts = 0;

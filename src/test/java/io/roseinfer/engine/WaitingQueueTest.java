@@ -215,7 +215,7 @@ class WaitingQueueTest {
     }
 
     /**
-     * Two steps in flight, each with room for two prompts; requests bound to the replica do not count toward its share.
+     * Two steps in flight, each with room for two prompts; the replica's share excludes requests bound to it.
      */
     @Test
     void iteration_admits_exactly_its_share_regardless_of_the_steps_it_launches() {

@@ -16,7 +16,7 @@ final class WatchedRequest {
     private static final int NEVER = -1;
 
     /**
-     * Iterations within which a cancellation ends its stream and releases its blocks: its own, and that of a step in
+     * Iterations within which a cancellation ends its stream and releases its blocks: the current one, and one for a step in
      * flight.
      */
     private static final int CANCEL_ITERATIONS = 2;
@@ -245,7 +245,7 @@ final class WatchedRequest {
         Require.that(last <= times.finishedNanos(), "request %d finished before its last token", live.id());
     }
 
-    /** Compares the tokens with those of the solo run, after everything has ended. */
+    /** Compares the tokens with the solo run, after everything has ended. */
     void checkOutcome(List<GeneratedToken> alone, boolean endsAtEndOfText, boolean mayFail, boolean engineStopped) {
         read();
         int[] ids = new int[read];

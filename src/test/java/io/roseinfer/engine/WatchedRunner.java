@@ -163,7 +163,7 @@ final class WatchedRunner implements ModelRunner {
     }
 
     /**
-     * Returns the content of a token's slot, given that of the previous token: like real keys and values, it depends on
+     * Returns the content of a token's slot, given the previous token's content: like real keys and values, it depends on
      * all tokens up to it.
      */
     static long after(long before, int token) {

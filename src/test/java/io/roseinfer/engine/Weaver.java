@@ -85,7 +85,7 @@ final class Weaver {
         return monitors.computeIfAbsent(object, unused -> new WovenMonitor());
     }
 
-    /** Sets an action to run at every point; it meets no points itself. */
+    /** Sets an action to run at every point; the action has no points itself. */
     void observe(Runnable action) {
         observer = action;
     }
@@ -156,7 +156,7 @@ final class Weaver {
         LockSupport.unpark(next.thread);
     }
 
-    /** Returns a runnable thread, at times one whose timed wait is over, and always such a one if there is no other. */
+    /** Returns a runnable thread; sometimes, or if all others wait, a thread whose timed wait is over. */
     private Task pick() {
         List<Task> ready = ready();
         List<Task> timed = tasks.stream().filter(t -> !t.isOver && t.isTimed).toList();

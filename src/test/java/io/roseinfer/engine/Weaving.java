@@ -93,8 +93,8 @@ final class Weaving implements ClassTransform {
         into.aload(0).invokestatic(CALLS, "enter", ON_OBJECT);
         into.trying(
                 body -> body.transform(code, codeTransform(true)),
-                handler -> handler.catchingAll(ending ->
-                        ending.aload(0).invokestatic(CALLS, "exit", ON_OBJECT).athrow()));
+                handler -> handler.catchingAll(exit ->
+                        exit.aload(0).invokestatic(CALLS, "exit", ON_OBJECT).athrow()));
     }
 
     /** Excludes class initialization, which happens once per process and must not depend on the seed. */

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that woven code makes instead of, or before, those of the JDK. On a thread that is not woven they act like
+ * The calls that woven code makes instead of, or before, JDK calls. On a thread that is not woven they act like
  * the original, except for monitors, which such a thread must not use.
  */
 public final class WovenCalls {

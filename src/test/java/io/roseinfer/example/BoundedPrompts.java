@@ -8,7 +8,7 @@ import io.roseinfer.scheduler.policy.StepPolicy;
  * long a step takes.
  */
 public record BoundedPrompts(int tokens) implements StepPolicy {
-    /** As the command line makes it. */
+    /** Creates the policy from the argument on the command line. */
     public BoundedPrompts(String tokens) {
         this(Integer.parseInt(tokens));
     }

@@ -42,7 +42,7 @@ class ExamplesTest {
         return out.lines().toList();
     }
 
-    /** The numbers of a line behind its first column, which has a width. */
+    /** Returns the numbers of a line after its first column of fixed width. */
     private static double[] numbers(String line, int first) {
         return Stream.of(line.substring(first).strip().split("\\s+"))
                 .mapToDouble(number -> Double.parseDouble(number.replace("%", "")))
@@ -50,7 +50,7 @@ class ExamplesTest {
     }
 
     @Test
-    void hello_tells_two_stories() throws Exception {
+    void hello_prints_two_stories() throws Exception {
         assertThat(run("Hello", ""))
                 .hasSize(3)
                 .satisfiesExactly(
@@ -60,7 +60,7 @@ class ExamplesTest {
     }
 
     @Test
-    void the_program_in_the_readme_runs_as_it_is_printed() throws Exception {
+    void readme_program_runs() throws Exception {
         String program = Document.at("README.md").fences().stream()
                 .filter(fence -> fence.language().equals("java") && fence.body().contains("void main("))
                 .findFirst()
@@ -74,13 +74,13 @@ class ExamplesTest {
     }
 
     @Test
-    void chat_goes_on_from_what_was_said_and_finds_that_in_the_cache() throws Exception {
+    void chat_continues_from_cached_turns() throws Exception {
         assertThat(String.join("\n", run("ChatLoop", "Hello\n\nWhat is the capital of France?\n")))
                 .containsSubsequence("[0 of ", "Paris", " tokens cached]")
                 .containsPattern("\\[16 of \\d+ tokens cached]$");
     }
 
-    /** The built-in model sees 2,048 tokens, of which each of these lines has some 200. */
+    /** The built-in model sees 2,048 tokens; each of these lines has about 200. */
     @Test
     void chat_that_outgrows_the_context_forgets_its_beginning() throws Exception {
         List<String> said = run("ChatLoop", ("What is the capital of France? ".repeat(25) + "\n").repeat(15));

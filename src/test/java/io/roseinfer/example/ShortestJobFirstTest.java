@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class ShortestJobFirstTest {
 
     @Test
-    void the_shortest_of_the_waiting_jobs_runs_first() {
+    void shortest_waiting_job_runs_first() {
         SchedulerOptions options = SchedulerOptions.builder()
                 .maxBatchSize(1)
                 .maxActiveRequests(1)

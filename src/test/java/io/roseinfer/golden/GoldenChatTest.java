@@ -69,7 +69,7 @@ class GoldenChatTest {
     }
 
     @Test
-    void greedy_answers_are_hugging_faces_and_stop_at_the_end_of_the_turn() {
+    void greedy_answers_equal_hugging_face_to_the_end_of_the_turn() {
         List<Completion> answers = answers(KernelChoice.VECTOR);
         for (int p = 0; p < answers.size(); p++) {
             Completion answer = answers.get(p);
@@ -100,7 +100,7 @@ class GoldenChatTest {
     }
 
     @Test
-    void the_end_of_a_turn_is_the_tokenizers_end_of_text() {
+    void end_of_a_turn_is_the_tokenizers_end_of_text() {
         try (ModelFiles files = GOLDEN.open()) {
             int end = files.tokenizer().orElseThrow().endOfText().orElseThrow();
             assertThat(files.tokenizer().orElseThrow().encode("<|im_end|>")).containsExactly(end);

@@ -81,7 +81,7 @@ class GoldenGreedyTest {
 
     @ParameterizedTest
     @FieldSource("io.roseinfer.golden.Golden#ALL")
-    void chunks_of_a_few_tokens_change_nothing(String name) {
+    void chunks_of_a_few_tokens_keep_the_output(String name) {
         Golden golden = Golden.read(name);
         SchedulerOptions chunked = SchedulerOptions.builder()
                 .chunkedPrefill(true)
@@ -116,7 +116,7 @@ class GoldenGreedyTest {
     }
 
     @Test
-    void the_builtin_tokenizer_and_text_are_hugging_faces() {
+    void builtin_tokenizer_and_text_equal_hugging_face() {
         Golden golden = Golden.read("builtin-tiny");
         withEngine(golden, SchedulerOptions.defaults(), (engine, files) -> {
             Tokenizer tokenizer = files.tokenizer().orElseThrow();

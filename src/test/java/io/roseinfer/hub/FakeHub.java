@@ -99,7 +99,7 @@ public final class FakeHub implements AutoCloseable {
         files.put(name, content);
     }
 
-    /** Adds a branch or tag with its own commit, with the same files except those of {@link #fileAt}. */
+    /** Adds a branch or tag with its own commit; its files are equal except for {@link #fileAt}. */
     public void revision(String name, String commit) {
         commits.put(name, commit);
     }

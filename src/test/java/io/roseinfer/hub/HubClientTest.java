@@ -102,7 +102,7 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void repository_without_safetensors_is_refused() {
+    void repository_without_safetensors_is_rejected() {
         hub.replace("hub", "HEAD", WEIGHTS, FakeHub.status(404, "X-Error-Code", "EntryNotFound"));
         assertThatThrownBy(this::download)
                 .isInstanceOf(BadModel.class)
@@ -111,7 +111,7 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void files_are_copied_where_links_cannot_be_made() throws IOException {
+    void files_are_copied_if_links_are_unsupported() throws IOException {
         try (HubClient client =
                 new HubClient(settings(), DownloadListener.SILENT, wait -> {}, TIMEOUTS, new CacheVolume() {
                     @Override
@@ -179,7 +179,7 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void shard_name_that_leaves_the_snapshot_is_refused() {
+    void shard_name_that_leaves_the_snapshot_is_rejected() {
         hub.replace("hub", "HEAD", WEIGHTS, FakeHub.status(404, "X-Error-Code", "EntryNotFound"));
         hub.file("model.safetensors.index.json", utf8("{\"weight_map\":{\"a\":\"../../../../evil.safetensors\"}}"));
         assertThatThrownBy(this::download)
@@ -190,7 +190,7 @@ class HubClientTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"../../../evil", "\"..\"", "", "zz", "\"0123\""})
-    void etag_that_is_not_a_hash_is_refused(String etag) {
+    void etag_that_is_not_a_hash_is_rejected(String etag) {
         hub.replace("hub", "HEAD", "config.json", FakeHub.status(200, "X-Repo-Commit", FakeHub.COMMIT, "ETag", etag));
         assertThatThrownBy(this::download).isInstanceOf(BadModel.class).hasMessageContaining("invalid ETag");
         assertThat(cache).isEmptyDirectory();
@@ -198,7 +198,7 @@ class HubClientTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"../../../../evil", "main", "0123", ""})
-    void commit_that_is_not_a_hash_is_refused(String commit) {
+    void commit_that_is_not_a_hash_is_rejected(String commit) {
         String etag = '"' + FakeHub.gitSha1(hub.content("config.json")) + '"';
         hub.replace("hub", "HEAD", "config.json", FakeHub.status(200, "X-Repo-Commit", commit, "ETag", etag));
         assertThatThrownBy(this::download).isInstanceOf(BadModel.class).hasMessageContaining("unexpected commit");
@@ -207,7 +207,7 @@ class HubClientTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "http://a b/"})
-    void redirect_to_another_scheme_is_refused(String location) {
+    void redirect_to_another_scheme_is_rejected(String location) {
         hub.replace("hub", "GET", "config.json", FakeHub.status(302, "Location", location));
         assertThatThrownBy(this::download).isInstanceOf(BadModel.class).hasMessageContaining("redirects to");
     }

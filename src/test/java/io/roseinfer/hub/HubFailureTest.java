@@ -183,7 +183,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void body_of_another_size_than_announced_is_refused() {
+    void body_of_another_size_than_announced_is_rejected() {
         hub.replace("store", "GET", WEIGHTS, exchange -> FakeHub.serve(exchange, new byte[10]));
         assertDownloadFails(
                 "wrong size: the hub reports " + hub.content(WEIGHTS).length + " bytes, the server sends 10");
@@ -202,7 +202,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void body_with_another_hash_is_refused_and_not_kept() {
+    void body_with_another_hash_is_rejected_and_deleted() {
         byte[] damaged = hub.content(WEIGHTS).clone();
         damaged[damaged.length - 1] ^= 1;
         hub.replace("store", "GET", WEIGHTS, exchange -> FakeHub.serve(exchange, damaged));
@@ -243,7 +243,7 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void small_file_with_another_git_hash_is_refused() {
+    void small_file_with_another_git_hash_is_rejected() {
         hub.replace("hub", "GET", "config.json", exchange -> {
             byte[] damaged = hub.content("config.json").clone();
             damaged[3] ^= 1;
@@ -253,13 +253,13 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
-    void unauthorized_without_token_says_to_set_one() {
+    void unauthorized_without_a_token_suggests_setting_one() {
         everyHeadAnswers(FakeHub.status(401));
         assertDownloadFails("401, the repository does not exist or is private; check the id, or set HF_TOKEN");
     }
 
     @Test
-    void unauthorized_with_token_says_to_check_it_and_does_not_show_it() {
+    void unauthorized_with_a_token_suggests_checking_it_without_showing_it() {
         everyHeadAnswers(FakeHub.status(401));
         assertThatThrownBy(() -> download(settings(Optional.of("hf_secret")), DownloadListener.SILENT))
                 .isInstanceOf(BadModel.class)

@@ -27,7 +27,7 @@ class HubModelTest extends HubTestBase {
 
     @ParameterizedTest
     @ValueSource(strings = {"bloom", "mamba"})
-    void model_of_an_unsupported_family_is_refused_before_its_weights_are_downloaded(String family) {
+    void unsupported_family_is_rejected_before_download_of_the_weights(String family) {
         hub.file("config.json", utf8("{\"model_type\":\"" + family + "\"}"));
         assertThatThrownBy(() -> load(Map.of("HF_HUB_CACHE", cache.toString())))
                 .isInstanceOf(BadModel.class)
@@ -37,7 +37,7 @@ class HubModelTest extends HubTestBase {
 
     /** The Split of a published tokenizer that is not supported. */
     @Test
-    void model_whose_tokenizer_cannot_be_read_is_refused_before_its_weights_unless_token_ids_suffice() {
+    void unreadable_tokenizer_is_rejected_before_the_weights_unless_ids_suffice() {
         hub.remove("vocab.json");
         String expression = "[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?[\\\\p{Lu}\\\\p{Lt}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]*".repeat(9);
         hub.file(
@@ -61,7 +61,7 @@ class HubModelTest extends HubTestBase {
     }
 
     @Test
-    void context_beyond_the_model_s_own_is_refused_before_its_weights() {
+    void context_beyond_the_model_limit_is_rejected_before_the_weights() {
         assertThatThrownBy(() ->
                         load(settings(Map.of("HF_HUB_CACHE", cache.toString())).withMaxModelLen(1025)))
                 .isInstanceOf(BadInput.class)

@@ -22,7 +22,7 @@ class HubProxiesTest extends HubTestBase {
     private static final String PROXY = "http://proxy:3128";
 
     @Test
-    void model_is_downloaded_through_the_proxy_except_from_hosts_that_need_none() {
+    void download_uses_the_proxy_except_for_excluded_hosts() {
         Map<String, String> environment = Map.of("HTTP_PROXY", hub.endpoint().toString(), "NO_PROXY", "127.0.0.1");
         URI unreachable = URI.create("http://hub.invalid");
         HubSettings settings = settings(cache, unreachable, Optional.empty(), environment);

@@ -101,14 +101,14 @@ class HubSettingsTest {
                 "https://user@host",
                 "https://h?q"
             })
-    void endpoint_that_is_not_a_web_address_is_refused(String value) {
+    void endpoint_that_is_not_a_web_address_is_rejected(String value) {
         assertThatThrownBy(() -> from(Map.of("HF_ENDPOINT", value)).endpoint())
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("HF_ENDPOINT=");
     }
 
     @Test
-    void token_is_neither_shown_by_the_settings_nor_by_its_refusal() {
+    void token_is_never_shown() {
         assertThat(from(Map.of("HF_TOKEN", "hf_secret\n")).token()).hasValue("hf_secret");
         assertThat(from(Map.of("HF_TOKEN", "hf_secret")).toString()).doesNotContain("secret");
         assertThatThrownBy(
@@ -199,7 +199,7 @@ class HubSettingsTest {
     }
 
     @Test
-    void variables_that_are_read_are_those_that_are_listed() {
+    void listed_variables_are_exactly_those_read() {
         Set<String> read = new TreeSet<>();
         Map<String, String> nothing = new HashMap<>() {
             @Override

@@ -200,7 +200,7 @@ class HubTokenizerFilesTest extends HubTestBase {
         return new ModelHub(settings, listener, wait -> {}).directory(ID, UNCHECKED);
     }
 
-    /** As after a tool that did not request them. */
+    /** Removes the markers of absent files, like a tool that did not request them. */
     private void forgetAbsences() throws IOException {
         Path notes = repository().resolve(".no_exist");
         try (Stream<Path> tree = Files.walk(notes)) {

@@ -33,7 +33,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     @Test
-    void offline_without_a_cache_reports_what_is_missing_with_a_remedy() {
+    void offline_mode_without_a_cache_suggests_a_remedy() {
         assertThatThrownBy(() -> directory(settings().asOffline(), ID))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("owner/small is not in the cache " + cache)
@@ -128,7 +128,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     @Test
-    void revision_that_is_not_in_the_cache_is_named_offline_though_the_main_branch_is() {
+    void revision_missing_from_the_cache_is_named_offline() {
         directory(settings(), ID);
         assertThatThrownBy(() -> directory(settings().asOffline(), ID.at("v1")))
                 .isInstanceOf(BadModel.class)

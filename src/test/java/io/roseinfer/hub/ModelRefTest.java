@@ -82,7 +82,7 @@ class ModelRefTest {
                 "x.lock",
                 "ä"
             })
-    void malformed_revision_is_refused(String revision) {
+    void malformed_revision_is_rejected(String revision) {
         assertRefused("owner/name@" + revision, "allowed is a branch, a tag or a commit");
     }
 
@@ -148,7 +148,7 @@ class ModelRefTest {
     }
 
     @Test
-    void file_instead_of_a_directory_is_refused() throws IOException {
+    void file_instead_of_a_directory_is_rejected() throws IOException {
         Path file = Files.createFile(directory.resolve("model.safetensors"));
         assertMissing(file.toString(), "is a file; it must be the directory");
     }
@@ -175,12 +175,12 @@ class ModelRefTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "  ", "gpt2 medium", "own--er/x", "/x\0", "owner/x.git", "-x", "owner/..", "hä/x"})
-    void malformed_reference_is_refused(String text) {
+    void malformed_reference_is_rejected(String text) {
         assertThatThrownBy(() -> parse(text)).isInstanceOf(BadInput.class);
     }
 
     @Test
-    void refusal_lists_what_is_allowed() {
+    void error_lists_the_allowed_references() {
         assertRefused(
                 "gpt2 medium",
                 "allowed are a directory, a hub id such as old or owner/name, with a branch, tag or commit"

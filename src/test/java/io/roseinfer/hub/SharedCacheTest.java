@@ -64,7 +64,7 @@ class SharedCacheTest extends HubTestBase {
     }
 
     @Test
-    void without_locks_a_download_does_not_resume_and_leaves_nothing() throws IOException {
+    void download_without_locks_restarts_and_leaves_no_files() throws IOException {
         byte[] part = Arrays.copyOf(weights, 1000);
         Path partial = Files.write(blobs.resolve(etag + ".roseinfer.incomplete"), part);
         assertThat(downloadWithoutLocks().resolve(WEIGHTS)).hasBinaryContent(weights);
@@ -74,7 +74,7 @@ class SharedCacheTest extends HubTestBase {
     }
 
     @Test
-    void without_locks_a_download_that_fails_leaves_nothing() throws IOException {
+    void failed_download_without_locks_leaves_no_files() throws IOException {
         hub.replace("store", "GET", WEIGHTS, FakeHub.status(403));
         assertThatThrownBy(this::downloadWithoutLocks).isInstanceOf(BadModel.class);
         assertThat(incomplete()).isEmpty();

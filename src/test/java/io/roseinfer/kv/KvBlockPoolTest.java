@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class KvBlockPoolTest {
 
     @Test
-    void allocate_returns_every_block_once_then_none() {
+    void allocate_returns_every_block_once() {
         KvBlockPool pool = new KvBlockPool(5, 4, false);
         Set<Integer> given = new HashSet<>();
         for (int i = 0; i < 5; i++) {

@@ -34,7 +34,7 @@ class HostTimeTest {
     }
 
     @Test
-    void step_submitted_while_the_previous_one_runs_exposes_nothing() {
+    void step_submitted_during_the_previous_one_has_no_exposed_host_time() {
         HostTime time = HostTime.of(List.of(step(0, 0, 100, 0), step(1, 20, 200, 0)));
         assertThat(time.exposedMicros().max()).isZero();
     }

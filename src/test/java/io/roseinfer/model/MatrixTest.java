@@ -87,7 +87,7 @@ class MatrixTest {
         }
     }
 
-    /** Two heads of two elements: queries, keys and values of the first, then those of the second. */
+    /** Two heads of two elements: queries, keys and values of the first head, then of the second. */
     @Test
     void outputs_stored_head_by_head_are_reordered() {
         for (Layout layout : Layout.values()) {

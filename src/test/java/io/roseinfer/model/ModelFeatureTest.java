@@ -23,7 +23,7 @@ class ModelFeatureTest {
     }
 
     @Test
-    void model_has_what_any_of_its_parts_has() {
+    void model_has_the_features_of_its_parts() {
         assertThat(ModelFeature.of(other))
                 .containsExactlyInAnyOrder(
                         ModelFeature.RMS_NORM,
@@ -34,7 +34,7 @@ class ModelFeatureTest {
     }
 
     @Test
-    void model_has_what_one_of_its_blocks_has() {
+    void model_has_the_features_of_its_blocks() {
         ModelSpec mixed = SpecBuilder.named("m")
                 .heads(2)
                 .layers(2)

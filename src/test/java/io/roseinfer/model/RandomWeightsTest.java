@@ -37,7 +37,7 @@ class RandomWeightsTest {
     }
 
     @Test
-    void the_seed_and_the_name_choose_the_values() {
+    void values_depend_on_the_seed_and_the_name() {
         try (Arena arena = Arena.ofConfined()) {
             float first = weights(0).read("norm.bias", arena).get(0);
             assertThat(weights(0).read("norm.bias", arena).get(0)).isEqualTo(first);

@@ -30,7 +30,7 @@ class RopeTableTest {
     }
 
     @Test
-    void a_request_of_a_few_tokens_makes_rows_for_a_few_hundred_positions() {
+    void short_request_creates_rows_for_a_few_hundred_positions() {
         RopeTable table = new RopeTable(ROPE, 131_072);
         table.reach(30);
         assertThat(table.array(30).length).isLessThanOrEqualTo(512 * 6);

@@ -60,7 +60,7 @@ public final class SpecBuilder {
         return this;
     }
 
-    /** Sets heads of queries, keys and values that together are as wide as the residual stream. */
+    /** Sets the number of heads, which together are as wide as the residual stream. */
     public SpecBuilder heads(int count) {
         return heads(count, count, 0);
     }
@@ -73,7 +73,7 @@ public final class SpecBuilder {
         return this;
     }
 
-    /** Sets the width between the matrices of the MLP; by default that of the residual stream. */
+    /** Sets the width between the matrices of the MLP; by default the width of the residual stream. */
     public SpecBuilder inner(int size) {
         inner = size;
         return this;

@@ -70,7 +70,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void closing_an_arena_unmaps_its_tensor_and_no_other() throws IOException {
+    void closing_an_arena_unmaps_only_its_tensor() throws IOException {
         try (Checkpoint source = open(RawSafetensors.floats(List.of("a", "b"), 4));
                 Arena kept = Arena.ofConfined()) {
             Tensor b = source.read("b", kept);
@@ -95,7 +95,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void tensor_of_another_type_than_weights_is_read_as_it_is_stored() throws IOException {
+    void tensor_of_a_non_weight_type_is_read_unchanged() throws IOException {
         String json = "{\"mask\":{\"dtype\":\"BOOL\",\"shape\":[4],\"data_offsets\":[0,4]},"
                 + "\"w\":{\"dtype\":\"BF16\",\"shape\":[2],\"data_offsets\":[4,8]}}";
         try (Checkpoint source = open(RawSafetensors.file(json, 8));
@@ -125,7 +125,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void file_truncated_after_it_was_opened_is_refused_before_it_is_mapped() throws IOException {
+    void file_truncated_after_opening_is_rejected_before_mapping() throws IOException {
         Path file = write(RawSafetensors.floats(List.of("a", "b"), 4096));
         try (Checkpoint source = SafetensorsFile.open(file);
                 Arena arena = Arena.ofConfined()) {
@@ -156,7 +156,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void lone_surrogate_in_metadata_or_an_ignored_field_is_refused() {
+    void lone_surrogate_in_metadata_or_an_ignored_field_is_rejected() {
         for (String json : List.of(
                 "{\"__metadata__\":{\"k\":\"\\ud800\"}}",
                 "{\"a\":{\"dtype\":\"I8\",\"shape\":[0],\"data_offsets\":[0,0],\"note\":[\"\\udc00\"]}}")) {
@@ -168,7 +168,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void header_in_another_encoding_than_utf_8_is_refused() {
+    void header_in_another_encoding_than_utf_8_is_rejected() {
         byte[] json = "{}".getBytes(StandardCharsets.UTF_16LE);
         assertThatThrownBy(() -> open(RawSafetensors.file(json, new byte[0])))
                 .isInstanceOf(BadModel.class)
@@ -176,7 +176,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void header_of_too_many_tensors_is_refused() {
+    void header_of_too_many_tensors_is_rejected() {
         StringBuilder json = new StringBuilder("{");
         for (int i = 0; i <= Limits.CHECKPOINT_TENSORS; i++) {
             json.append(i == 0 ? "" : ",")
@@ -190,7 +190,7 @@ class SafetensorsFileTest {
     }
 
     @Test
-    void directory_instead_of_a_file_is_refused() {
+    void directory_instead_of_a_file_is_rejected() {
         assertThatThrownBy(() -> SafetensorsFile.open(directory))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("is a directory, not a file");

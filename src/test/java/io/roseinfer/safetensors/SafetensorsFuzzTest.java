@@ -103,7 +103,7 @@ class SafetensorsFuzzTest {
     }
 
     @Test
-    void truncation_at_every_byte_is_refused() throws IOException {
+    void truncation_at_every_byte_is_rejected() throws IOException {
         byte[] file = valid(random(3));
         for (int bytes = 0; bytes < file.length; bytes++) {
             if (accepts(Arrays.copyOf(file, bytes))) {

@@ -42,7 +42,7 @@ class SafetensorsReferenceTest {
     }
 
     @Test
-    void roseinfer_differs_from_the_reference_only_by_being_stricter_where_decided() {
+    void roseinfer_is_stricter_than_the_reference_only_by_decision() {
         Set<String> stricter = cases().stream()
                 .filter(input -> input.accepted() != input.acceptedByReference())
                 .map(ReferenceCase::name)

@@ -71,7 +71,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void tensor_in_two_shards_is_refused() throws IOException {
+    void tensor_in_two_shards_is_rejected() throws IOException {
         write(SHARD_1, RawSafetensors.floats(List.of("a"), 1));
         write(SHARD_2, RawSafetensors.floats(List.of("a", "b"), 1));
         index(Map.of("a", SHARD_1, "b", SHARD_2));
@@ -79,7 +79,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void tensor_that_is_not_in_the_shard_the_index_names_is_refused() throws IOException {
+    void tensor_missing_from_its_indexed_shard_is_rejected() throws IOException {
         write(SHARD_1, RawSafetensors.floats(List.of("a"), 1));
         write(SHARD_2, RawSafetensors.floats(List.of("b"), 1));
         index(Map.of("a", SHARD_1, "b", SHARD_1, "c", SHARD_2));
@@ -107,7 +107,7 @@ class SafetensorsTest {
                 "x\\u0000.safetensors",
                 ""
             })
-    void shard_path_that_could_leave_the_directory_is_refused(String shard) throws IOException {
+    void shard_path_that_could_leave_the_directory_is_rejected(String shard) throws IOException {
         write(
                 "model.safetensors.index.json",
                 ("{\"weight_map\":{\"a\":\"" + shard + "\"}}").getBytes(StandardCharsets.UTF_8));
@@ -127,7 +127,7 @@ class SafetensorsTest {
                 "{\"weight_map\":{\"a\":\"x.safetensors\",\"a\":\"y.safetensors\"}}",
                 "{\"weight_map\":{\"a\":\"x.safetensors\"}} trailing"
             })
-    void malformed_index_is_refused(String json) throws IOException {
+    void malformed_index_is_rejected(String json) throws IOException {
         write("model.safetensors.index.json", json.getBytes(StandardCharsets.UTF_8));
         assertRefused("model.safetensors.index.json: ");
     }
@@ -157,7 +157,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void missing_directory_and_file_instead_of_directory_are_refused() throws IOException {
+    void missing_directory_and_file_instead_of_directory_are_rejected() throws IOException {
         assertThatThrownBy(() -> Safetensors.open(directory.resolve("absent")))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("no such directory");

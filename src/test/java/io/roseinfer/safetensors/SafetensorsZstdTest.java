@@ -121,7 +121,7 @@ class SafetensorsZstdTest {
     }
 
     @Test
-    void compressed_bytes_truncated_anywhere_are_refused() {
+    void compressed_bytes_truncated_anywhere_are_rejected() {
         byte[] compressed = Zstd.compress(RawSafetensors.floats(NAMES, 50));
         for (int bytes = 0; bytes < compressed.length; bytes++) {
             byte[] cut = Arrays.copyOf(compressed, bytes);
@@ -145,14 +145,14 @@ class SafetensorsZstdTest {
     }
 
     @Test
-    void other_bytes_named_zst_are_refused() {
+    void other_bytes_named_zst_are_rejected() {
         assertThatThrownBy(() -> open(RawSafetensors.floats(NAMES, 5)))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("not zstd data");
     }
 
     @Test
-    void data_shorter_or_longer_than_the_header_says_is_refused() {
+    void data_length_different_from_the_header_is_rejected() {
         byte[] plain = RawSafetensors.floats(NAMES, 5);
         assertThatThrownBy(() -> open(Zstd.compress(Arrays.copyOf(plain, plain.length - 1))))
                 .isInstanceOf(BadModel.class)
@@ -163,7 +163,7 @@ class SafetensorsZstdTest {
     }
 
     @Test
-    void implausibly_large_header_is_refused_before_allocation() {
+    void implausibly_large_header_is_rejected_before_allocation() {
         String json = "{\"a\":{\"dtype\":\"F32\",\"shape\":[1099511627776],\"data_offsets\":[0,4398046511104]}}";
         byte[] bomb = Zstd.compress(RawSafetensors.file(json.getBytes(StandardCharsets.UTF_8), new byte[64]));
         assertThatThrownBy(() -> open(bomb)).isInstanceOf(BadModel.class).hasMessageContaining("thousand times");

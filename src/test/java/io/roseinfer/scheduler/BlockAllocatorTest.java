@@ -29,7 +29,7 @@ class BlockAllocatorTest {
     }
 
     /**
-     * Then neither its own growth nor that of any active sequence can exhaust the pool, so it is not preempted again.
+     * Then no growth of any active sequence can exhaust the pool, so it is not preempted again.
      */
     @Test
     void sequence_at_the_restart_limit_waits_until_all_can_grow() {

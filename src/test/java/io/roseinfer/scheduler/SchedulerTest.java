@@ -122,7 +122,7 @@ class SchedulerTest {
     }
 
     @Test
-    void token_budget_limits_admission_and_an_oversized_prompt_is_admitted_alone() {
+    void token_budget_limits_admission_and_admits_one_oversized_prompt() {
         Scheduler scheduler =
                 scheduler(SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10), pool(100));
         add(scheduler, 6, 1);
@@ -400,7 +400,7 @@ class SchedulerTest {
         while (scheduler.pollFinished().isPresent()) {
             ended++;
         }
-        assertThat(ended).as("endings, seed %d", seed).isEqualTo(all.size());
+        assertThat(ended).as("outcomes, seed %d", seed).isEqualTo(all.size());
     }
 
     @Test

@@ -190,7 +190,7 @@ final class BadConnectionsLoad {
         System.out.printf(
                 Locale.ROOT,
                 "%s: %d calls; first token p50 %.2f ms, p99 %.2f ms; whole p50 %.1f ms, p99 %.1f ms%n",
-                bad ? "beside " + BAD_PER_WINDOW * WINDOWS / 2 + " bad connections" : "alone",
+                bad ? "with " + BAD_PER_WINDOW * WINDOWS / 2 + " bad connections" : "alone",
                 first.length,
                 first[first.length / 2] / 1e6,
                 first[first.length * 99 / 100] / 1e6,

@@ -102,7 +102,7 @@ class BadRequestTest {
                 "skip_special_tokens | false",
                 "user | 1"
             })
-    void a_wrong_value_is_refused_in_the_field_s_name(String field, String value) throws IOException {
+    void invalid_value_is_rejected_with_the_field_name(String field, String value) throws IOException {
         JsonNode error = error(server.complete("{\"prompt\":\"a\",\"" + field + "\":" + value + "}"), 400);
         assertThat(error.get("param").stringValue()).isEqualTo(field);
         assertThat(error.get("message").stringValue()).contains(field.equals("stop") ? "stop" : field);
@@ -128,7 +128,7 @@ class BadRequestTest {
                 "\"\\ud800\"",
                 "null"
             })
-    void a_wrong_prompt_is_refused(String prompt) throws IOException {
+    void invalid_prompt_is_rejected(String prompt) throws IOException {
         JsonNode error = error(server.complete("{\"prompt\":" + prompt + "}"), 400);
         assertThat(error.get("param").stringValue()).isEqualTo("prompt");
     }
@@ -144,14 +144,14 @@ class BadRequestTest {
     }
 
     @Test
-    void too_many_prompts_are_refused_before_any_is_read() throws IOException {
+    void too_many_prompts_are_rejected_before_reading() throws IOException {
         String body = "{\"prompt\":[" + "\"a\",".repeat(9_999) + "\"a\"]}";
         JsonNode error = error(server.complete(body), 400);
         assertThat(error.get("message").stringValue()).contains("10000", "64");
     }
 
     @Test
-    void a_prompt_as_long_as_the_context_is_refused_with_both_sizes() throws IOException {
+    void prompt_as_long_as_the_context_is_rejected_with_both_sizes() throws IOException {
         int context = TestServer.SPEC.contextLength();
         String ids = "1,".repeat(context - 1) + "1";
         JsonNode error = error(server.complete("{\"prompt\":[" + ids + "]}"), 400, "n_prompt_tokens", "n_ctx");
@@ -164,7 +164,7 @@ class BadRequestTest {
     }
 
     @Test
-    void a_prompt_that_can_never_fit_the_pool_is_refused() throws IOException {
+    void prompt_larger_than_the_pool_is_rejected() throws IOException {
         try (TestServer small = new TestServer(
                 TestServer.engineOptions().withKvBlocks(2), SimOptions.defaults(), TestServer.options())) {
             JsonNode error = error(small.complete("{\"prompt\":\"a\",\"max_tokens\":100}"), 400);
@@ -188,23 +188,23 @@ class BadRequestTest {
                 "\"a\"",
                 "null"
             })
-    void body_that_is_not_an_object_is_refused(String body) throws IOException {
+    void non_object_body_is_rejected(String body) throws IOException {
         assertThat(error(server.complete(body), 400).get("type").stringValue()).isEqualTo("BadRequestError");
     }
 
     @Test
-    void malformed_body_is_refused_with_the_position() throws IOException {
+    void malformed_body_is_rejected_with_the_position() throws IOException {
         JsonNode error = error(server.complete("{\n  \"prompt\": oops }"), 400);
         assertThat(error.get("message").stringValue()).contains("line 2");
     }
 
     @Test
-    void deep_nesting_is_refused() throws IOException {
+    void deep_nesting_is_rejected() throws IOException {
         JsonNode unused = error(server.complete("{\"prompt\":" + "[".repeat(10_000) + "]".repeat(10_000) + "}"), 400);
     }
 
     @Test
-    void bytes_that_are_not_utf_8_are_refused() throws IOException {
+    void invalid_utf_8_is_rejected() throws IOException {
         ByteArrayOutputStream request = new ByteArrayOutputStream();
         request.writeBytes("POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: 14\r\n\r\n"
                 .getBytes(StandardCharsets.US_ASCII));
@@ -243,7 +243,7 @@ class BadRequestTest {
     }
 
     @Test
-    void chat_without_a_template_is_refused() throws IOException {
+    void chat_without_a_template_is_rejected() throws IOException {
         Answer answer =
                 server.post("/v1/chat/completions", "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}");
         assertThat(error(answer, 400).get("message").stringValue()).contains("no chat template", "/v1/completions");
@@ -292,7 +292,7 @@ class BadRequestTest {
     }
 
     @Test
-    void a_line_of_the_log_is_one_line_without_the_prompt() throws IOException {
+    void log_entry_is_one_line_without_the_prompt() throws IOException {
         try (TestServer fresh = TestServer.start()) {
             assertThat(fresh.complete("{\"prompt\":\"my darkest thoughts\",\"max_tokens\":2}", "X-Request-Id: a\"b\r\n")
                             .status())

@@ -41,7 +41,7 @@ class BuiltinChatTest {
     }
 
     @Test
-    void conversations_are_answered_to_the_end_of_the_turn() throws IOException {
+    void responses_end_at_the_end_of_the_turn() throws IOException {
         Golden golden = Golden.read("builtin-chat");
         EngineOptions options = EngineOptions.defaults().withKvBlocks(256);
         Settings settings = Settings.of(MODEL)

@@ -79,8 +79,8 @@ class ChatStreamTest {
                 server.post("/v1/chat/completions", streamed.toString()).body());
     }
 
-    private record Told(Map<Integer, String> texts, Map<Integer, String> reasons, Map<Integer, String> logprobs) {
-        Told() {
+    private record Streamed(Map<Integer, String> texts, Map<Integer, String> reasons, Map<Integer, String> logprobs) {
+        Streamed() {
             this(new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
         }
 
@@ -90,9 +90,9 @@ class ChatStreamTest {
             if (!choice.get("finish_reason").isNull()) {
                 reasons.put(index, choice.get("finish_reason") + " " + choice.get("stop_reason"));
             }
-            JsonNode told = choice.get("logprobs");
-            if (told != null && !told.isNull()) {
-                told.get("content").forEach(token -> logprobs.merge(index, token.toString(), String::concat));
+            JsonNode streamed = choice.get("logprobs");
+            if (streamed != null && !streamed.isNull()) {
+                streamed.get("content").forEach(token -> logprobs.merge(index, token.toString(), String::concat));
             }
         }
     }
@@ -113,15 +113,15 @@ class ChatStreamTest {
                 body.putArray("stop").add("never").add(free.substring(at, free.offsetByCodePoints(at, 2)));
             }
             JsonNode whole = whole(body);
-            Told expected = new Told();
+            Streamed expected = new Streamed();
             whole.get("choices").forEach(choice -> expected.add(choice, "message"));
             List<String> events = events(body);
-            Told told = new Told();
+            Streamed streamed = new Streamed();
             for (String event : events.subList(0, events.size() - 1)) {
-                TestServer.json(event).get("choices").forEach(choice -> told.add(choice, "delta"));
+                TestServer.json(event).get("choices").forEach(choice -> streamed.add(choice, "delta"));
             }
             String what = "seed " + SEED + ", conversation " + i + ": " + body;
-            assertThat(told).as(what).isEqualTo(expected);
+            assertThat(streamed).as(what).isEqualTo(expected);
             assertThat(TestServer.json(events.get(events.size() - 2)).get("usage"))
                     .as(what)
                     .isEqualTo(whole.get("usage"));

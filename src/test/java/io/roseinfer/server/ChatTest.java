@@ -131,7 +131,7 @@ class ChatTest {
     }
 
     @Test
-    void a_stream_is_the_same_text_between_the_role_and_the_usage() throws IOException {
+    void stream_has_the_same_text_between_role_and_usage() throws IOException {
         String plain = choice(TestServer.json(chat(body(HELLO))))
                 .get("message")
                 .get("content")
@@ -163,7 +163,7 @@ class ChatTest {
 
     /** The role is sent with the first token, so that earlier failures have their own status. */
     @Test
-    void nothing_is_sent_before_the_first_token() throws IOException {
+    void first_event_is_sent_with_the_first_token() throws IOException {
         SimOptions sim = SimOptions.defaults().withOnStep(step -> {
             throw new DeviceFailure("the device hiccuped", true);
         });
@@ -245,7 +245,7 @@ class ChatTest {
                 "{% for m in messages %}{{ m | tojson }}{% endfor %} # 200",
                 "{% for m in messages %}{{ m.content }}{% if m.tool_calls %}call{% endif %}{% endfor %} # 200"
             })
-    void earlier_tool_calls_that_the_template_omits_are_refused(String template, int status) throws IOException {
+    void tool_calls_omitted_by_the_template_are_rejected(String template, int status) throws IOException {
         String messages =
                 "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\","
                         + "\"arguments\":\"{}\"}}]},{\"role\":\"tool\",\"content\":\"b\"}]";
@@ -278,7 +278,7 @@ class ChatTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"null", "\"auto\"", "\"required\"", "{\"type\":\"function\",\"function\":{\"name\":\"f\"}}"})
-    void tools_that_could_be_called_are_refused(String choice) throws IOException {
+    void callable_tools_are_rejected(String choice) throws IOException {
         ObjectNode body = body(HELLO);
         body.set("tool_choice", TestServer.json(choice));
         body.putArray("tools").addObject().put("type", "function");
@@ -366,7 +366,7 @@ class ChatTest {
     }
 
     @Test
-    void tools_are_refused_if_the_template_does_not_use_them() throws IOException {
+    void tools_are_rejected_if_the_template_does_not_use_them() throws IOException {
         try (TestServer plain = new TestServer(
                 TestServer.engineOptions(), SimOptions.defaults(), options("{{ messages[0].content }}"))) {
             ObjectNode body = body(HELLO).put("tool_choice", "none");
@@ -379,7 +379,7 @@ class ChatTest {
     }
 
     @Test
-    void the_last_message_can_be_continued() throws IOException {
+    void last_message_can_be_continued() throws IOException {
         String messages =
                 "[{\"role\":\"user\",\"content\":\"Hi\"},{\"role\":\"assistant\",\"content\":\"Once upon \"}]";
         assertThat(promptText(body(messages).put("continue_final_message", true)))
@@ -392,7 +392,7 @@ class ChatTest {
     }
 
     @Test
-    void a_conversation_can_be_counted() throws IOException {
+    void conversation_tokens_can_be_counted() throws IOException {
         JsonNode counted = TestServer.json(server.post("/tokenize", "{\"messages\":" + HELLO + "}"));
         assertThat(counted.get("tokens").valueStream().mapToInt(JsonNode::intValue))
                 .containsExactly(IntStream.of(prompt(body(HELLO))).boxed().toArray(Integer[]::new));
@@ -434,7 +434,7 @@ class ChatTest {
     }
 
     @Test
-    void a_conversation_longer_than_the_context_is_refused() throws IOException {
+    void conversation_longer_than_the_context_is_rejected() throws IOException {
         String messages = "[{\"role\":\"user\",\"content\":\"" + "z".repeat(4000) + "\"}]";
         Answer answer = chat(body(messages));
         assertThat(answer.status()).isEqualTo(400);

@@ -88,7 +88,7 @@ class CompletionFieldsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_stop_token_ends_the_completion_and_is_not_in_its_text(boolean withStopString) throws IOException {
+    void stop_token_ends_the_completion_and_is_omitted_from_the_text(boolean withStopString) throws IOException {
         int[] free = ids(choice(body(5, 6, 7)).get("token_ids"));
         int at = firstOfItsKind(free);
         ObjectNode body = body(5, 6, 7);
@@ -108,7 +108,7 @@ class CompletionFieldsTest {
     }
 
     @Test
-    void a_stop_string_can_be_the_end_of_the_text() throws IOException {
+    void stop_string_may_be_the_end_of_the_text() throws IOException {
         String free = choice(body(8, 9)).get("text").stringValue();
         String stop = free.substring(3, 7);
         ObjectNode body = body(8, 9).put("include_stop_str_in_output", true);
@@ -163,7 +163,7 @@ class CompletionFieldsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 5, 100})
-    void a_stream_can_have_fewer_events_with_more_tokens_each(int interval) throws IOException {
+    void stream_interval_groups_tokens_per_event(int interval) throws IOException {
         ObjectNode body = body(11, 12).put("logprobs", 1).put("stream_interval", interval);
         JsonNode whole = choice(body);
         List<JsonNode> events = streamed(body);
@@ -208,7 +208,7 @@ class CompletionFieldsTest {
     }
 
     @Test
-    void min_tokens_is_supported_if_nothing_else_can_end_the_completion() throws IOException {
+    void min_tokens_is_supported_without_other_stop_conditions() throws IOException {
         assertThat(ids(choice(body(1).put("min_tokens", TOKENS)).get("token_ids")))
                 .hasSize(TOKENS);
     }

@@ -64,7 +64,7 @@ class CompletionsTest {
     }
 
     @Test
-    void a_completion_has_the_fields_of_the_api() throws IOException {
+    void completion_has_the_fields_of_the_api() throws IOException {
         Answer answer = server.complete(body("Once").put("max_tokens", 3).toString(), "X-Request-Id: mine-1\r\n");
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.header("content-type")).contains("application/json");
@@ -86,7 +86,7 @@ class CompletionsTest {
                         + ",\"prompt_tokens_details\":{\"cached_tokens\":0}}");
     }
 
-    /** Tokens of the simulated model are random, so many characters are split between tokens. */
+    /** Tokens of the simulated model are random, which splits many characters between tokens. */
     @Test
     void stream_response_and_library_give_the_same_text() throws IOException {
         long seed = 20_261_122;
@@ -165,7 +165,7 @@ class CompletionsTest {
         assertThat(usage.get("usage").get("completion_tokens").intValue()).isEqualTo(4);
     }
 
-    /** Most events are written from a template, the others from an object. */
+    /** Events are written from a template if possible, otherwise from an object. */
     @Test
     void every_event_has_the_same_fields() throws IOException {
         String body = body("quote").put("max_tokens", 200).put("stream", true).toString();
@@ -184,7 +184,7 @@ class CompletionsTest {
     }
 
     @Test
-    void a_stop_string_is_named_and_is_not_in_the_text() throws IOException {
+    void stop_string_is_named_and_omitted_from_the_text() throws IOException {
         String text = server.engine
                 .generate(GenerationRequest.of("Once").withMaxNewTokens(40))
                 .text()
@@ -309,7 +309,7 @@ class CompletionsTest {
     }
 
     @Test
-    void an_integer_may_be_written_with_a_fraction_of_zero() throws IOException {
+    void integer_may_be_written_with_a_fraction_of_zero() throws IOException {
         assertThat(TestServer.json(server.complete("{\"prompt\":\"a\",\"max_tokens\":2.0,\"temperature\":0}"))
                         .get("usage")
                         .get("completion_tokens")
@@ -318,7 +318,7 @@ class CompletionsTest {
     }
 
     @Test
-    void a_model_without_a_tokenizer_serves_ids() throws IOException {
+    void model_without_a_tokenizer_serves_ids() throws IOException {
         try (TestServer bare = new TestServer(
                 TestServer.engineOptions(), SimOptions.defaults(), TestServer.options(), Optional.empty())) {
             assertThat(bare.complete("{\"prompt\":\"a\"}").status()).isEqualTo(400);

@@ -70,7 +70,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void a_whole_answer_has_the_stages_of_its_completion() throws IOException {
+    void complete_response_has_the_stages_of_its_completion() throws IOException {
         try (TestServer server = stepping()) {
             assertStages(TestServer.json(server.complete(body(""))));
         }
@@ -78,7 +78,7 @@ class DiagnosticsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {",\"stream\":true", ",\"stream\":true,\"stream_options\":{\"include_usage\":true}"})
-    void the_last_event_and_no_other_has_the_stages(String more) throws IOException {
+    void only_the_last_event_has_the_stages(String more) throws IOException {
         try (TestServer server = stepping()) {
             List<String> events = TestServer.events(server.complete(body(more)).body());
             int last = events.size() - 2;
@@ -100,7 +100,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void a_completion_of_one_token_has_finite_stages() throws IOException {
+    void completion_of_one_token_has_finite_stages() throws IOException {
         try (TestServer server = TestServer.start()) {
             JsonNode answer = TestServer.json(server.complete("{\"prompt\":[1],\"max_tokens\":1}"));
             for (String name : METRICS) {
@@ -118,7 +118,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void a_chat_in_flight_is_listed_and_timed_as_a_completion_is() throws Exception {
+    void chat_in_flight_is_listed_and_timed_like_a_completion() throws Exception {
         Gate gate = new Gate(2);
         try (TestServer server = TestServer.startChat(gate.options());
                 RawClient client = server.client()) {
@@ -183,7 +183,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void requests_of_a_disconnected_client_are_no_longer_listed() throws Exception {
+    void disconnected_client_has_no_listed_requests() throws Exception {
         Gate gate = new Gate(2);
         try (TestServer server = TestServer.start(gate.options())) {
             try (RawClient client = server.client()) {

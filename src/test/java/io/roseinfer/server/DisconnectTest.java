@@ -59,7 +59,7 @@ class DisconnectTest {
     }
 
     @Test
-    void sixteen_clients_that_are_killed_leave_nothing_running() throws Exception {
+    void killed_clients_leave_no_running_requests() throws Exception {
         Gate gate = new Gate(3);
         try (TestServer server = TestServer.start(gate.options())) {
             List<RawClient> clients = new ArrayList<>();

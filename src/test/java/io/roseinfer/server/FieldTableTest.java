@@ -116,7 +116,7 @@ class FieldTableTest {
     }
 
     @Test
-    void every_field_that_would_change_the_answer_is_refused_by_name() throws IOException {
+    void unsupported_fields_with_an_effect_are_rejected_by_name() throws IOException {
         requireRefused(false, REFUSED, "add_special_tokens false");
         requireRefused(true, REFUSED, REFUSED_IN_CHATS);
     }

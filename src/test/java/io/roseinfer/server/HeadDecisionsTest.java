@@ -38,7 +38,7 @@ class HeadDecisionsTest {
         "POST /v1/models, yes, 405",
         "PUT /v1/completions, yes, 405"
     })
-    void incomplete_upload_is_refused_by_key_path_and_method(String line, String key, int status) throws IOException {
+    void incomplete_upload_is_rejected_by_key_path_or_method(String line, String key, int status) throws IOException {
         try (TestServer server = withKey();
                 RawClient client = server.client()) {
             String authorization = key.equals("yes") ? "Authorization: Bearer secret\r\n" : "";
@@ -81,7 +81,7 @@ class HeadDecisionsTest {
                 "POST /health HTTP/1.1~Host: a | 405 | /health | other | GET, HEAD",
                 "GET /secret/x HTTP/1.1~Host: a | 404 | none | other | /secret/x"
             })
-    void every_refusal_is_counted_and_logged_with_its_reason(
+    void every_rejection_is_counted_and_logged_with_its_reason(
             String head, int status, String handler, String method, String reason) throws IOException {
         try (TestServer server = TestServer.start();
                 RawClient client = server.client()) {
@@ -100,7 +100,7 @@ class HeadDecisionsTest {
     }
 
     @Test
-    void model_card_is_found_by_name_and_no_other() throws IOException {
+    void model_card_is_found_only_by_its_name() throws IOException {
         try (TestServer server = TestServer.start()) {
             JsonNode list = TestServer.json(server.get("/v1/models"));
             assertThat(TestServer.json(server.get("/v1/models/sim")))

@@ -26,7 +26,7 @@ class KubernetesProbesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"startupProbe", "readinessProbe", "livenessProbe"})
-    void a_probe_asks_for_a_path_that_is_answered(String probe) throws IOException {
+    void probe_paths_exist(String probe) throws IOException {
         String path =
                 manifests.container("roseinfer").get(probe).at("/httpGet/path").stringValue();
         try (TestServer server = TestServer.start()) {

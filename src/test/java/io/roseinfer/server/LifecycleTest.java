@@ -84,7 +84,7 @@ class LifecycleTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "-1", "x", "1e400", "NaN", "1000001"})
-    void invalid_timeout_is_refused(String seconds) throws Exception {
+    void invalid_timeout_is_rejected(String seconds) throws Exception {
         try (TestServer server = TestServer.start()) {
             Answer answer = server.complete(PLAIN, "X-Request-Timeout: " + seconds + "\r\n");
             assertThat(answer.status()).isEqualTo(400);
@@ -194,7 +194,7 @@ class LifecycleTest {
     }
 
     @Test
-    void the_metrics_count_what_was_done() throws Exception {
+    void metrics_count_the_work_done() throws Exception {
         try (TestServer server = TestServer.start()) {
             assertThat(server.complete("{\"prompt\":[1,2,3],\"max_tokens\":5,\"n\":2,\"ignore_eos\":true}")
                             .status())

@@ -52,7 +52,7 @@ class OpenAiClientTest {
     }
 
     @Test
-    void a_completion_is_understood() {
+    void client_reads_a_completion() {
         try (TestServer server = TestServer.start()) {
             OpenAIClient client = client(server, "any");
             Completion completion = client.completions().create(params().build());
@@ -64,7 +64,7 @@ class OpenAiClientTest {
     }
 
     @Test
-    void a_stream_is_understood_to_its_end() {
+    void client_reads_a_stream() {
         try (TestServer server = TestServer.start()) {
             OpenAIClient client = client(server, "any");
             try (StreamResponse<Completion> stream = client.completions().createStreaming(params().build())) {
@@ -96,7 +96,7 @@ class OpenAiClientTest {
     }
 
     @Test
-    void a_chat_is_understood() {
+    void client_reads_a_chat() {
         try (TestServer server = TestServer.startChat()) {
             OpenAIClient client = client(server, "any");
             ChatCompletion answer = client.chat().completions().create(chatParams());
@@ -107,7 +107,7 @@ class OpenAiClientTest {
     }
 
     @Test
-    void a_streamed_chat_is_understood_to_its_end() {
+    void client_reads_a_streamed_chat() {
         try (TestServer server = TestServer.startChat()) {
             OpenAIClient client = client(server, "any");
             try (StreamResponse<ChatCompletionChunk> stream =
@@ -123,7 +123,7 @@ class OpenAiClientTest {
     }
 
     @Test
-    void the_model_is_listed() {
+    void client_lists_the_model() {
         try (TestServer server = TestServer.start()) {
             OpenAIClient client = client(server, "any");
             assertThat(client.models().list().data())
@@ -163,7 +163,7 @@ class OpenAiClientTest {
     }
 
     @Test
-    void a_stream_that_fails_is_an_exception() {
+    void failed_stream_throws_in_the_client() {
         SimOptions sim = SimOptions.defaults().withOnStep(step -> {
             if (step == 3) {
                 throw new DeviceFailure("the device hiccuped", true);
@@ -181,7 +181,7 @@ class OpenAiClientTest {
     }
 
     @Test
-    void a_request_that_fails_is_an_exception() {
+    void failed_request_throws_in_the_client() {
         SimOptions sim = SimOptions.defaults().withOnStep(step -> {
             if (step == 3) {
                 throw new DeviceFailure("the device hiccuped", true);

@@ -42,7 +42,7 @@ class PageTest {
     }
 
     @Test
-    void the_page_loads_nothing_from_elsewhere_and_may_not() throws IOException {
+    void page_loads_no_external_resources() throws IOException {
         try (TestServer server = TestServer.start()) {
             Answer page = server.get("/");
             assertThat(page.status()).isEqualTo(200);
@@ -82,7 +82,7 @@ class PageTest {
     }
 
     @Test
-    void a_server_with_a_key_shows_the_page_and_no_number() throws IOException {
+    void server_with_a_key_shows_the_page_without_numbers() throws IOException {
         ServerOptions options = TestServer.options().withApiKey(ApiKey.of("secret-key-1"));
         try (TestServer server = new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
             assertThat(server.get("/").status()).isEqualTo(200);
@@ -129,7 +129,7 @@ class PageTest {
 
     @Test
     @Tag("browser")
-    void a_browser_shows_the_numbers_of_the_server() throws Exception {
+    void browser_shows_the_numbers_of_the_server() throws Exception {
         try (TestServer server = TestServer.start()) {
             String dom = browse(server, "--dump-dom");
             assertThat(dom)
@@ -143,7 +143,7 @@ class PageTest {
 
     @Test
     @Tag("browser")
-    void a_browser_draws_the_page_at_every_width_light_and_dark() throws Exception {
+    void browser_renders_the_page_at_every_width_light_and_dark() throws Exception {
         try (TestServer server = TestServer.start()) {
             for (String scheme : new String[] {"--blink-settings=preferredColorScheme=1", "--force-dark-mode"}) {
                 for (int width : new int[] {500, 900, 1400}) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The counters and histograms of requests, including those of disconnected clients. */
+/** Tests of the counters and histograms of requests, including requests of disconnected clients. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RequestMetricsTest {
     private static final int STEP = 30;
@@ -33,7 +33,7 @@ class RequestMetricsTest {
                 .sum();
     }
 
-    /** The device pauses at a step: earlier tokens, except those of steps in flight, have been counted. */
+    /** The device pauses at a step: the tokens of earlier steps that are not in flight have been counted. */
     @ParameterizedTest
     @ValueSource(strings = {"true", "false"})
     void generated_tokens_are_counted_as_they_are_generated(String stream) throws Exception {
@@ -114,7 +114,7 @@ class RequestMetricsTest {
     }
 
     @Test
-    void request_that_is_served_is_in_every_histogram() throws Exception {
+    void completed_request_is_in_every_histogram() throws Exception {
         try (TestServer server = TestServer.start()) {
             assertThat(server.complete("{\"prompt\":\"a\",\"max_tokens\":5,\"ignore_eos\":true,\"n\":2}")
                             .status())

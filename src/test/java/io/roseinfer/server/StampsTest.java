@@ -154,7 +154,7 @@ class StampsTest {
     }
 
     @Test
-    void invalid_value_of_the_timestamps_header_is_refused() throws IOException {
+    void invalid_value_of_the_timestamps_header_is_rejected() throws IOException {
         Answer answer = server.complete("{\"prompt\":\"Once\",\"max_tokens\":2}", "X-Roseinfer-Stamps: please\r\n");
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.body()).contains("x-roseinfer-stamps");
@@ -187,7 +187,7 @@ class StampsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"from=-1", "from", "limit=0", "limit=5000", "limit=1.5", "to=3", "from=1&&limit=1", "engine=1"})
-    void invalid_query_for_steps_is_refused(String query) throws IOException {
+    void invalid_query_for_steps_is_rejected(String query) throws IOException {
         assertThat(server.get("/debug/steps?" + query).status()).isEqualTo(400);
     }
 }

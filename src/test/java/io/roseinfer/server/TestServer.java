@@ -61,7 +61,7 @@ final class TestServer implements AutoCloseable {
         this(options, asked, words, RoutingPolicy.pull(), List.of(sim));
     }
 
-    /** Starts several replicas behind one server, each with its own device. */
+    /** Starts a server with several replicas, each with its own device. */
     TestServer(EngineOptions options, ServerOptions asked, RoutingPolicy routing, List<SimOptions> devices) {
         this(options, asked, Optional.of(WORDS), routing, devices);
     }

@@ -67,7 +67,7 @@ class DetokenizerTest {
     }
 
     @Test
-    void ids_without_a_token_are_nothing_and_counted() {
+    void ids_without_a_token_decode_to_an_empty_string_and_are_counted() {
         Detokenizer detokenizer = GPT2.detokenizer(true);
         for (int id : new int[] {50257, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, 64}) {
             assertThat(detokenizer.push(id)).isEqualTo(id == 64 ? "a" : "");

@@ -86,7 +86,7 @@ class Gpt2TokenizerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"\ud800", "a\udc00b", "\udc00\ud800", "ok \ud83d"})
-    void unpaired_surrogate_is_bad_input_that_says_where(String text) {
+    void unpaired_surrogate_is_rejected_with_its_position(String text) {
         assertThatThrownBy(() -> GPT2.encode(text))
                 .isInstanceOf(BadInput.class)
                 .hasMessageMatching(".*unpaired surrogate U\\+D[8C]?[03][0D] at character \\d.*");
@@ -111,7 +111,7 @@ class Gpt2TokenizerTest {
     }
 
     @Test
-    void ids_without_a_token_decode_to_nothing() {
+    void ids_without_a_token_decode_to_an_empty_string() {
         assertThat(GPT2.decode(new int[] {64, 50257, -1, Integer.MAX_VALUE, Integer.MIN_VALUE, 65}))
                 .isEqualTo("ab");
     }
@@ -128,7 +128,7 @@ class Gpt2TokenizerTest {
     }
 
     @Test
-    void threads_that_share_a_tokenizer_get_the_ids_of_one_alone() throws InterruptedException, ExecutionException {
+    void threads_sharing_a_tokenizer_get_the_same_ids() throws InterruptedException, ExecutionException {
         Texts texts = new Texts(33);
         List<String> shared =
                 IntStream.range(0, 500).mapToObj(i -> texts.next()).toList();

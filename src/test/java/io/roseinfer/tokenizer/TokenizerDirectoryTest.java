@@ -52,7 +52,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void dangling_link_to_a_tokenizer_is_refused_although_there_are_other_files() throws IOException {
+    void dangling_link_to_a_tokenizer_is_rejected_despite_other_files() throws IOException {
         writeVocabularyAndMerges();
         Files.createSymbolicLink(directory.resolve("tokenizer.json"), Path.of("gone"));
         assertThatThrownBy(this::load)
@@ -61,7 +61,7 @@ class TokenizerDirectoryTest {
                 .hasMessageContaining("cannot be read");
     }
 
-    /** As in the attribute special_tokens_map of transformers. */
+    /** Roles of the attribute special_tokens_map in transformers. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '§',
@@ -128,28 +128,28 @@ class TokenizerDirectoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"vocab.json", "merges.txt"})
-    void one_of_the_two_files_alone_is_refused(String missing) throws IOException {
+    void one_of_the_two_files_is_rejected(String missing) throws IOException {
         writeVocabularyAndMerges();
         Files.delete(directory.resolve(missing));
         assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining(missing + " is missing");
     }
 
     @Test
-    void bad_merge_is_refused_with_its_line() throws IOException {
+    void bad_merge_is_rejected_with_its_line() throws IOException {
         writeVocabularyAndMerges();
         write("merges.txt", "#version: 0.2\nt h e\n");
         assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("merges.txt line 2");
     }
 
     @Test
-    void merges_that_are_not_text_are_refused() throws IOException {
+    void merges_that_are_not_text_are_rejected() throws IOException {
         writeVocabularyAndMerges();
         Files.write(directory.resolve("merges.txt"), new byte[] {(byte) 0xff, 'a'});
         assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("not valid UTF-8");
     }
 
     @Test
-    void directory_in_place_of_a_file_is_refused() throws IOException {
+    void directory_in_place_of_a_file_is_rejected() throws IOException {
         Files.createDirectory(directory.resolve("tokenizer.json"));
         assertThatThrownBy(this::load)
                 .isInstanceOf(BadModel.class)
@@ -180,7 +180,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void config_with_a_token_that_is_not_named_by_its_id_is_refused() throws IOException {
+    void config_token_not_named_by_its_id_is_rejected() throws IOException {
         writeVocabularyAndMerges();
         write("tokenizer_config.json", json(Map.of("added_tokens_decoder", Map.of("one", added(0, "<s>")))));
         assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("\"one\"");
@@ -194,7 +194,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void add_bos_token_for_vocabulary_files_is_refused() throws IOException {
+    void add_bos_token_for_vocabulary_files_is_rejected() throws IOException {
         writeVocabularyAndMerges();
         write("tokenizer_config.json", json(Map.of("add_bos_token", true)));
         assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("add_bos_token");
@@ -265,7 +265,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void vocabulary_and_merges_alone_are_refused_for_other_models_than_gpt2() throws IOException {
+    void vocabulary_and_merges_alone_are_rejected_for_other_models_than_gpt2() throws IOException {
         writeVocabularyAndMerges();
         assertThatThrownBy(() -> Tokenizers.fromDirectory(directory, false))
                 .isInstanceOf(BadModel.class)
@@ -274,7 +274,7 @@ class TokenizerDirectoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"normalizer", "pre_tokenizer", "ignore_merges"})
-    void gpt2s_class_refuses_a_file_made_for_another_pipeline(String part) throws IOException {
+    void gpt2_class_rejects_a_file_for_another_pipeline(String part) throws IOException {
         var root = TRAINED.tokenizerJson();
         switch (part) {
             case "normalizer" -> root.put("normalizer", Map.of("type", "NFC"));
@@ -354,7 +354,7 @@ class TokenizerDirectoryTest {
     }
 
     @Test
-    void tokens_of_two_files_under_one_id_are_refused() throws IOException {
+    void tokens_of_two_files_under_one_id_are_rejected() throws IOException {
         writeVocabularyAndMerges();
         var root = TRAINED.tokenizerJson();
         root.put("added_tokens", List.of(added(FREE, "<s>")));

@@ -51,7 +51,7 @@ class TokenizerJsonTest {
         return with("model", model);
     }
 
-    static Stream<Arguments> components_that_are_not_supported_are_refused_by_name() {
+    static Stream<Arguments> unsupported_components_are_rejected_by_name() {
         var split =
                 Map.of("type", "Split", "pattern", Map.of("Regex", "\\s+"), "behavior", "Isolated", "invert", false);
         var stringSplit =
@@ -114,19 +114,19 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void components_that_are_not_supported_are_refused_by_name(String field, Object component, String named) {
+    void unsupported_components_are_rejected_by_name(String field, Object component, String named) {
         assertRefused(with(field, component), field, named);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"pre_tokenizer", "model"})
-    void missing_component_is_refused_by_name(String field) {
+    void missing_component_is_rejected_by_name(String field) {
         var root = TRAINED.tokenizerJson();
         root.remove(field);
         assertRefused(json(root), field, "missing");
     }
 
-    static Stream<Arguments> model_options_that_are_not_supported_are_refused_by_name() {
+    static Stream<Arguments> unsupported_model_options_are_rejected_by_name() {
         return Stream.of(
                 Arguments.of("type", "WordPiece"),
                 Arguments.of("dropout", 0.1),
@@ -140,12 +140,12 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void model_options_that_are_not_supported_are_refused_by_name(String field, Object value) {
+    void unsupported_model_options_are_rejected_by_name(String field, Object value) {
         assertRefused(withModel(field, value), "model." + field);
     }
 
     @Test
-    void options_that_change_nothing_are_accepted() {
+    void options_without_effect_are_accepted() {
         var model = TRAINED.model();
         model.remove("type");
         model.put("unk_token", "<|endoftext|>");
@@ -171,7 +171,7 @@ class TokenizerJsonTest {
                 .isEqualTo(SampleTokenizer.with().encode(TEXT));
     }
 
-    static Stream<Arguments> broken_merges_are_refused_with_what_is_wrong() {
+    static Stream<Arguments> malformed_merges_are_rejected_with_the_reason() {
         return Stream.of(
                 Arguments.of("a", "expected two tokens"),
                 Arguments.of("a b c", "expected two tokens"),
@@ -185,16 +185,16 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void broken_merges_are_refused_with_what_is_wrong(Object merge, String complaint) {
+    void malformed_merges_are_rejected_with_the_reason(Object merge, String complaint) {
         assertRefused(withModel("merges", List.of(TRAINED.merges().getFirst(), merge)), "model.merges[1]", complaint);
     }
 
     @Test
-    void merge_whose_result_is_unknown_is_refused() {
+    void merge_whose_result_is_unknown_is_rejected() {
         assertRefused(withModel("merges", List.of(List.of("!", "\""))), "model.merges[0]", "the token \"!\"\"");
     }
 
-    static Stream<Arguments> broken_ids_are_refused_with_what_is_wrong() {
+    static Stream<Arguments> malformed_ids_are_rejected_with_the_reason() {
         return Stream.of(
                 Arguments.of(-1, "is -1"),
                 Arguments.of(1L << 31, "expected an integer"),
@@ -206,14 +206,14 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void broken_ids_are_refused_with_what_is_wrong(Object id, String complaint) {
+    void malformed_ids_are_rejected_with_the_reason(Object id, String complaint) {
         var ids = new TreeMap<>(TRAINED.ids());
         ids.put("extra", id);
         assertRefused(withModel("vocab", ids), complaint);
     }
 
     @Test
-    void unused_id_is_accepted_and_decodes_to_nothing() {
+    void unused_id_is_accepted_and_decodes_to_an_empty_string() {
         var ids = new TreeMap<>(TRAINED.ids());
         ids.put("extra", FREE + 5);
         Tokenizer tokenizer = SampleTokenizer.of(withModel("vocab", ids));
@@ -233,13 +233,13 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void vocabulary_that_lacks_most_bytes_is_refused() {
+    void vocabulary_that_lacks_most_bytes_is_rejected() {
         String[] most = TRAINED.tokens().subList(0, 130).toArray(String[]::new);
         assertRefused(withoutBytes(most), "no token for 130 of the 256 bytes");
     }
 
     @Test
-    void missing_unknown_token_is_refused_if_a_byte_needs_it() {
+    void missing_unknown_token_is_rejected_if_a_byte_needs_it() {
         assertRefused(
                 withoutBytes("Ń").replace("\"model\":{", "\"model\":{\"unk_token\":\"<none>\","),
                 "unk_token",
@@ -270,7 +270,7 @@ class TokenizerJsonTest {
         assertThat(tokenizer.encode("quixotics")).doesNotContain(FREE);
     }
 
-    static Stream<Arguments> broken_added_tokens_are_refused_with_what_is_wrong() {
+    static Stream<Arguments> malformed_added_tokens_are_rejected_with_the_reason() {
         return Stream.of(
                 Arguments.of(List.of(added(3, "<s>")), "have the same id 3"),
                 Arguments.of(List.of(added(FREE, "a")), "in the vocabulary it has 97"),
@@ -286,12 +286,12 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void broken_added_tokens_are_refused_with_what_is_wrong(Object tokens, String complaint) {
+    void malformed_added_tokens_are_rejected_with_the_reason(Object tokens, String complaint) {
         assertRefused(with("added_tokens", tokens), complaint);
     }
 
     @Test
-    void unpaired_surrogate_in_a_token_is_refused() {
+    void unpaired_surrogate_in_a_token_is_rejected() {
         assertRefused(with("added_tokens", List.of(added(FREE, "@"))).replace("\"@\"", "\"\\ud800\""));
         assertRefused(json(TRAINED.tokenizerJson()).replaceFirst("\"vocab\":\\{", "\"vocab\":{\"\\\\udfff\":9999,"));
     }
@@ -367,12 +367,12 @@ class TokenizerJsonTest {
                 "{\"a\":1,\"a\":2}",
                 "version https://git-lfs.github.com/spec/v1"
             })
-    void what_is_not_a_tokenizer_is_refused(String text) {
+    void non_tokenizer_file_is_rejected(String text) {
         assertRefused(text);
     }
 
     @Test
-    void damaged_file_is_accepted_or_refused_but_never_anything_else() {
+    void damaged_file_is_accepted_or_rejected() {
         byte[] sound = SampleTokenizer.bytes(with("added_tokens", List.of(added(FREE, "<s>", "special"))));
         for (int seed = 0; seed < 3_000; seed++) {
             Random random = new Random(seed);

@@ -49,7 +49,7 @@ class Utf8DecoderTest {
     }
 
     @Test
-    void nothing_is_emitted_before_a_character_is_complete() {
+    void character_is_emitted_once_complete() {
         Utf8Decoder decoder = new Utf8Decoder();
         StringBuilder text = new StringBuilder();
         byte[] emoji = "👍".getBytes(StandardCharsets.UTF_8);

@@ -81,7 +81,7 @@ class WordRulesTest {
     }
 
     @Test
-    void newlines_end_what_they_follow_in_the_newer_expressions() {
+    void newlines_end_the_preceding_word_in_newer_expressions() {
         assertThat(words(WordRules.QWEN, "a \n \n  b!\n\nc\n"))
                 .containsExactly("a", " \n \n", " ", " b", "!\n\n", "c", "\n");
         assertThat(words(WordRules.QWEN, "\tx\u00a0y-z\nw")).containsExactly("\tx", "\u00a0y", "-z", "\n", "w");
@@ -100,7 +100,7 @@ class WordRulesTest {
     }
 
     @Test
-    void contractions_stand_alone_only_where_a_word_begins() {
+    void contractions_match_only_where_a_word_begins() {
         assertThat(words("it's we'll 's ''s 'S"))
                 .containsExactly("it", "'s", " we", "'ll", " '", "s", " ''", "s", " '", "S");
     }
@@ -113,7 +113,7 @@ class WordRulesTest {
     }
 
     @Test
-    void nothing_beyond_the_end_is_read() {
+    void reading_stops_at_the_end() {
         assertThat(SPLITTER.wordEnd("  x", 0, 2)).isEqualTo(2);
         assertThat(SPLITTER.wordEnd("'ll", 0, 2)).isEqualTo(1);
         assertThat(SPLITTER.wordEnd("abc", 0, 2)).isEqualTo(2);

@@ -243,7 +243,7 @@ class CpuBackendTest {
     @EnumSource(
             value = KernelChoice.class,
             names = {"SCALAR", "VECTOR"})
-    void a_step_allocates_nothing_once_warm(KernelChoice kernels) throws IOException {
+    void warm_step_does_not_allocate(KernelChoice kernels) throws IOException {
         List<String> bytes = FreshJvm.firstThat(
                 lines -> Long.parseLong(lines.getLast()) <= LITTLE, WarmSteps.class, List.of(), kernels.name());
         assertThat(Long.parseLong(bytes.getLast())).as("bytes in 200 steps").isLessThanOrEqualTo(LITTLE);

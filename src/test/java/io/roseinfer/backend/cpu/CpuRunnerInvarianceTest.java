@@ -74,7 +74,7 @@ class CpuRunnerInvarianceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 15, 17, 32, 70})
-    void the_block_size_does_not_change_results(int blockSize) {
+    void block_size_does_not_change_results(int blockSize) {
         assertThat(run(OPTIONS, new RunnerLimits(8, 64, blockSize, 0), 64)).isEqualTo(run(OPTIONS, LIMITS, 64));
     }
 
@@ -145,7 +145,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @Test
-    void a_step_longer_than_a_tile_equals_the_same_tokens_in_chunks() {
+    void step_longer_than_a_tile_equals_its_chunks() {
         ModelSpec spec = SpecBuilder.named("test")
                 .vocabulary(40)
                 .context(600)
@@ -180,7 +180,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @Test
-    void row_with_non_finite_logits_fails_alone() {
+    void row_with_non_finite_logits_fails_only_itself() {
         TestModel broken = TestModel.random(model.spec, 21);
         int width = model.spec.width();
         int[] shorter = Arrays.copyOf(prompt, 20);
@@ -200,7 +200,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @Test
-    void a_step_that_samples_nothing_still_fills_the_cache() {
+    void step_without_samples_fills_the_cache() {
         List<Sampled> expected = run(OPTIONS, LIMITS, 64);
         try (StepDriver driver = driver(model, OPTIONS, LIMITS)) {
             Sequence sequence = new Sequence(prompt);
@@ -210,7 +210,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @Test
-    void a_context_filled_to_the_last_token_is_served() {
+    void context_may_be_filled_to_the_last_token() {
         int[] full = CpuRunnerReferenceTest.tokens(model.spec, model.spec.contextLength());
         RunnerLimits limits = new RunnerLimits(1, full.length, 16, 0);
         try (StepDriver driver = driver(model, OPTIONS, limits)) {

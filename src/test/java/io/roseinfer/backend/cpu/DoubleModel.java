@@ -198,10 +198,10 @@ final class DoubleModel {
         for (double value : x) {
             variance += (value - mean) * (value - mean) / x.length;
         }
-        float[] gain = norm.weight().read();
+        float[] normWeights = norm.weight().read();
         double[] y = new double[x.length];
         for (int i = 0; i < y.length; i++) {
-            y[i] = (x[i] - mean) / Math.sqrt(variance + shape.epsilon()) * gain[i];
+            y[i] = (x[i] - mean) / Math.sqrt(variance + shape.epsilon()) * normWeights[i];
         }
         addBias(y, norm.bias());
         return y;

@@ -83,7 +83,7 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void a_few_small_steps_start_nothing() {
+    void few_small_steps_do_not_start_warm_up() {
         try (KernelWarmUp warmUp = warmUp(kernels -> {})) {
             assertThat(warmUp.kindFor(1_000_000)).isZero();
             assertThat(threads()).isEmpty();
@@ -91,7 +91,7 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void many_small_steps_start_it_without_waiting_for_it() {
+    void many_small_steps_start_warm_up_without_waiting() {
         CountDownLatch compiled = new CountDownLatch(1);
         try (KernelWarmUp warmUp = warmUp(kernels -> await(compiled))) {
             for (int step = 0; step < 2_000; step++) {

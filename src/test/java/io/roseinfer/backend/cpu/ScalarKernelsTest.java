@@ -42,7 +42,7 @@ class ScalarKernelsTest {
 
     @ParameterizedTest
     @EnumSource(Activation.class)
-    void an_activation_agrees_with_its_definition(Activation activation) {
+    void activation_agrees_with_its_definition(Activation activation) {
         for (float x = -9; x <= 9; x += 0.0007f) {
             float[] value = {x};
             scalar.rows().activate(activation, value, 1);
@@ -67,10 +67,10 @@ class ScalarKernelsTest {
     void layer_norm_agrees(int width) {
         Random random = new Random(width);
         float[] x = KernelFixtures.normal(random, width);
-        float[] gain = KernelFixtures.normal(random, width);
+        float[] normWeights = KernelFixtures.normal(random, width);
         float[] bias = KernelFixtures.normal(random, width);
         float[] actual = new float[width];
-        scalar.rows().layerNorm(x, 0, gain, bias, 1e-5f, actual);
+        scalar.rows().layerNorm(x, 0, normWeights, bias, 1e-5f, actual);
         double mean = 0;
         double variance = 0;
         for (float value : x) {
@@ -80,16 +80,16 @@ class ScalarKernelsTest {
             variance += (value - mean) * (value - mean) / width;
         }
         for (int i = 0; i < width; i++) {
-            double expected = (x[i] - mean) / Math.sqrt(variance + 1e-5) * gain[i] + bias[i];
+            double expected = (x[i] - mean) / Math.sqrt(variance + 1e-5) * normWeights[i] + bias[i];
             assertThat((double) actual[i]).isCloseTo(expected, within(1e-5));
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 64, 768})
-    void rms_norm_agrees_where_epsilon_matters_and_where_not(int width) {
+    void rms_norm_agrees_with_and_without_effect_of_epsilon(int width) {
         Random random = new Random(width);
-        float[] gain = KernelFixtures.normal(random, width);
+        float[] normWeights = KernelFixtures.normal(random, width);
         for (float size : new float[] {1e-3f, 1f, 1e3f}) {
             float[] x = KernelFixtures.normal(random, width);
             double squares = 0;
@@ -98,9 +98,9 @@ class ScalarKernelsTest {
                 squares += (double) x[i] * x[i] / width;
             }
             float[] actual = new float[width];
-            scalar.rows().rmsNorm(x, 0, gain, 1e-5f, actual, 0);
+            scalar.rows().rmsNorm(x, 0, normWeights, 1e-5f, actual, 0);
             for (int i = 0; i < width; i++) {
-                double expected = x[i] / Math.sqrt(squares + 1e-5) * gain[i];
+                double expected = x[i] / Math.sqrt(squares + 1e-5) * normWeights[i];
                 assertThat((double) actual[i]).isCloseTo(expected, within(1e-5));
             }
         }

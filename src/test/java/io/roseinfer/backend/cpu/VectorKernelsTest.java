@@ -130,12 +130,12 @@ class VectorKernelsTest {
         Random random = new Random(bits);
         for (int width : SIZES) {
             float[] x = KernelFixtures.normal(random, width + 3);
-            float[] gain = KernelFixtures.normal(random, width);
+            float[] normWeights = KernelFixtures.normal(random, width);
             float[] bias = KernelFixtures.normal(random, width);
             float[] expected = new float[width];
             float[] actual = new float[width];
-            scalar.rows().layerNorm(x, 3, gain, bias, 1e-5f, expected);
-            vector.rows().layerNorm(x, 3, gain, bias, 1e-5f, actual);
+            scalar.rows().layerNorm(x, 3, normWeights, bias, 1e-5f, expected);
+            vector.rows().layerNorm(x, 3, normWeights, bias, 1e-5f, actual);
             assertThat(actual).as("width %d", width).isEqualTo(expected);
         }
     }
@@ -147,12 +147,12 @@ class VectorKernelsTest {
         Random random = new Random(bits);
         for (int width : SIZES) {
             float[] x = KernelFixtures.normal(random, width + 3);
-            float[] gain = KernelFixtures.normal(random, width);
+            float[] normWeights = KernelFixtures.normal(random, width);
             float[] expected = new float[width + 2];
             float[] actual = new float[width + 2];
-            scalar.rows().rmsNorm(x, 3, gain, 1e-5f, expected, 2);
-            vector.rows().rmsNorm(x, 3, gain, 1e-5f, actual, 2);
-            vector.rows().rmsNorm(x, 3, gain, 1e-5f, x, 3);
+            scalar.rows().rmsNorm(x, 3, normWeights, 1e-5f, expected, 2);
+            vector.rows().rmsNorm(x, 3, normWeights, 1e-5f, actual, 2);
+            vector.rows().rmsNorm(x, 3, normWeights, 1e-5f, x, 3);
             assertThat(actual).as("width %d", width).isEqualTo(expected);
             assertThat(Arrays.copyOfRange(x, 3, width + 3))
                     .as("width %d, in place", width)

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Compares logits of small models of other families on a GPU with those of the scalar kernels in fp32 or, for int8 weights, int8: whole
+ * Compares a GPU's logits of small models of other families with the scalar kernels in fp32 or, for int8 weights, int8: whole
  * prompts, chunks together with other rows, and token by token in graphs.
  */
 @RequiresCuda
@@ -78,7 +78,7 @@ class CudaBlockParityTest {
         models.put("norms over heads", gated(96, 4, 2, 64).qkNorms().build());
         Positions halfTurned = new Positions.Rope(100, 6, new Positions.Scaling.None());
         models.put(
-                "heads of 12, half turned",
+                "heads of 12, half rotated",
                 gated(84, 7, 7, 12).qkNorms().positions(halfTurned).build());
         models.put(
                 "no positions",

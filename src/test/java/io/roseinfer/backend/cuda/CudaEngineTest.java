@@ -101,7 +101,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @FieldSource("io.roseinfer.golden.Golden#ALL")
-    void fp32_greedy_matches_hugging_face_alone_and_batched(String name) {
+    void fp32_greedy_matches_hugging_face_solo_and_batched(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
             assertThat(engine.generate(request(golden, 0)).ids()).isEqualTo(golden.greedy(0));
@@ -136,7 +136,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void fp32_chunked_prefill_changes_nothing() {
+    void fp32_chunked_prefill_keeps_the_tokens() {
         Golden golden = Golden.read("gpt2-random");
         SchedulerOptions chunked = SchedulerOptions.builder()
                 .chunkedPrefill(true)
@@ -157,7 +157,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void batch_invariant_fp16_is_bit_identical_alone_and_batched() {
+    void batch_invariant_fp16_is_bit_identical_solo_and_batched() {
         Golden golden = Golden.read("gpt2-random");
         withEngine(golden, FP16.withBatchInvariant(true), SchedulerOptions.defaults(), (engine, runner) -> {
             List<GenerationRequest> requests = requests(golden).stream()
@@ -206,7 +206,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void sampled_tokens_are_the_same_alone_and_batched() {
+    void sampled_tokens_are_equal_solo_and_batched() {
         Golden golden = Golden.read("builtin-tiny");
         List<GenerationRequest> requests = new ArrayList<>();
         for (int seed = 0; seed < 12; seed++) {
@@ -311,7 +311,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void poisoned_pool_changes_nothing(boolean graphs) {
+    void poisoned_pool_keeps_the_tokens(boolean graphs) {
         Golden golden = Golden.read("gpt2-random");
         List<List<String>> seen = new ArrayList<>();
         for (boolean poison : new boolean[] {false, true}) {

@@ -119,7 +119,7 @@ final class LayerTable {
                 Arena arena = Arena.ofShared()) {
             Weights kept = OtherSource.of(files.weights(), new Kept(files.source(), arena));
             DType stored = files.weights().matrixType();
-            System.out.printf("%n%s (%s), logits of CUDA less those of the CPU in fp32%n", name, stored);
+            System.out.printf("%n%s (%s), logits on CUDA minus logits on the CPU in fp32%n", name, stored);
             System.out.println("| blocks | largest logit | fp32 prefill | fp32 decode | fp16 prefill | fp16 decode"
                     + " | bf16 prefill | bf16 decode |");
             System.out.println("|---|---|---|---|---|---|---|---|");

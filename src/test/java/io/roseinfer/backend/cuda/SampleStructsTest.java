@@ -56,7 +56,7 @@ class SampleStructsTest {
         } catch (IOException e) {
             there = false;
         }
-        assumeTrue(there, "there is no gcc");
+        assumeTrue(there, "needs gcc");
     }
 
     private static String line(StructLayout struct, MemoryLayout field) {

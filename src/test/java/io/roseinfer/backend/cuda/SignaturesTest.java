@@ -98,7 +98,7 @@ class SignaturesTest {
         assertThat(images().kernels(target))
                 .hasSizeGreaterThan(30)
                 .allSatisfy(kernel -> assertThat(images().arguments(target, kernel))
-                        .as("%s, as it was compiled for %s", kernel, target)
+                        .as("%s, compiled for %s", kernel, target)
                         .isEqualTo(declared.of(kernel).arguments().stream()
                                 .map(argument -> argument.kind().ptx)
                                 .collect(Collectors.joining(" "))));

@@ -66,7 +66,7 @@ class StepShapesTest {
             int panels = ModelShape.roundUp(width, 128) / weights.panelWidth();
             for (GemmPlan plan : gemmsOf(kernels)) {
                 assertTile(plan, plan.tile(false, panels, weights));
-                assertTurns(plan, plan.tile(false, panels, weights), panels);
+                assertRotation(plan, plan.tile(false, panels, weights), panels);
             }
             assertTile(kernels.tiles().head(), kernels.tiles().head().tile(true, panels, weights));
         }
@@ -94,7 +94,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"64, 64, 393", "128, 100, 132", "128, 256, 66", "128, 20000, 1"})
-    void persistent_head_grid_is_what_runs_at_once(int batch, int rows, int blocks) {
+    void persistent_head_grid_fits_the_device_at_once(int batch, int rows, int blocks) {
         GemmPlan plan = new GemmPlan(batch, 1, 4);
         assertThat(plan.across(true, rows, 50_304, 132)).isEqualTo(blocks);
         assertThat(plan.across(true, rows, 256, 132)).isLessThanOrEqualTo(2);
@@ -102,7 +102,7 @@ class StepShapesTest {
     }
 
     /** Two warpgroups alternate over the stages of these tiles, and a stage must return to the same one. */
-    private static void assertTurns(GemmPlan plan, GemmPlan.Tile tile, int panels) {
+    private static void assertRotation(GemmPlan plan, GemmPlan.Tile tile, int panels) {
         if (Math.ceilDiv(panels, plan.cluster()) > tile.stages() && plan.batch() <= 64) {
             assertThat(tile.stages() % 2).as("alternating stages of %s", plan).isZero();
             assertThat(tile.stages()).isGreaterThanOrEqualTo(4);

@@ -57,13 +57,13 @@ class StepWaitTest {
         });
     }
 
-    private void mail(int sample, int token) {
+    private void writeToken(int sample, int token) {
         words.setAtIndex(ValueLayout.JAVA_LONG, sample, (long) STEP << 32 | token);
     }
 
     @Test
     void idle_stream_with_a_missing_token_is_a_failure() {
-        mail(1, 42);
+        writeToken(1, 42);
         assertThatThrownBy(() -> wait(() -> DriverStatus.SUCCESS).forTokens(tokenSlots, 2, STEP, inputs(1)))
                 .isInstanceOf(DeviceFailure.class)
                 .hasMessageStartingWith("device cuda:0: waiting for step 5: the step ended without its tokens;");
@@ -71,9 +71,9 @@ class StepWaitTest {
 
     @Test
     void token_that_arrives_with_the_end_of_the_stream_is_accepted() {
-        mail(1, 42);
+        writeToken(1, 42);
         wait(() -> {
-                    mail(0, 7);
+                    writeToken(0, 7);
                     return DriverStatus.SUCCESS;
                 })
                 .forTokens(tokenSlots, 2, STEP, inputs(1));
@@ -118,7 +118,7 @@ class StepWaitTest {
     /** An H200 at half its maximum issue rate for attention, and 2 TFLOP/s fp32 for matrices. */
     @ParameterizedTest
     @CsvSource({"llama-3.1-8b, 131072", "llama-3.2-1b, 131072", "qwen3-0.6b, 40960"})
-    void the_longest_prompt_has_time_for_the_slowest_kernels(String model, int tokens) {
+    void longest_prompt_has_time_for_the_slowest_kernels(String model, int tokens) {
         ModelShape shape =
                 ModelShape.of(Families.shape(model).orElseThrow(), ElementType.F32, KvPrecision.AUTO, Shard.WHOLE);
         double keys = 0.5 * tokens * tokens * shape.heads() * shape.spec().layers();

@@ -68,7 +68,7 @@ class TileTableTest {
         requireTiles(TABLE.invariant(), ElementType.INT8);
     }
 
-    /** The limits are those of {@code gemm_entries.cuh}. */
+    /** Checks the limits of {@code gemm_entries.cuh}. */
     private static void requireTiles(List<Size> plan, ElementType weights) {
         for (TilePlan line : lines(plan)) {
             for (int i = 0; i < line.matrices().size(); i++) {

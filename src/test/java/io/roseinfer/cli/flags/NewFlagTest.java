@@ -16,7 +16,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Follows {@code add-a-flag.md}: a flag is a field of a group, and nothing lists it. */
+/** Follows {@code add-a-flag.md}: a flag is only a field of a group. */
 class NewFlagTest {
     private static final int MAX_DEPTH = 7;
 

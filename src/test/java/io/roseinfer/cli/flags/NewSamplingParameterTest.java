@@ -22,7 +22,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Follows {@code add-a-sampling-parameter.md}: a constant of {@link Parameter} is all that readers of names need. */
+/** Follows {@code add-a-sampling-parameter.md}: readers of names need only a constant of {@link Parameter}. */
 class NewSamplingParameterTest {
     /** A command with sampling flags. */
     @Command(name = "sample")

@@ -92,7 +92,7 @@ class Gpt2ConfigTest {
                     "eos_token_id":1.5       | eos_token_id
                     "eos_token_id":[1,[2]]   | eos_token_id
                     "eos_token_id":true      | eos_token_id""")
-    void a_bad_field_is_refused_by_name(String field, String named) {
+    void invalid_field_is_rejected_by_name(String field, String named) {
         assertThatThrownBy(() -> with(field))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("m/config.json")
@@ -108,7 +108,7 @@ class Gpt2ConfigTest {
                     {}                                       | model_type
                     {"model_type":"gpt2","layer_norm_epsilon":NaN} | JSON
                     {"model_type":"gpt2"} x                  | JSON""")
-    void other_configuration_is_refused(String json, String named) {
+    void unsupported_configuration_is_rejected(String json, String named) {
         assertThatThrownBy(() -> parse(json)).isInstanceOf(BadModel.class).hasMessageContaining(named);
     }
 

@@ -130,7 +130,7 @@ class Gpt2WeightsTest {
     }
 
     @Test
-    void tied_head_of_another_shape_is_refused() {
+    void tied_head_of_another_shape_is_rejected() {
         ModelDirectory model = ModelDirectory.at(directory).put("lm_head.weight", new long[] {1, 8}, new float[8]);
         assertThatThrownBy(() -> open(model))
                 .isInstanceOf(BadModel.class)

@@ -118,7 +118,7 @@ class LlamaTest {
                     "rope_parameters":{"rope_type":"default","partial_rotary_factor":0.5} | partial_rotary_factor
                     "partial_rotary_factor":0.5            | partial_rotary_factor
                     "eos_token_id":"x"                     | eos_token_id""")
-    void what_is_not_supported_is_refused_by_name(String field, String named) {
+    void unsupported_setting_is_rejected_by_name(String field, String named) {
         assertThatThrownBy(() -> with(field))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("m/config.json")

@@ -105,8 +105,8 @@ public final class ModelDirectory {
      */
     public ModelDirectory amplify(float factor) {
         tensors.forEach((name, tensor) -> {
-            boolean gain = tensor.shape.length == 1 && name.endsWith(".weight");
-            for (int i = 0; !gain && i < tensor.values.length; i++) {
+            boolean isNorm = tensor.shape.length == 1 && name.endsWith(".weight");
+            for (int i = 0; !isNorm && i < tensor.values.length; i++) {
                 tensor.values[i] *= factor;
             }
         });

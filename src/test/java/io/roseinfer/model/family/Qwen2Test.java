@@ -40,7 +40,7 @@ class Qwen2Test {
     }
 
     @Test
-    void window_that_is_used_is_that_of_the_layers_from_max_window_layers_on() {
+    void window_applies_from_max_window_layers_on() {
         assertThat(
                         Configs.windows(
                                 Configs.spec(
@@ -68,7 +68,7 @@ class Qwen2Test {
     }
 
     @Test
-    void queries_keys_and_values_have_biases_and_nothing_else_has() {
+    void only_queries_keys_and_values_have_biases() {
         try (ModelFiles files = Golden.read("qwen2").open()) {
             Weights.Block block = files.weights().blocks().getFirst();
             assertThat(block.qkv().bias()).isPresent();

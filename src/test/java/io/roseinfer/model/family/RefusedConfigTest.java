@@ -43,7 +43,7 @@ class RefusedConfigTest {
                     gpt_neox | "hidden_size":60,"num_attention_heads":4,"rotary_pct":1 | must be even
                     gpt_neox | "hidden_act":"mish"                                     | hidden_act
                     gpt_neox | "attention_bias":"yes"                                  | attention_bias""")
-    void what_is_not_supported_is_refused_by_name(String type, String members, String named) {
+    void unsupported_setting_is_rejected_by_name(String type, String members, String named) {
         assertThatThrownBy(() -> Configs.spec(type, members))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("m/config.json")

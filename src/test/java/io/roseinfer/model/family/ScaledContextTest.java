@@ -55,7 +55,7 @@ class ScaledContextTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"1e-9", "1e9"})
-    void factor_that_gives_no_usable_context_is_refused(String factor) {
+    void factor_that_gives_no_usable_context_is_rejected(String factor) {
         assertThatThrownBy(
                         () -> Configs.spec("llama", "\"rope_scaling\":{\"type\":\"linear\",\"factor\":" + factor + "}"))
                 .isInstanceOf(BadModel.class)

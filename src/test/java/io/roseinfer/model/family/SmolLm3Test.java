@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** SmolLM3's configurations; goldens test its numbers. */
 class SmolLm3Test {
-    private static List<Boolean> turning(String... members) {
+    private static List<Boolean> layersWithRope(String... members) {
         ModelSpec spec = Configs.spec("smollm3", members);
         return IntStream.range(0, spec.layers())
                 .mapToObj(layer -> spec.block(layer).positions() instanceof Rope)
@@ -31,13 +31,13 @@ class SmolLm3Test {
 
     @Test
     void every_nth_layer_has_no_positions() {
-        assertThat(turning("\"num_hidden_layers\":5,\"no_rope_layer_interval\":2"))
+        assertThat(layersWithRope("\"num_hidden_layers\":5,\"no_rope_layer_interval\":2"))
                 .containsExactly(true, false, true, false, true);
     }
 
     @Test
     void list_of_layers_takes_precedence_over_the_interval_and_may_be_longer_than_the_model() {
-        assertThat(turning("\"num_hidden_layers\":3,\"no_rope_layer_interval\":2,\"no_rope_layers\":[0,1,1,0]"))
+        assertThat(layersWithRope("\"num_hidden_layers\":3,\"no_rope_layer_interval\":2,\"no_rope_layers\":[0,1,1,0]"))
                 .containsExactly(false, true, true);
     }
 

@@ -88,7 +88,7 @@ class GenerationConfigTest {
     }
 
     @Test
-    void fields_that_are_not_supported_are_named_once_if_they_have_an_effect() {
+    void unsupported_fields_with_an_effect_are_named_once() {
         read(
                 "{\"suppress_tokens\":[1],\"stop_strings\":[\"x\"],\"no_repeat_ngram_size\":1,\"num_beams\":4,\"typical_p\":0.9}");
         assertThat(warnings)
@@ -103,7 +103,7 @@ class GenerationConfigTest {
     }
 
     @Test
-    void penalty_alone_is_greedy() {
+    void penalty_without_temperature_is_greedy() {
         assertThat(read("{\"repetition_penalty\":1.1}").requestsSampling()).isFalse();
     }
 

@@ -56,14 +56,14 @@ class ModelFilesTest {
     }
 
     @Test
-    void directory_in_place_of_the_configuration_is_refused() throws IOException {
+    void directory_in_place_of_the_configuration_is_rejected() throws IOException {
         Files.delete(directory.resolve("config.json"));
         Files.createDirectory(directory.resolve("config.json"));
         assertRefused("config.json", "cannot be read");
     }
 
     @Test
-    void configuration_of_another_vocabulary_than_the_weights_is_refused() throws IOException {
+    void configuration_of_another_vocabulary_than_the_weights_is_rejected() throws IOException {
         try (ModelFiles sound = ModelFiles.openDirectory("m", directory)) {
             int rows = sound.spec().vocabularySize();
             edit("config.json", "\"vocab_size\": " + rows, "\"vocab_size\": " + (rows + 1));
@@ -72,13 +72,13 @@ class ModelFilesTest {
     }
 
     @Test
-    void unsupported_weight_type_is_refused_by_name() throws IOException {
+    void unsupported_weight_type_is_rejected_by_name() throws IOException {
         edit("model.safetensors", "\"BF16\"", "\"I16\" ");
         assertRefused("is I16, supported weight types are F32, F16 and BF16");
     }
 
     @Test
-    void quantized_weights_are_refused_by_their_method() throws IOException {
+    void quantized_weights_are_rejected_by_their_method() throws IOException {
         edit("config.json", "\"model_type\"", "\"quantization_config\":{\"quant_method\":\"awq\"},\"model_type\"");
         assertThatThrownBy(() -> ModelFiles.requireSupported("m", directory.resolve("config.json"), 0))
                 .isInstanceOf(BadModel.class)
@@ -108,7 +108,7 @@ class ModelFilesTest {
         "F8_E4M3, quantized checkpoints are not supported",
         "F64, convert the weights to F32"
     })
-    void weights_of_another_type_say_what_to_do(DType type, String remedy) throws IOException {
+    void unsupported_weight_type_suggests_a_remedy(DType type, String remedy) throws IOException {
         ModelDirectory.at(directory).store("ln_f.bias", type).write();
         assertRefused("ln_f.bias is " + type, remedy);
     }
@@ -136,7 +136,7 @@ class ModelFilesTest {
     }
 
     @Test
-    void broken_generation_configuration_is_refused_by_its_own_name() throws IOException {
+    void malformed_generation_configuration_is_rejected_by_its_name() throws IOException {
         Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\":\"x\"}");
         assertRefused("generation_config.json", "eos_token_id is \"x\"");
     }

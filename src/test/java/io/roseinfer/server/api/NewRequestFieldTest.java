@@ -96,7 +96,7 @@ class NewRequestFieldTest {
                 "\"1\" | tier is the string \"1\"; it must be an integer",
                 "[1] | tier is a list; it must be an integer"
             })
-    void both_endpoints_refuse_another_value_by_name(String value, String message) throws Exception {
+    void both_endpoints_reject_other_values_by_name(String value, String message) throws Exception {
         assertThat(read("\"tier\":" + value)).isEqualTo(message + ", " + message);
     }
 }

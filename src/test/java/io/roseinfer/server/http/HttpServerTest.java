@@ -177,8 +177,7 @@ class HttpServerTest {
                 "X: a\rb",
                 "X\nY: a"
             })
-    void ambiguous_body_length_and_malformed_header_are_refused_and_nothing_after_them_is_read(String header)
-            throws IOException {
+    void ambiguous_body_length_or_malformed_header_ends_the_connection(String header) throws IOException {
         RawClient client = client();
         Answer answer = client.call(withHeader(header) + "ab" + RawClient.get("/smuggled"));
         assertThat(answer.status()).isEqualTo(400);
@@ -189,7 +188,7 @@ class HttpServerTest {
 
     /** By its chunks the body is empty and the rest another request; by its length all of it is the body. */
     @Test
-    void a_body_with_two_lengths_that_are_both_well_formed_is_refused() throws IOException {
+    void body_with_two_well_formed_lengths_is_rejected() throws IOException {
         String rest = "0\r\n\r\n" + RawClient.get("/smuggled");
         RawClient client = client();
         String header = "Content-Length: " + rest.length() + "\r\nTransfer-Encoding: chunked";
@@ -207,7 +206,7 @@ class HttpServerTest {
                 "GET / HTTP/1.1\nHost: a\n\n",
                 "hello\r\n\r\n"
             })
-    void invalid_request_is_refused(String bytes) throws IOException {
+    void invalid_request_is_rejected(String bytes) throws IOException {
         RawClient client = client();
         assertThat(client.call(bytes).status()).isEqualTo(400);
         assertThat(client.rest()).isEmpty();
@@ -215,7 +214,7 @@ class HttpServerTest {
     }
 
     @Test
-    void too_large_headers_are_refused() throws IOException {
+    void too_large_headers_are_rejected() throws IOException {
         assertThat(client().call(withHeader("X: " + "a".repeat(20_000))).status())
                 .isEqualTo(431);
         String many = "X: a\r\n".repeat(100) + "Y: a";
@@ -226,7 +225,7 @@ class HttpServerTest {
     }
 
     @Test
-    void a_body_that_is_announced_too_large_is_refused_before_it_comes() throws IOException {
+    void body_announced_too_large_is_rejected_before_it_arrives() throws IOException {
         RawClient client = client();
         assertThat(client.call(withHeader("Content-Length: 4194305")).status()).isEqualTo(413);
         assertThat(client.rest()).isEmpty();
@@ -234,7 +233,7 @@ class HttpServerTest {
     }
 
     @Test
-    void a_body_that_grows_too_large_is_refused() throws IOException {
+    void body_that_grows_too_large_is_rejected() throws IOException {
         RawClient client = client();
         client.send(withHeader("Transfer-Encoding: chunked"));
         String chunk = "100000\r\n" + "a".repeat(1 << 20) + "\r\n";
@@ -400,7 +399,7 @@ class HttpServerTest {
 
     /** Stalled uploads reserve at most half of the memory for bodies: short requests are still served. */
     @Test
-    void large_bodies_beyond_the_budget_are_refused_and_small_ones_served() throws IOException {
+    void large_bodies_beyond_the_budget_are_rejected_and_small_ones_served() throws IOException {
         restart(HttpLimits.defaults().withHeldBytes(8 << 20));
         String half = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n" + "x".repeat(1_900_000);
         List<RawClient> uploads = new ArrayList<>();
@@ -424,7 +423,7 @@ class HttpServerTest {
     }
 
     @Test
-    void nothing_is_read_after_a_last_request() throws IOException {
+    void reading_stops_after_the_last_request() throws IOException {
         RawClient client = client();
         client.send("GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + RawClient.get("/b"));
         assertThat(client.answer().body()).isEqualTo("/a 0");
@@ -442,7 +441,7 @@ class HttpServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/brief", "/later", "/a"})
-    void head_is_answered_with_the_headers_of_get_alone(String path) throws IOException {
+    void head_response_has_only_the_headers_of_get(String path) throws IOException {
         RawClient client = client();
         Answer get = client.call(RawClient.get(path));
         Answer head =
@@ -454,7 +453,7 @@ class HttpServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"http://host/a?b=c", "HTTPS://host:1/a?b=c"})
-    void a_target_with_scheme_and_host_is_its_path(String target) throws IOException {
+    void target_with_scheme_and_host_means_its_path(String target) throws IOException {
         assertThat(client().call(RawClient.get(target)).body()).isEqualTo("/a 0");
         assertThat(client().call(RawClient.get("http://host?b=c")).body()).isEqualTo("/ 0");
         assertThat(echo.calls).extracting(HttpCall::query).containsOnly("b=c");

@@ -127,7 +127,7 @@ class PumpTest {
     }
 
     @Test
-    void a_client_without_chunks_gets_the_bytes_alone() throws IOException {
+    void client_without_chunked_encoding_gets_plain_bytes() throws IOException {
         Pieces pieces = new Pieces();
         String all = fill(pieces);
         assertThat(answer("GET / HTTP/1.0\r\n\r\n").body()).isEqualTo(all);

@@ -72,7 +72,7 @@ final class StalledReader {
                 long taken = client.rest().length();
                 System.out.printf(
                         Locale.ROOT,
-                        "cut %.2f s after the last byte was made; %d KiB made, of which the system had %d KiB%n",
+                        "disconnected %.2f s after the last byte was produced; %d KiB produced, %d KiB of it in the system%n",
                         (cutNanos - source.lastNanos) / 1e9,
                         source.appended >> 10,
                         taken >> 10);

@@ -61,20 +61,20 @@ final class ChatTemplatesTest {
     }
 
     @Test
-    void a_list_without_a_default_is_refused() throws IOException {
+    void list_without_a_default_is_rejected() throws IOException {
         write("tokenizer_config.json", "{\"chat_template\": [{\"name\": \"rag\", \"template\": \"x\"}]}");
         BadModel refused = assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory, Map.of()));
         assertTrue(refused.getMessage().contains("none named \"default\""), refused.getMessage());
     }
 
     @Test
-    void a_template_of_another_type_is_refused() throws IOException {
+    void template_of_another_type_is_rejected() throws IOException {
         write("chat_template.json", "{\"chat_template\": 5}");
         assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory, Map.of()));
     }
 
     @Test
-    void a_file_that_is_not_utf_8_is_refused() throws IOException {
+    void file_with_invalid_utf_8_is_rejected() throws IOException {
         Files.write(directory.resolve("chat_template.jinja"), new byte[] {(byte) 0xff});
         assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory, Map.of()));
     }

@@ -194,7 +194,7 @@ public record Int4Weights() implements WeightFormat {
                 System.arraycopy(weights, k * COLUMNS, row, 0, COLUMNS);
                 for (int c = 0; c < COLUMNS; c++) {
                     float weight = row[c];
-                    // As integers, so that NaN is larger than any number.
+                    // Compared as integers, NaN is larger than any number.
                     if ((Float.floatToRawIntBits(weight) & MAGNITUDE)
                             > (Float.floatToRawIntBits(extreme[c]) & MAGNITUDE)) {
                         extreme[c] = weight;

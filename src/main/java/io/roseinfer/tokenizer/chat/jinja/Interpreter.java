@@ -138,7 +138,7 @@ final class Interpreter {
                 break;
             }
         }
-        // As in Jinja: unlike Python's, its else branch runs unless an iteration was completed.
+        // Like Jinja and unlike Python, run the else branch unless an iteration was completed.
         return completed ? Flow.ON : body(loop.otherwise(), scope.inner(), out);
     }
 

@@ -63,7 +63,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void load_without_the_library_names_what_was_missing() {
+    void failed_load_names_the_missing_library() {
         NativeLibrary absent = NativeLibrary.load("/io/roseinfer/native/none.so", folder);
         assertThat(absent.loaded()).isFalse();
         assertThat(absent.hasNvtx()).isFalse();

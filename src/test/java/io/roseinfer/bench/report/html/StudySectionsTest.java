@@ -25,7 +25,7 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.xml.sax.InputSource;
 
-/** Sweeps and comparisons on a page. */
+/** Tests of sweeps and comparisons in HTML reports. */
 class StudySectionsTest {
     private static Study study(Map<String, Double> bounds, Environment... machines) {
         return new Study(
@@ -61,7 +61,7 @@ class StudySectionsTest {
                 .parse(new InputSource(new StringReader(page.substring("<!DOCTYPE html>\n".length()))));
     }
 
-    /** The page of a results file's content. */
+    /** Returns the HTML report of a results file's content. */
     private static String page(String document) {
         return HtmlReport.of(
                 "r", HtmlReport.result("r.json", StrictJson.parse(document.getBytes(StandardCharsets.UTF_8))));

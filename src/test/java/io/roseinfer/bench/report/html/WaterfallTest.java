@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Requests and KV blocks over the engine's steps. */
+/** Tests of the waterfall and of the KV-usage chart. */
 class WaterfallTest {
     private static final Pattern PATH = Pattern.compile("<path class=\"b(\\d)\" d=\"([^\"]*)\"/>");
     private static final Pattern BOX = Pattern.compile("M([\\d.]+) ([\\d.]+)h([\\d.]+)v([\\d.]+)h-[\\d.]+z");
@@ -31,7 +31,7 @@ class WaterfallTest {
     private static final int QUEUE = 4;
     private static final int PREFILL = 5;
 
-    /** A rectangle of the page. */
+    /** A rectangle of the chart. */
     private record Box(double x, double y, double width, double height) {
         double end() {
             return x + width;
