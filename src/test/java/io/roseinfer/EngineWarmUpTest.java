@@ -57,7 +57,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void device_that_needs_no_warm_up_gets_none() {
+    void device_without_warm_up_gets_no_warm_up_requests() {
         assertThat(EngineWarmUp.budgetNanos(0, true, 8 * LEAST)).isZero();
     }
 

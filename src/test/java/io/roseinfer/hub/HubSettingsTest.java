@@ -72,7 +72,7 @@ class HubSettingsTest {
     }
 
     @Test
-    void token_is_none_if_implicit_tokens_are_disabled(@TempDir Path folder) throws IOException {
+    void token_is_absent_if_implicit_tokens_are_disabled(@TempDir Path folder) throws IOException {
         Files.writeString(folder.resolve("token"), "hf_login\n");
         Map<String, String> environment =
                 new HashMap<>(Map.of("HF_HOME", folder.toString(), "HF_HUB_DISABLE_IMPLICIT_TOKEN", "1"));

@@ -73,7 +73,7 @@ class SafetensorsFuzzTest {
     private Path directory;
 
     @Test
-    void bit_flips_are_accepted_or_refused() throws IOException {
+    void bit_flips_are_accepted_or_rejected() throws IOException {
         RandomGenerator random = random(1);
         for (int i = 0; i < ITERATIONS; i++) {
             byte[] file = valid(random);
@@ -87,7 +87,7 @@ class SafetensorsFuzzTest {
     }
 
     @Test
-    void structural_mutations_are_accepted_or_refused() throws IOException {
+    void structural_mutations_are_accepted_or_rejected() throws IOException {
         RandomGenerator random = random(2);
         for (int i = 0; i < ITERATIONS; i++) {
             byte[] file = valid(random);

@@ -106,7 +106,7 @@ class OperatorRecorderTest {
 
     /** Layers with windows of 5, 23 and all tokens; 7 query heads of size 12 and one KV head. */
     @Test
-    void parts_of_layers_with_windows_count_what_their_queries_see() {
+    void windowed_layers_count_only_keys_in_their_window() {
         TestModel model = TestModel.random(TestModel.windowed(), 1);
         CpuOptions options = new CpuOptions(2, Precision.FP32, KernelChoice.SCALAR);
         RunnerLimits limits = new RunnerLimits(4, 64, BLOCK_SIZE, 0);

@@ -20,7 +20,7 @@ final class StatementsTest {
     private final JsonNode goldens = ChatGoldens.read("statements.json");
 
     @TestFactory
-    Stream<DynamicTest> what_jinja_gives() {
+    Stream<DynamicTest> statements_render_like_jinja() {
         Map<String, JsonNode> variables = new HashMap<>();
         goldens.get("variables").properties().forEach(entry -> variables.put(entry.getKey(), entry.getValue()));
         Conversation empty =
