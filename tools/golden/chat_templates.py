@@ -127,7 +127,7 @@ CONVERSATIONS = {
     "assistant first": {"messages": [message("assistant", "Hi."), USER], "add_generation_prompt": True},
     "system later": {"messages": [USER, message("system", "Late."), USER], "add_generation_prompt": True},
     "unknown role": {"messages": [message("critic", "Bad.")], "add_generation_prompt": True},
-    "nobody": {"messages": [], "add_generation_prompt": True},
+    "no_message": {"messages": [], "add_generation_prompt": True},
     "date given": {"messages": [USER], "date_string": "1 Jan 2000", "add_generation_prompt": True},
 }
 

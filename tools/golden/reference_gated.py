@@ -45,13 +45,13 @@ def frequencies(rope, size):
         return plain / factor, 1.0
     if kind == "llama3":  # long wavelengths are stretched, and some of the middle ones in part
         low, high = rope["low_freq_factor"], rope["high_freq_factor"]
-        turns = original * plain / (2.0 * math.pi)
-        kept = np.clip((turns - low) / (high - low), 0.0, 1.0)
+        rotations = original * plain / (2.0 * math.pi)
+        kept = np.clip((rotations - low) / (high - low), 0.0, 1.0)
         return plain * (kept + (1.0 - kept) / factor), 1.0
     assert kind == "yarn"
 
-    def pair(turns):
-        return size * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(rope["rope_theta"]))
+    def pair(rotations):
+        return size * math.log(original / (rotations * 2 * math.pi)) / (2 * math.log(rope["rope_theta"]))
 
     low = max(math.floor(pair(rope.get("beta_fast", 32))), 0)
     high = min(math.ceil(pair(rope.get("beta_slow", 1))), size - 1)
@@ -60,15 +60,15 @@ def frequencies(rope, size):
     return plain * (kept + (1.0 - kept) / factor), sharper
 
 
-def rotate(x, rope, size, neighbours=False):
+def rotate(x, rope, size, adjacent=False):
     """`x` is [head, position, head size]; the first `size` elements rotate: i with i + size/2."""
     frequency, factor = frequencies(rope, size)
     angle = np.arange(x.shape[1], dtype=np.float64)[:, None] * frequency[None, :]
     cos, sin = np.cos(angle) * factor, np.sin(angle) * factor
     half = size // 2
-    first, second = (x[..., 0:size:2], x[..., 1:size:2]) if neighbours else (x[..., :half], x[..., half:size])
-    turned = first * cos - second * sin, second * cos + first * sin
-    joined = np.stack(turned, axis=-1).reshape(*x.shape[:-1], size) if neighbours else np.concatenate(turned, axis=-1)
+    first, second = (x[..., 0:size:2], x[..., 1:size:2]) if adjacent else (x[..., :half], x[..., half:size])
+    rotated = first * cos - second * sin, second * cos + first * sin
+    joined = np.stack(rotated, axis=-1).reshape(*x.shape[:-1], size) if adjacent else np.concatenate(rotated, axis=-1)
     return np.concatenate((joined, x[..., size:]), axis=-1)
 
 
@@ -84,7 +84,7 @@ def attend(q, k, v, window):
     return (weights @ v).transpose(1, 0, 2).reshape(length, -1)
 
 
-def turns(config, layer):
+def uses_rope(config, layer):
     """Returns whether a layer has RoPE."""
     if config["model_type"] != "smollm3":
         return True
@@ -103,7 +103,7 @@ def window(config, layer):
         return None
     if "layer_types" in config:
         return size if config["layer_types"][layer] == "sliding_attention" else None
-    slides = not turns(config, layer) if kind == "smollm3" else layer >= config["max_window_layers"]
+    slides = not uses_rope(config, layer) if kind == "smollm3" else layer >= config["max_window_layers"]
     return size if slides else None
 
 
@@ -116,7 +116,7 @@ def attention(x, w, block, layer, config):
     heads, shared, size = config["num_attention_heads"], config["num_key_value_heads"], head_size(config)
     of_output = config.get("attention_bias", False)
     biased = config.get("query bias", config["model_type"] == "qwen2" or of_output)
-    neighbours = config.get("rotated pairs") == "neighbours"
+    adjacent = config.get("rotated pairs") == "adjacent"
 
     def split(name, count):
         return linear(x, w, block + name, biased).reshape(length, count, size).transpose(1, 0, 2)
@@ -125,8 +125,8 @@ def attention(x, w, block, layer, config):
         normed = config["model_type"] == "qwen3" and config.get("head norms") != "none"
         late = config.get("head norms") == "late"
         normalized = (lambda y: rms_norm(y, w[block + norm + ".weight"], config["rms_norm_eps"])) if normed else (lambda y: y)
-        turned = (lambda y: rotate(y, rotary(config), size, neighbours)) if turns(config, layer) else (lambda y: y)
-        return normalized(turned(heads)) if late else turned(normalized(heads))
+        rotated = (lambda y: rotate(y, rotary(config), size, adjacent)) if uses_rope(config, layer) else (lambda y: y)
+        return normalized(rotated(heads)) if late else rotated(normalized(heads))
 
     q, k, v = position(split("q_proj", heads), "q_norm"), position(split("k_proj", shared), "k_norm"), split("v_proj", shared)
     strided = config.get("key head of a query head") == "strided"

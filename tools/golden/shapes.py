@@ -97,8 +97,8 @@ def neox(**fields) -> dict:
 ABSENT = object()
 
 # Readings of the architecture, not of a field, that the witness can get wrong on purpose.
-LLAMA_MISREADINGS = {"rotated pairs": "neighbours", "key head of a query head": "strided", "gate": "second"}
-TURNED = {"rotated pairs": "neighbours", "gate": "second"}
+LLAMA_MISREADINGS = {"rotated pairs": "adjacent", "key head of a query head": "strided", "gate": "second"}
+ROTATED_PAIRS = {"rotated pairs": "adjacent", "gate": "second"}
 
 SMALL = [
     Golden(
@@ -165,7 +165,7 @@ SMALL = [
         dtype="F16",
         prompt_lengths=(1, 7, 33),
         greedy=24,
-        flips={"rope_parameters": {"rope_type": "default", "rope_theta": 100.0}, **TURNED},
+        flips={"rope_parameters": {"rope_type": "default", "rope_theta": 100.0}, **ROTATED_PAIRS},
     ),
     Golden(
         "qwen2",
@@ -177,7 +177,7 @@ SMALL = [
         prefix="model.",
         prompt_lengths=(1, 7, 40),
         greedy=24,
-        flips={"use_sliding_window": True, "query bias": False, "rope_theta": 10000.0, "rms_norm_eps": 1e-6, **TURNED},
+        flips={"use_sliding_window": True, "query bias": False, "rope_theta": 10000.0, "rms_norm_eps": 1e-6, **ROTATED_PAIRS},
     ),
     Golden(
         "qwen2-window",
@@ -228,7 +228,7 @@ SMALL = [
         prefix="model.",
         prompt_lengths=(1, 7, 8, 9, 33),
         greedy=24,
-        flips={"sliding_window": 9, **TURNED},
+        flips={"sliding_window": 9, **ROTATED_PAIRS},
     ),
     Golden(
         "mistral-wide-heads",
@@ -251,7 +251,7 @@ SMALL = [
         prefix="model.",
         prompt_lengths=(1, 7, 33),
         greedy=24,
-        flips={"no_rope_layer_interval": 3, "no_rope_layers": [0, 1, 0, 1, 0], "rope_theta": 10000.0, **TURNED},
+        flips={"no_rope_layer_interval": 3, "no_rope_layers": [0, 1, 0, 1, 0], "rope_theta": 10000.0, **ROTATED_PAIRS},
     ),
     Golden(
         "smollm3-window",

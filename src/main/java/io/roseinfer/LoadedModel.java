@@ -252,11 +252,11 @@ public final class LoadedModel implements AutoCloseable {
     }
 
     /**
-     * Serves with options other than those of loading, which must not exceed them. Closing the engine leaves the model
+     * Serves with other options than the model was loaded with, which must not exceed them. Closing the engine leaves the model
      * loaded.
      *
      * @throws IllegalStateException if the model serves an engine that is open, or is closed itself
-     * @throws BadInput if the options exceed those of loading, or have another block size
+     * @throws BadInput if the options exceed the options of loading, or have another block size
      */
     public Engine serve(EngineOptions options) {
         return serve(options, Clock.system());

@@ -137,7 +137,7 @@ public final class Roseinfer {
     }
 
     /**
-     * Loads a model, sized for engine options that depend on it; those of the settings are ignored.
+     * Loads a model, sized for engine options that depend on it; the engine options of the settings are ignored.
      *
      * @param options is called before any weight is read, and may throw
      * @param downloads is notified of the progress of downloads

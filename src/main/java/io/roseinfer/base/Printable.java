@@ -8,7 +8,7 @@ public final class Printable {
     private Printable() {}
 
     /**
-     * Returns whether a code point only prints a glyph: it is no control, format, surrogate, private-use or unassigned
+     * Returns whether a code point only prints a glyph: not a control, format, surrogate, private-use or unassigned
      * one.
      */
     public static boolean isPrintable(int codePoint) {

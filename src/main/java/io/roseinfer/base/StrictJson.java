@@ -11,7 +11,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A strict JSON parser (RFC 8259): duplicate keys, trailing tokens, comments, NaN and nesting beyond
- * {@link Limits#JSON_DEPTH} are errors. Callers turn the exception into a message of their own, with the file's name.
+ * {@link Limits#JSON_DEPTH} are errors. Callers turn the exception into their own message, with the file's name.
  */
 public final class StrictJson {
     private static final JsonMapper MAPPER = documents();

@@ -119,7 +119,7 @@ public final class BatchOutput implements AutoCloseable {
         }
     }
 
-    /** Opens a file that no other batch process has open, as far as the file system can tell. */
+    /** Opens a file that no other batch process has open, as far as the file system knows. */
     private static FileChannel open(Path path, Set<? extends OpenOption> options) throws IOException {
         FileChannel channel = FileChannel.open(path, options);
         if (Files.isRegularFile(path) && !isLocked(channel)) {

@@ -12,7 +12,7 @@ import java.util.Optional;
  * and seeds derive from it, so they are the same in every run, regardless of order and retries.
  *
  * @param high the upper 64 bits
- * @param low the lower ones, of which the last two are zero: a table keeps the key's state there
+ * @param low the lower ones, the last two zero: a table keeps the key's state there
  */
 public record RequestKey(long high, long low) {
     /** Characters of its text. */

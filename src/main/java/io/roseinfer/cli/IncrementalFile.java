@@ -8,7 +8,7 @@ import java.util.function.BiConsumer;
 
 /**
  * A benchmark's file of completed parts, such as runs. It is rewritten after every part, so a later failure loses none of them. A pipe is
- * written once at the end, as its reader could not tell documents apart.
+ * written once at the end, as its reader could not separate documents.
  */
 final class IncrementalFile<T> implements AutoCloseable {
     private final Optional<ResultFile> file;

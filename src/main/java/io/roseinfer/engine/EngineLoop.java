@@ -126,7 +126,7 @@ final class EngineLoop {
         return load;
     }
 
-    /** Returns whether this loop has requests of its own, waiting or running. */
+    /** Returns whether this loop has requests, waiting or running. */
     boolean isBusy() {
         return !cancelled.isEmpty() || scheduler.hasWork() || pipeline.inFlight() > 0 || undelivered != null;
     }

@@ -39,7 +39,7 @@ public final class EngineWarmUp {
     /**
      * Returns how long to run warm-up requests after the kernels were warmed up. Engine code and kernels share the JIT
      * compiler. Kernels that compiled slowly indicate a busy machine, where the engine's code compiles slowly too. It
-     * is also queued behind the kernels.
+     * is also queued after the kernels.
      *
      * @param minNanos time the device asks for; 0 if its host code needs no warm-up
      * @param compiled whether the fastest kernels are compiled

@@ -41,7 +41,7 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     /**
-     * Requests by which a replica may exceed its share, so that one that is slow to wake does not keep work from the
+     * Requests by which a replica may exceed its share, so that a replica that is slow to wake does not keep work from the
      * others.
      */
     private static final int MAX_LEAD = 8;
@@ -388,7 +388,7 @@ final class SchedulerManager implements AutoCloseable {
         Replica unused = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
     }
 
-    /** Waits up to {@code limitNanos} for all workers to stop; returns one that has not, or null. */
+    /** Waits up to {@code limitNanos} for all workers to stop; returns a worker that has not stopped, or null. */
     private @Nullable Replica awaitStop(long limitNanos) {
         long startNanos = clock.nanos();
         for (Replica replica : replicas) {

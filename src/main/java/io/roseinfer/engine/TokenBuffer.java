@@ -74,7 +74,7 @@ final class TokenBuffer {
      * @param topIds the most likely tokens of the first token, then of the second and so on, the same number for each
      * @param topLogprobs their log-probabilities
      */
-    @SuppressWarnings("ArrayRecordComponent") // written in place; nobody compares them
+    @SuppressWarnings("ArrayRecordComponent") // written in place, never compared
     private record Columns(
             int[] ids,
             long[] stamps,

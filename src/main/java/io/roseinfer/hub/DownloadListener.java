@@ -12,7 +12,7 @@ public interface DownloadListener {
      * Called when more of a file has arrived.
      *
      * @param file its name in the repository
-     * @param bytesSoFar including those of earlier, interrupted downloads; decreases if a download restarts
+     * @param bytesSoFar including bytes of earlier, interrupted downloads; decreases if a download restarts
      * @param totalBytes -1 if unknown
      */
     void progress(String file, long bytesSoFar, long totalBytes);

@@ -282,7 +282,7 @@ public final class HubSettings {
                 .findFirst();
     }
 
-    /** Returns the names of the variables that are set, without their values, one of which is the token. */
+    /** Returns the names of the variables that are set, without their values, which include the token. */
     @Override
     public String toString() {
         return "HubSettings[offline=" + offline() + ", variables=" + new TreeSet<>(read(environment)) + "]";

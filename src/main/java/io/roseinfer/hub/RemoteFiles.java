@@ -43,7 +43,7 @@ final class RemoteFiles {
      * The hub's response.
      *
      * @param response the last response
-     * @param metadata the headers of the first redirect that describes a linked file, or those of the last response
+     * @param metadata the headers of the first redirect that describes a linked file, or else of the last response
      */
     private record HeadResult(HttpResponse<Void> response, HttpHeaders metadata, boolean redirected) {}
 

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 
 /**
- * All timestamps of one request, by one clock: those of the submitting thread and those of the engine.
+ * All timestamps of one request, by one clock, taken by the submitting thread and the engine.
  *
  * @param submitStartNanos just before the submit call
  * @param submitEndNanos just after it returned

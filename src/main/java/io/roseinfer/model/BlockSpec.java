@@ -51,12 +51,12 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
             return new Attention(heads, kvHeads, headSize, scale, window, softCap, true);
         }
 
-        /** Returns the width of the queries of one token, which is also that of the attention's output. */
+        /** Returns the width of the queries of one token, which is also the width of the attention's output. */
         public int queryWidth() {
             return heads * headSize;
         }
 
-        /** Returns the width of the keys of one token, which is also that of its values. */
+        /** Returns the width of the keys of one token, which is also the width of its values. */
         public int kvWidth() {
             return kvHeads * headSize;
         }
@@ -74,7 +74,7 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
      * @param inner width between the matrices
      */
     public record Mlp(int inner, Activation activation, boolean gated) {
-        /** Returns the outputs of the up projection, including those of the gate. */
+        /** Returns the outputs of the up projection, including the gate's. */
         public int outputs() {
             return gated ? 2 * inner : inner;
         }

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 /**
  * A matrix of a checkpoint, y = x·W + bias, and the tensors with its values: nothing is read before {@link #open}. Its
- * outputs are those of one tensor, or of several one after another, such as queries, keys and values stored separately.
+ * outputs belong to one tensor, or to several one after another, such as queries, keys and values stored separately.
  *
  * @param inputs length of x
  * @param outputs length of y
@@ -51,7 +51,7 @@ public record Matrix(List<Outputs> parts, int inputs, int outputs, Layout layout
                 : Optional.empty();
     }
 
-    /** Opens its tensors, which are valid as long as the arena; those of a file are mapped, not copied. */
+    /** Opens its tensors, which are valid as long as the arena; tensors of a file are mapped, not copied. */
     public OpenMatrix open(Arena arena) {
         return new OpenMatrix(this, arena);
     }

@@ -70,7 +70,7 @@ public record ModelSpec(
         return blocks.get(layer);
     }
 
-    /** Returns the attention of the first block, whose number and size of heads are those of every block. */
+    /** Returns the attention of the first block, whose number and size of heads every block has. */
     public Attention attention() {
         return blocks.getFirst().attention();
     }

@@ -27,7 +27,7 @@ public record Weights(
      * @param qkv queries, keys and values, one after another, each head by head
      * @param qkNorms the norms of query and key heads, if the block has them
      * @param output the attention's output projection
-     * @param inner the up projection of the MLP; with a gate, first all outputs of the gate, then those of up
+     * @param inner the up projection of the MLP; with a gate, first all outputs of the gate, then of up
      * @param down the down projection of the MLP
      * @param postNorms the norms over the outputs of attention and MLP, if the block has them
      */

@@ -55,7 +55,7 @@ public final class Scheduler {
     private int emptyPlans;
 
     /**
-     * Creates a scheduler with a waiting queue of its own.
+     * Creates a scheduler with a separate waiting queue.
      *
      * @param pool the KV blocks to allocate
      * @param maxStepTokens maximum tokens per step; without chunked prefill at least the longest possible sequence

@@ -59,7 +59,7 @@ final class RequestsInFlight implements RequestObserver {
         endedTokens.add(request.generatedTokens());
     }
 
-    /** Returns the tokens generated so far, including those of requests in flight. It never decreases. */
+    /** Returns the tokens generated so far, including requests in flight. It never decreases. */
     long generatedTokens() {
         long ended = endedTokens.sum();
         long live = running.keySet().stream()

@@ -90,7 +90,7 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
         return read.content().isEmpty() ? Optional.empty() : Optional.of(read.asSpecial());
     }
 
-    /** Returns these tokens, overridden by those of another file. */
+    /** Returns these tokens, overridden by another file's. */
     SpecialTokens overriddenBy(SpecialTokens file) {
         Map<String, Optional<AddedToken>> both = new LinkedHashMap<>(byRole);
         both.putAll(file.byRole);

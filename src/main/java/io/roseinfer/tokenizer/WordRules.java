@@ -144,7 +144,7 @@ record WordRules(boolean foldsCase, boolean anyLead, boolean newlines, Numbers n
         return i;
     }
 
-    /** Returns the end of a word of white space, all of which is in the Basic Multilingual Plane. */
+    /** Returns the end of a word of white space, which is always in the Basic Multilingual Plane. */
     private int spacesEnd(CharSequence text, int start, int end) {
         int run = runEnd(text, start, end, CharacterClass.SPACE);
         if (newlines) {

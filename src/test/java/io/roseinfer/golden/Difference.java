@@ -2,10 +2,10 @@ package io.roseinfer.golden;
 
 import java.util.Locale;
 
-/** How far apart two lists of numbers are. */
+/** The difference of two lists of numbers. */
 public record Difference(double max, double mean) {
 
-    /** Of two lists of one length; NaN anywhere is infinitely far. */
+    /** Returns the difference of two lists of one length; NaN anywhere is infinitely far. */
     public static Difference of(float[] seen, float[] expected) {
         if (seen.length != expected.length) {
             throw new IllegalArgumentException(seen.length + " numbers against " + expected.length);

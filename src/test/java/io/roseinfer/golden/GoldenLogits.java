@@ -14,7 +14,7 @@ import java.util.function.BiFunction;
 
 /** Computes with a runner every logits tensor that a golden holds. */
 public final class GoldenLogits {
-    /** How a runner is brought to the position whose logits are wanted. */
+    /** The way a runner reaches the position of the wanted logits. */
     public enum Way {
         /** All tokens up to it in one step. */
         PREFILL,

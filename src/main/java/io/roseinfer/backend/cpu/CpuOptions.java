@@ -9,7 +9,7 @@ import java.time.Duration;
  * The options of the CPU backend.
  *
  * @param threads worker threads; 0 for one per available processor
- * @param precision weight precision: that of a {@link WeightFormat}, or {@link Precision#AUTO}, which keeps bfloat16 checkpoints and
+ * @param precision weight precision: a {@link WeightFormat}'s, or {@link Precision#AUTO}, which keeps bfloat16 checkpoints and
  *     widens others to fp32, without loss
  * @param kernels which kernels; they do not change results
  * @param stallLimit how long a step's workers wait for one of them before the step and the runner fail. A large step takes longer, but

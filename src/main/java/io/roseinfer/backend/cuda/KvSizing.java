@@ -49,7 +49,7 @@ final class KvSizing {
                     device + ": " + least + " KV blocks of " + limits.blockSize() + " tokens need "
                             + DeviceMemory.mebibytes(least * bytes) + ", and "
                             + DeviceMemory.mebibytes(Math.max(0, free))
-                            + " are free after the weights, of which scratch memory for steps of up to "
+                            + " are free after the weights; scratch memory for steps of up to "
                             + limits.maxTokens()
                             + " tokens takes " + DeviceMemory.mebibytes(scratch),
                     !scratchIsTooLarge

@@ -27,7 +27,7 @@ final class PendingStep {
 
     Choice choice = Choice.GREEDY;
     int number;
-    /** Tokens that the device writes, including those of padding rows. */
+    /** Tokens that the device writes, including tokens of padding rows. */
     int expectedTokens;
 
     PendingStep(int buffer, MemorySegment staging, TokenSlots tokenSlots, LogprobSlots logprobSlots, CUevent_st end) {

@@ -34,7 +34,7 @@ final class StepWait {
     }
 
     /**
-     * Waits for every token of a step, including those of padding rows: with the last one the step has read its inputs, and its buffer
+     * Waits for every token of a step, including tokens of padding rows: with the last one the step has read its inputs, and its buffer
      * may be reused. If the stream is idle while a token is missing, the token will never arrive.
      */
     void forTokens(TokenSlots tokenSlots, int expectedTokens, int step, StepInputs inputs) {

@@ -27,7 +27,7 @@ public record ClientBaseline(
     private static final double RATE = 1000;
     private static final int PACED = 300;
     private static final int MAX_ROUNDS = 10;
-    /** Open files: two per connection, and those of the JVM. */
+    /** Open files: two per connection, and the JVM's. */
     private static final int MIN_FILES = 1024;
     /** Compile time per round below which the JVM counts as warm: a twentieth of a processor. */
     private static final long LITTLE_MILLIS = 30;

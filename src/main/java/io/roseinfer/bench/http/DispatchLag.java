@@ -18,7 +18,7 @@ record DispatchLag(Summary lag, double allowedMillis) {
 
     private static final double SHARE_OF_TTFT = 0.01;
 
-    /** Share of a run's time that the compilers of a warm JVM do not exceed; those of a cold JVM take a quarter or more. */
+    /** Share of a run's time that the compilers of a warm JVM do not exceed; the compilers of a cold JVM take a quarter or more. */
     private static final double SHARE_OF_COMPILERS = 0.1;
 
     /**

@@ -6,7 +6,7 @@ import io.roseinfer.scheduler.FinishReason;
 /**
  * The response of an in-process engine.
  *
- * @param stamps the timestamps around the submit call and those of the engine
+ * @param stamps the timestamps around the submit call and in the engine
  * @param finishReason the finish reason
  * @param ids the generated tokens
  */

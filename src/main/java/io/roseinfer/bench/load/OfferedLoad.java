@@ -51,7 +51,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
                 pacing);
     }
 
-    /** Returns a load with the requests' own times, such as those of a trace, divided by a speed. */
+    /** Returns a load with the requests' own times, such as a trace's, divided by a speed. */
     public static OfferedLoad ofTrace(List<OfferedRequest> requests, double speed) {
         Check.that(speed > 0, "a trace that stands still");
         return new OfferedLoad(

@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * A recorded or generated load.
  *
- * @param entries the requests in order of their times, the first of which is 0
+ * @param entries the requests in order of their times; the first time is 0
  * @param hasTimes whether the times are meaningful
  * @param leftOut recorded requests that cannot be repeated, because they failed or have no prompt
  */

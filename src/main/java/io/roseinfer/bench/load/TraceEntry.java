@@ -24,7 +24,7 @@ record TraceEntry(
         blockHashes = List.copyOf(blockHashes);
     }
 
-    /** Creates an entry of which only the lengths are known. */
+    /** Creates an entry with only lengths. */
     static TraceEntry ofLengths(long offsetNanos, int inputTokens, int outputTokens) {
         return new TraceEntry(offsetNanos, inputTokens, outputTokens, List.of(), 1, Optional.empty());
     }

@@ -187,7 +187,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         }
     }
 
-    /** Rejects a run with missing steps: its pace would be that of only a part of the run. */
+    /** Rejects a run with missing steps: its pace would describe only a part of the run. */
     private void requireAllSteps() {
         List<StepRecord> steps = result.steps();
         boolean hasGap = IntStream.range(1, steps.size())

@@ -4,7 +4,7 @@
  * the steps of a {@link io.roseinfer.bench.replay.RecordedRun}. {@link io.roseinfer.bench.replay.Prediction} compares a recorded run with
  * its replays.
  *
- * <p>Invariants: scheduler, KV pool and prefix cache are those of the engine, not models of them; nothing here reads a clock, so a
+ * <p>Invariants: scheduler, KV pool and prefix cache are the engine's, not models of them; nothing here reads a clock, so a
  * simulated run is identical on every machine.
  *
  * <p>Why costs of whole steps: summing operators would add errors, and every run with recorded steps can serve as calibration.

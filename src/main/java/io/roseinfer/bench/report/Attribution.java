@@ -14,7 +14,7 @@ import java.util.List;
  * @param slowest the first tokens of all requests, the slowest first
  * @param longest the longest gaps by the client's timestamps, longest first
  * @param gapsWithoutSteps gaps excluded from {@code gaps} because their steps are unknown; 0 if no step is known
- * @param hasAllSteps whether the steps include those of every request's first token; an engine keeps only its newest steps
+ * @param hasAllSteps whether the steps include every request's first token; an engine keeps only its newest steps
  */
 public record Attribution(
         BreakdownTable firstToken,

@@ -87,7 +87,7 @@ public final class ResultFile {
     /**
      * Resolves symbolic links; a device such as {@code /dev/stdout} is returned unchanged.
      *
-     * @throws IOException if the name is not possible, such as one that is too long
+     * @throws IOException if the name is not possible, such as a name that is too long
      */
     private static Path target(Path path, Path folder) throws IOException {
         try {
@@ -200,17 +200,17 @@ public final class ResultFile {
 
     /** Writes a temporary file and moves it. Its name is independent of the target's, which may have the maximum length. */
     private void replace(Content content) throws IOException {
-        Path beside = target.resolveSibling(".roseinfer." + UUID.randomUUID() + ".part");
+        Path temporary = target.resolveSibling(".roseinfer." + UUID.randomUUID() + ".part");
         try {
-            Files.createFile(beside);
-            if (takesAfter(beside, target)) {
-                writeTo(beside, content);
-                Files.move(beside, target, StandardCopyOption.ATOMIC_MOVE);
+            Files.createFile(temporary);
+            if (takesAfter(temporary, target)) {
+                writeTo(temporary, content);
+                Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
             } else {
                 writeTo(target, content);
             }
         } finally {
-            Files.deleteIfExists(beside);
+            Files.deleteIfExists(temporary);
         }
     }
 

@@ -22,7 +22,7 @@ import java.util.function.ToDoubleFunction;
  * (without an idle tail), and {@code good_share}, good requests divided by all requests. Metrics without samples are absent.
  */
 public final class RunMetrics {
-    /** Metrics of which higher is better; of the others, lower is better. */
+    /** Metrics for which higher is better; for the others, lower is better. */
     private static final Set<String> HIGHER =
             Set.of("request_throughput", "request_goodput", "output_throughput", "completion_rate", "good_share");
 

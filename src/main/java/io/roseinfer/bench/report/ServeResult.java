@@ -331,7 +331,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     /**
      * The steps of the engine.
      *
-     * @param complete whether the steps include those of every request's first token; an engine keeps only its newest steps
+     * @param complete whether the steps include every request's first token; an engine keeps only its newest steps
      * @param columns names of the columns, see {@link Fact}; start_nanos is since the start
      * @param rows a row for each step
      */

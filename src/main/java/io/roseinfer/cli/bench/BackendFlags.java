@@ -31,7 +31,7 @@ final class BackendFlags {
         HONORED,
         /** The flag is ignored with a note, omitted from results, and cannot be varied by studies. */
         WITHOUT_EFFECT,
-        /** The command is rejected unless the value is the one that is simulated. */
+        /** The command is rejected unless the value is the simulated one. */
         REFUSED
     }
 

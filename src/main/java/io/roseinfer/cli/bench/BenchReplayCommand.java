@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
         name = "replay",
         description = {
             "Repeat a recorded run: the same requests at the same times, in simulated time unless --backend is given.",
-            "Flags of bench serve override those of the recorded run."
+            "Flags of bench serve override the recorded ones."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
@@ -42,7 +42,7 @@ public final class BenchReplayCommand implements Command {
     /** The flags of this command that are not flags of {@code bench serve}; each takes one value. */
     private static final Set<String> OWN = Set.of("--json", "--report", "--csv");
 
-    /** Flags for where a replay runs and how it is measured. They do not count as changes of the recorded run's settings. */
+    /** Flags for where a replay runs and how it is measured. They are no changes of the recorded run's settings. */
     private static final Set<String> OF_PLACE = Set.of(
             "--backend",
             "--base-url",
@@ -165,7 +165,7 @@ public final class BenchReplayCommand implements Command {
         /**
          * Runs the recorded requests once.
          *
-         * @param hasCosts whether step costs on the line override those of the recorded run
+         * @param hasCosts whether step costs on the line override the recorded ones
          */
         MeasuredRun of(ServeCommandLine line, boolean hasCosts) {
             BenchServeFlags flags = line.flags();

@@ -79,7 +79,7 @@ public final class ModelFlags {
             names = "--kv-cache-dtype",
             paramLabel = "<auto|fp8>",
             description =
-                    "Data type of the KV cache (default: auto, that of the activations); fp8 halves the cache and requires CUDA on an H100"
+                    "Data type of the KV cache (default: auto, the type of the activations); fp8 halves the cache and requires CUDA on an H100"
                             + " or newer and a model with RoPE.",
             showDefaultValue = Visibility.NEVER)
     private KvPrecision keys = KvPrecision.AUTO;

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 /**
  * GPT-NeoX and Pythia: layer norms with biases, RoPE on the first part of each head, parallel attention and MLP, an MLP
  * of two matrices. Matrices are stored [out, in]. Queries, keys and values are one tensor, head by head: queries, keys
- * and values of head 0, then head 1. Names may have the {@code gpt_neox.} prefix. Defaults are those of
+ * and values of head 0, then head 1. Names may have the {@code gpt_neox.} prefix. Defaults follow
  * {@code GPTNeoXConfig} in transformers.
  *
  * @param attentionBias whether queries, keys, values and the attention's output have biases; the MLP always has

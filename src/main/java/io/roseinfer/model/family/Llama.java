@@ -13,7 +13,7 @@ import java.util.Set;
 
 /**
  * Llama 2 and 3 and similar models such as SmolLM2: a {@link GatedDecoder}, with biases if the configuration says so.
- * Defaults are those of {@code LlamaConfig} in transformers.
+ * Defaults follow {@code LlamaConfig} in transformers.
  */
 record Llama(Biases biases) implements Family {
     private static final String DEFAULTS = """

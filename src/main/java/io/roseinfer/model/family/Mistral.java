@@ -13,7 +13,7 @@ import java.util.Set;
 
 /**
  * Mistral: a {@link GatedDecoder} with the same window in all layers: 4096 if {@code sliding_window} is absent, none if
- * it is null. Defaults are those of {@code MistralConfig} in transformers.
+ * it is null. Defaults follow {@code MistralConfig} in transformers.
  */
 final class Mistral implements Family {
     private static final String DEFAULTS = """

@@ -13,7 +13,7 @@ import java.util.Set;
 
 /**
  * Qwen2 and Qwen2.5: a {@link GatedDecoder} with biases on queries, keys and values only. If {@code use_sliding_window}
- * is set, layers from {@code max_window_layers} on have windows, but no published file sets it. Defaults are those of
+ * is set, layers from {@code max_window_layers} on have windows, but no published file sets it. Defaults follow
  * {@code Qwen2Config} in transformers.
  */
 final class Qwen2 implements Family {

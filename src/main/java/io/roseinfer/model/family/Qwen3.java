@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Qwen3: a {@link GatedDecoder} with QK norm and a head size that is independent of the width. Windows are those of
- * {@link Qwen2}. Defaults are those of {@code Qwen3Config} in transformers.
+ * Qwen3: a {@link GatedDecoder} with QK norm and a head size that is independent of the width. Windows as in
+ * {@link Qwen2}. Defaults follow {@code Qwen3Config} in transformers.
  */
 record Qwen3(Biases biases) implements Family {
     private static final String DEFAULTS = """

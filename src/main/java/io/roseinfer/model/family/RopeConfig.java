@@ -45,7 +45,7 @@ final class RopeConfig {
                     + " (rotary_pct, or partial_rotary_factor); it must be at most 1 and have at least one element");
         }
         double base = given.number("rope_theta", theta);
-        // An odd size is rounded up, and the frequencies remain those of the odd size.
+        // An odd size is rounded up, and the frequencies still follow from the odd size.
         int even = size + size % 2;
         double stretched = even == size ? base : Math.pow(base, (double) even / size);
         if (even > headSize
@@ -109,12 +109,12 @@ final class RopeConfig {
 
     /** Returns the context length of training; some files have it outside the section. */
     private static int original(ConfigJson rope, ConfigJson config, int context) {
-        int beside = config.dimension(ORIGINAL, rope.dimension(ORIGINAL, context));
-        if (rope.dimension(ORIGINAL, beside) != beside) {
-            throw rope.refusal(ORIGINAL + " is " + rope.dimension(ORIGINAL) + ", but " + beside
+        int original = config.dimension(ORIGINAL, rope.dimension(ORIGINAL, context));
+        if (rope.dimension(ORIGINAL, original) != original) {
+            throw rope.refusal(ORIGINAL + " is " + rope.dimension(ORIGINAL) + ", but " + original
                     + " outside this section; remove the wrong one");
         }
-        return beside;
+        return original;
     }
 
     private static Scaling byWavelength(ConfigJson rope, int original) {

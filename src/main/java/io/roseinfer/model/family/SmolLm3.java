@@ -13,7 +13,7 @@ import java.util.Set;
 
 /**
  * SmolLM3: a {@link GatedDecoder} in which some layers, usually every fourth, have no position encoding: those with a 0
- * in {@code no_rope_layers}. With {@code use_sliding_window} these have windows. Defaults are those of
+ * in {@code no_rope_layers}. With {@code use_sliding_window} these have windows. Defaults follow
  * {@code SmolLM3Config} in transformers.
  */
 record SmolLm3(Biases biases) implements Family {

@@ -48,7 +48,7 @@ public record CompletionCall(
      * Returns the engine's request for a completion. If the call has a seed, the seeds of one prompt's completions are
      * consecutive.
      *
-     * @param choice 0 to {@link #choices()} exclusive; those of one prompt are consecutive
+     * @param choice 0 to {@link #choices()} exclusive; choices of one prompt are consecutive
      */
     public GenerationRequest request(int choice) {
         GenerationRequest one = request.withPrompt(new Prompt.Tokens(prompts.get(choice / n)));

@@ -168,7 +168,7 @@ public sealed class CompletionJson permits ChatJson {
 
     /**
      * Adds the usage of a call whose completions have ended. A prompt and its cached tokens count once, regardless of
-     * {@code n}: the cached tokens are those of the prompt's first completion.
+     * {@code n}: the cached tokens of the prompt's first completion count.
      */
     public static void usage(ObjectNode envelope, CompletionCall call, List<Completion> completions) {
         int tokens = 0;

@@ -262,7 +262,7 @@ public sealed class CompletionReader permits ChatReader {
         }
         if (echo && sampling.logprobs() >= 0) {
             throw ApiError.badField(
-                    "echo", "echo cannot be combined with logprobs: those of the prompt are not computed");
+                    "echo", "echo cannot be combined with logprobs: log-probabilities of the prompt are not computed");
         }
         int interval = fields.integer("stream_interval", 1, 1, Integer.MAX_VALUE);
         return new Output(

@@ -151,7 +151,7 @@ public record Int4Weights() implements WeightFormat {
             }
         }
 
-        /** Adds the nibbles of input {@code k} to the words; those of inputs from {@code end} on stand for zero. */
+        /** Adds the nibbles of input {@code k} to the words; nibbles of inputs from {@code end} on stand for zero. */
         private void add(float[] weights, int k, int end, int shift) {
             if (k >= end) {
                 for (int c = 0; c < COLUMNS; c++) {

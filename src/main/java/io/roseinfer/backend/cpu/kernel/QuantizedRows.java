@@ -16,7 +16,7 @@ package io.roseinfer.backend.cpu.kernel;
  * The partial sum of one lane is meaningless alone. Both lanes of a group together come to at most 32 · 127 · 8 = 32,512 in
  * magnitude, so the sum modulo 2¹⁶ is the sum.
  *
- * <p>Rows are in tiles as in {@link RowTiles}, with words in place of inputs. Groups come in pairs, like those of weights; padding inputs
+ * <p>Rows are in tiles as in {@link RowTiles}, with words in place of inputs. Groups come in pairs, like groups of weights; padding inputs
  * are zero.
  */
 public final class QuantizedRows {

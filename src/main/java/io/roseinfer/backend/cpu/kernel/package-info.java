@@ -3,7 +3,7 @@
  * stated here hold for every implementation to the bit; that is how results stay independent of batch, chunking, threads and
  * vector width, and how every vector kernel is tested against the scalar one.
  *
- * <p>Why a package of its own: {@code scalar} and {@code panama} implement it, {@code cpu} uses both, and nothing runs in a circle.
+ * <p>Why a separate package: {@code scalar} and {@code panama} implement it, {@code cpu} uses both, and nothing runs in a circle.
  */
 @NullMarked
 package io.roseinfer.backend.cpu.kernel;

@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 final class InputTail {
     private InputTail() {}
 
-    /** Adds {@code steps} inputs, all in the words at {@code at}; the other arguments are those of {@link RegisterTiles#add}. */
+    /** Adds {@code steps} inputs, all in the words at {@code at}; other arguments as in {@link RegisterTiles#add}. */
     static void add(
             WeightFormat format,
             MemorySegment w,

@@ -25,7 +25,7 @@ interface RegisterTiles<X> {
      * Adds {@code steps} inputs, or groups of quantized inputs, to the accumulators of a tile, ascending.
      *
      * @param height rows of the tile, one of the two supported heights
-     * @param w words; the tile's begin at byte {@code at}, those of the next inputs {@code ROW_BYTES} on
+     * @param w words; the tile's begin at byte {@code at}, the next inputs' {@code ROW_BYTES} later
      * @param next start of the tile's part of the next block, for {@link BlockPrefetch}
      * @param x the tile's activations, interleaved, from element {@code from} on
      * @param sums rows of {@code COLUMNS}, the tile's corner at {@code to}

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
-/** The filters of single values; {@link ListFilters} has those of lists. */
+/** The filters of single values; {@link ListFilters} has the filters of lists. */
 final class Filters {
     /** The implementation of a filter. */
     interface Filter {

@@ -7,7 +7,7 @@
  *
  * <p>Invariants:
  * <ul>
- *   <li>The output is that of Jinja2 as {@code transformers} configures it. Tests compare it with Jinja2's output.
+ *   <li>The output equals Jinja2's, as {@code transformers} configures it. Tests compare it with Jinja2's output.
  *   <li>Steps, depth, and the size of every string and list are limited ({@code Budget}). An interrupt ends a rendering. A template
  *       can only access the values it was given: no reflection, no files, no clock.
  *   <li>A {@link io.roseinfer.tokenizer.chat.jinja.Template} is immutable and thread-safe.
