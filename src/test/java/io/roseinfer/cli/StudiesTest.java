@@ -6,6 +6,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -109,6 +110,18 @@ class StudiesTest {
                 .singleElement(as(LIST))
                 .containsSubsequence("--b", "--prefill-admission-policy mine/Mine.java", "--pairs", "4")
                 .doesNotContain("mine/Mine.java");
+    }
+
+    /** The study is simulated, so every machine draws the same picture. */
+    @Test
+    void picture_in_the_readme_is_drawn_from_the_study_of_a_policy() throws IOException, InterruptedException {
+        Path results = folder.resolve("policy.json");
+        List<String> call = calls("policy", "--json", results.toString()).getFirst();
+        assertThat(CliRunner.run(call.toArray(String[]::new)).code()).isZero();
+        Process script = new ProcessBuilder("python3", "tools/examples/policy_picture.py", results.toString()).start();
+        String drawn = new String(script.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(script.waitFor()).isZero();
+        assertThat(drawn).isEqualTo(Files.readString(Path.of("src/site/resources/policy.svg")));
     }
 
     @Test

@@ -12,8 +12,8 @@ import java.util.function.Function;
 /** Formats the results of {@code bench ab}: for each metric the medians of both arms and the ratio with its interval, then the verdict. */
 public final class ComparisonReport {
     private static final int HALF = 12;
-    /** Minimum extent of the axis on either side of 1. */
-    private static final double MIN_SPAN = 0.02;
+    /** Minimum factor between 1 and either end of the axis, as a logarithm. */
+    private static final double MIN_SPAN = Math.log(1.02);
 
     /** The metrics printed in addition to the deciding one; files contain all. */
     private static final Set<String> SHOWN = Set.of(
@@ -57,13 +57,13 @@ public final class ComparisonReport {
         Map<String, PairedRatio> shown = new LinkedHashMap<>(comparison.ratios());
         shown.keySet().removeIf(metric -> !SHOWN.contains(metric) && !metric.equals(arms.metric()));
         double span = shown.values().stream()
-                .mapToDouble(ratio -> Math.max(1 - ratio.low(), ratio.high() - 1))
+                .mapToDouble(ratio -> Math.max(-Math.log(ratio.low()), Math.log(ratio.high())))
                 .max()
                 .orElse(MIN_SPAN);
         span = Math.max(MIN_SPAN, span);
         out.format(
                 "%-20s %10s %10s %8s  %-18s %8s  %s\n",
-                "figure", "median A", "median B", "B / A", "98 % interval", "can see", axis(span));
+                "metric", "median A", "median B", "B / A", "98 % interval", "detects", axis(span));
         for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
             row(out, comparison, entry.getKey(), entry.getValue(), span);
         }
@@ -78,7 +78,7 @@ public final class ComparisonReport {
     }
 
     private static String axis(double span) {
-        return String.format(Locale.ROOT, "%.0f %% .. 1 .. +%.0f %%", -100 * span, 100 * span);
+        return String.format(Locale.ROOT, "%.2f .. 1 .. %.2f", Math.exp(-span), Math.exp(span));
     }
 
     private static void row(Formatter out, Comparison comparison, String metric, PairedRatio ratio, double span) {
@@ -110,19 +110,19 @@ public final class ComparisonReport {
                 .p50();
     }
 
-    /** Draws the interval on an axis centered at 1. */
+    /** Draws the interval on a logarithmic axis centered at 1. */
     private static String drawn(PairedRatio ratio, double span) {
         char[] line = " ".repeat(2 * HALF + 1).toCharArray();
         line[HALF] = '|';
-        for (int i = place(ratio.low(), span); i <= place(ratio.high(), span); i++) {
+        for (int i = column(ratio.low(), span); i <= column(ratio.high(), span); i++) {
             line[i] = '-';
         }
-        line[place(ratio.ratio(), span)] = 'o';
+        line[column(ratio.ratio(), span)] = 'o';
         return new String(line).stripTrailing();
     }
 
-    private static int place(double ratio, double span) {
-        return Math.clamp(Math.round(HALF + (ratio - 1) / span * HALF), 0, 2 * HALF);
+    private static int column(double ratio, double span) {
+        return Math.clamp(Math.round(HALF + Math.log(ratio) / span * HALF), 0, 2 * HALF);
     }
 
     /** Returns a sentence with the result of the deciding metric. */

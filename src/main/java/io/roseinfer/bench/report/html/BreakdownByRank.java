@@ -40,7 +40,7 @@ final class BreakdownByRank {
         Axis millis = Axis.upTo(highest, Chart.BOTTOM, Chart.TOP);
         Svg svg = new Svg()
                 .below(ranks, Chart.TOP, Chart.BOTTOM, "% of " + of + ", the shortest first")
-                .beside(millis, Chart.LEFT, Chart.RIGHT, "ms");
+                .leftOf(millis, Chart.LEFT, Chart.RIGHT, "ms");
         List<Block.Key> legend = new ArrayList<>();
         double[] below = new double[columns];
         int style = 0;

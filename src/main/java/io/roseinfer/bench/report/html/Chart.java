@@ -109,7 +109,7 @@ final class Chart {
         Axis y = Axis.upTo(highest > 0 ? highest : 1, BOTTOM, TOP);
         Svg svg = new Svg()
                 .below(x, TOP, BOTTOM, xLabel + (x.logarithmic() ? ", logarithmic" : ""))
-                .beside(y, LEFT, RIGHT, yLabel);
+                .leftOf(y, LEFT, RIGHT, yLabel);
         series.stream()
                 .filter(line -> !line.x().isEmpty())
                 .forEach(line -> svg.polyline(

@@ -121,7 +121,7 @@ final class ComparisonSection {
         double span = own.ratios().values().stream()
                 .mapToDouble(ratio -> Math.max(Math.abs(percent(ratio.low())), Math.abs(percent(ratio.high()))))
                 .reduce(MIN_PERCENT, Math::max);
-        Axis axis = Axis.between(-span, span, Axis.step(span), LEFT, RIGHT);
+        Axis axis = Axis.between(Math.max(-100, -span), span, Axis.step(span), LEFT, RIGHT);
         double bottom = TOP + ROW * own.ratios().size();
         Svg svg = new Svg().below(axis, TOP, bottom, "% of A");
         double y = TOP + ROW / 2;
@@ -184,7 +184,7 @@ final class ComparisonSection {
             row.add("0 in some run");
             rows.add(row);
         });
-        return new Block.Table(List.of("figure", "median A", "median B", "B / A", "from", "to", "can see"), rows);
+        return new Block.Table(List.of("metric", "median A", "median B", "B / A", "from", "to", "detects"), rows);
     }
 
     private List<String> medians(String metric) {

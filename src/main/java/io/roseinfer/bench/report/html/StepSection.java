@@ -118,11 +118,11 @@ final class StepSection {
         distribution(figures, "Time to first token", result.runs(), SchedulerRun.RequestTimes::ttftNanos);
         distribution(figures, "Latency of a request", result.runs(), SchedulerRun.RequestTimes::latencyNanos);
         List<List<String>> rows = result.overRuns().entrySet().stream()
-                .map(figure -> List.of(
-                        figure.getKey().replace('_', ' '),
-                        Markup.number(figure.getValue().median()),
-                        Markup.number(figure.getValue().min()),
-                        Markup.number(figure.getValue().max())))
+                .map(metric -> List.of(
+                        metric.getKey().replace('_', ' '),
+                        Markup.number(metric.getValue().median()),
+                        Markup.number(metric.getValue().min()),
+                        Markup.number(metric.getValue().max())))
                 .toList();
         List<Block> blocks = new ArrayList<>(
                 List.of(

@@ -73,7 +73,7 @@ final class Svg {
     }
 
     /** Adds an axis left of a plot, with grid lines. */
-    Svg beside(Axis axis, double left, double right, String label) {
+    Svg leftOf(Axis axis, double left, double right, String label) {
         for (double tick : axis.ticks()) {
             double y = axis.at(tick);
             line("grid", left, y, right, y);

@@ -99,7 +99,7 @@ final class Waterfall {
         double bottom = TOP + row * drawn.size();
         Svg svg = new Svg()
                 .below(time, STRIP_TOP, bottom, "s")
-                .beside(new Axis(0, 1, TOP, bottom, false, List.of()), LEFT, RIGHT, "requests");
+                .leftOf(new Axis(0, 1, TOP, bottom, false, List.of()), LEFT, RIGHT, "requests");
         strip(svg);
         for (Part part : Part.values()) {
             StringBuilder path = new StringBuilder();
