@@ -22,6 +22,11 @@ public record Document(Path path, String text) {
     private static final Pattern FENCE = Pattern.compile("(?ms)^```(\\w*)\n(.*?)^```$");
     private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
+    private static final Pattern INDENTED_FENCE = Pattern.compile("(?ms)^ *```.*?^ *```$");
+    private static final Pattern LINE_WITHOUT_SENTENCE = Pattern.compile("(?m)^(#| *\\||!\\[).*$");
+    private static final Pattern LINK_WITH_TEXT = Pattern.compile("\\[([^\\]]*)]\\([^)]*\\)");
+    private static final Pattern BLOCK = Pattern.compile("\n\\s*\n|\n?(?m:^)\\s*(?:[*-]|\\d+\\.)\\s+");
+    private static final Pattern SENTENCE = Pattern.compile("(?<=[.!?][\"”)*_]{0,3})\\s+(?=[\\p{Lu}*_(\\[\"“])");
     private static final Pattern HEADING = Pattern.compile("(?m)^#{1,6} +(.+?) *$");
 
     /**
@@ -98,6 +103,19 @@ public record Document(Path path, String text) {
             throw new IllegalArgumentException(path + " has no heading " + heading);
         }
         return section.toString();
+    }
+
+    /** Returns the sentences of paragraphs and list items, without tables and headings; inline code is one word. */
+    public List<String> sentences() {
+        String plain = INDENTED_FENCE.matcher(text).replaceAll("");
+        plain = LINE_WITHOUT_SENTENCE.matcher(plain).replaceAll("");
+        plain = CODE.matcher(plain).replaceAll("CODE");
+        plain = LINK_WITH_TEXT.matcher(plain).replaceAll("$1");
+        return Stream.of(BLOCK.split(plain))
+                .flatMap(block -> Stream.of(SENTENCE.split(block.strip())))
+                .map(sentence -> sentence.replaceAll("\\s+", " ").strip())
+                .filter(not(String::isEmpty))
+                .toList();
     }
 
     /** Returns the inline code. */
