@@ -7,11 +7,13 @@ import io.roseinfer.engine.Engine;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("process")
 class AutoDeviceTest {
     private static final Settings TINY = Settings.of("builtin:tiny");
 

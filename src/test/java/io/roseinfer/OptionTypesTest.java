@@ -15,11 +15,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Public types of options and requests are created by a factory or builder and changed by their {@code with} methods.
  */
+@Tag("process")
 class OptionTypesTest {
     private static final Pattern NAME = Pattern.compile(".*(Options|Settings|Params|Request|Terms)");
     private static final int MAX_ARGUMENTS = 4;

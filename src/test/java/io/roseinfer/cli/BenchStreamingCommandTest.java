@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** Tests of the flags and output of {@code bench streaming}. */
+@Tag("process")
 class BenchStreamingCommandTest {
     private static final String MS = "\\d+\\.\\d\\d/\\d+\\.\\d\\d/\\d+\\.\\d\\d ms";
     private static final String US = "\\d+\\.\\d/\\d+\\.\\d us";

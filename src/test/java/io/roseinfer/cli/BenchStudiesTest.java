@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Tests of {@code bench sweep}, {@code bench ab} and {@code bench replay} in simulated time, independent of the machine. */
+@Tag("process")
 @Timeout(120)
 class BenchStudiesTest {
     private static final List<String> SIMULATED = List.of(

@@ -9,12 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Tests of recorded and synthetic loads in {@code bench streaming} and {@code bench serve}. */
+@Tag("process")
 @Timeout(120)
 class BenchTraceTest {
     private static final List<String> MOONCAKE = List.of(

@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests Ctrl-C during an answer of {@code roseinfer chat}, in a separate process. */
+@Tag("process")
 @Timeout(120)
 @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
 class ChatInterruptTest {

@@ -19,10 +19,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine.ParameterException;
 
 /** Compares the commands, flags and output lines in documents with the command line. */
+@Tag("process")
 class DocumentCommandsTest {
     private static final List<String> COMMANDS = List.of(
             "generate",

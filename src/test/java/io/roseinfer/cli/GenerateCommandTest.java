@@ -14,11 +14,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Tests of {@code roseinfer generate} on the simulated device. */
+@Tag("process")
 class GenerateCommandTest {
     private static String[] args(String... flags) {
         List<String> args = new ArrayList<>(List.of("generate", "--model", "random:gpt2", "--device", "sim"));

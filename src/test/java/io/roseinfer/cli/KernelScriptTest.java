@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of {@code tools/kernels} and the kernels' Makefile with an {@code nvcc} stub that writes its version instead of compiling. */
+@Tag("process")
 @DisabledOnOs(OS.WINDOWS)
 class KernelScriptTest {
     /** A compiler of release {@code VERSION}. It fails on the file {@code FAIL} after writing its output. */

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of {@code tools/roseinfer} in a checkout of stubs: how it starts Java, and when it builds. */
+@Tag("process")
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
     private static final String LAUNCHER = "tools/roseinfer";

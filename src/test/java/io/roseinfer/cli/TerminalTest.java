@@ -13,12 +13,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Checks that text of model files cannot send control characters to a terminal. */
+@Tag("process")
 class TerminalTest {
     /** Sets the title, clears the screen and reverses the text direction. */
     private static final String ATTACK = "\\u001b]0;owned\\u0007\\u001b[2J\\u202e";

@@ -11,11 +11,13 @@ import io.roseinfer.scheduler.policy.StepBuilder;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of throwing custom policies in every command with a policy flag. */
+@Tag("process")
 class ThrowingPolicyTest {
     public static final class Bad implements AdmissionPolicy {
         @Override

@@ -7,6 +7,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.KernelChoice;
 import io.roseinfer.base.Clock;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * In the steady state, decoding with open streams allocates nothing on the engine's and the device's threads. See
  * {@link DecodeWindows}.
  */
+@Tag("parity")
 class DecodeAllocationTest {
     private static byte[] sink = {};
 

@@ -14,11 +14,13 @@ import java.util.Optional;
 import java.util.function.LongFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Runs a few hundred seeds of the simulation and all that ever failed; {@code tools/sim} runs more. */
+@Tag("sim")
 class SimulationTest {
     private static final int SEEDS = 2000;
     private static final int THREAD_SEEDS = 500;

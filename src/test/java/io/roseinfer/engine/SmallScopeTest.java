@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tries every order in which up to three requests can be added, cancelled and run, up to nine events, on pools of up to
  * four blocks: scheduling bugs show in small cases.
  */
+@Tag("sim")
 class SmallScopeTest {
     private static final int EVENTS = 9;
     private static final int STEP = -1;

@@ -9,10 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The programs in {@code tools/examples} and the README's, each run as its users run it: by Java, from its source. */
+@Tag("process")
 class ExamplesTest {
     private static final Path EXAMPLES = Path.of("tools/examples");
 

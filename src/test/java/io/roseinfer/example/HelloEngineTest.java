@@ -8,9 +8,11 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.sampling.SamplingParams;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The library in twenty lines. */
+@Tag("process")
 class HelloEngineTest {
 
     @Test

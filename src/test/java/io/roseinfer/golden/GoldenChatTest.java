@@ -23,10 +23,12 @@ import io.roseinfer.tokenizer.chat.Conversation;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /** {@code builtin:chat} against Hugging Face's template, tokenizer and greedy generation. */
+@Tag("parity")
 class GoldenChatTest {
     private static final Golden GOLDEN = Golden.read("builtin-chat");
 

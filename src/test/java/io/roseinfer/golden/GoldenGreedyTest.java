@@ -24,12 +24,14 @@ import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import tools.jackson.databind.JsonNode;
 
 /** The whole engine on the processor against Hugging Face's greedy generation. */
+@Tag("parity")
 class GoldenGreedyTest {
     private static void withEngine(Golden golden, SchedulerOptions scheduler, BiConsumer<Engine, ModelFiles> use) {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler);

@@ -3,12 +3,14 @@ package io.roseinfer.hub;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The short form of {@link HubCacheChaos}. */
+@Tag("process")
 @Timeout(300)
 class HubCacheChaosTest {
     private static final int KILLS = 4;

@@ -13,11 +13,13 @@ import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;
 import java.io.IOException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
 /** The built-in chat model on the server. */
+@Tag("parity")
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BuiltinChatTest {
     private static final String MODEL = "builtin:chat";

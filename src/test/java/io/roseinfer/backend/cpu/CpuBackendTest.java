@@ -33,12 +33,14 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("parity")
 class CpuBackendTest {
     private static final CpuFeatures NO_MODULE = new CpuFeatures(false, 0, 2);
     private static final CpuFeatures NARROW = new CpuFeatures(true, 64, 2);

@@ -15,12 +15,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A request's results depend only on the model and its own tokens, and are bit-identical. */
+@Tag("parity")
 class CpuRunnerInvarianceTest {
     private static final int MORE = 6;
     private static final RunnerLimits LIMITS = new RunnerLimits(8, 64, 16, 0);

@@ -14,11 +14,13 @@ import io.roseinfer.tensor.DType;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Compares the runner with the model's equations in 64-bit floats. */
+@Tag("parity")
 class CpuRunnerReferenceTest {
     private static final int MORE = 5;
 

@@ -8,6 +8,7 @@ import io.roseinfer.backend.StepDriver;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.tensor.Tensor;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares logits with Hugging Face's in float64; with fp32 weights they differ by at most 2e-4. */
+@Tag("parity")
 class GoldenLogitsTest {
     private static final double TOLERANCE = 2e-4;
 

@@ -9,10 +9,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Follows {@code add-a-weight-type.md} on a copy of the backend's sources. */
+@Tag("parity")
 class NewWeightTypeTest {
     private static final Path CPU = Path.of("src/main/java/io/roseinfer/backend/cpu");
 

@@ -14,11 +14,13 @@ import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.Clock;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Operator times with a clock that ticks once per reading. */
+@Tag("parity")
 class OperatorRecorderTest {
     private static final int BLOCK_SIZE = 16;
     private static final TestModel MODEL = TestModel.random(TestModel.plain(), 1);

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
  * {@code tools/make-models/corpus.py --seed 999331 --count 24}. Every document is a separate context after an end-of-text token; logits are
  * taken at every position, one token per step.
  */
+@Tag("parity")
 class QuantizedWeightsTest {
     private static final Path TEXT = Path.of("src/test/resources/text/held-out.txt");
 

@@ -17,12 +17,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Random models of every family, compared with 64-bit references and with themselves. */
+@Tag("parity")
 class RandomShapesTest {
     private static final int MORE = 4;
     /** Models per family; overridden by {@code -Droseinfer.iters}. */

@@ -18,10 +18,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests of loads on an engine in this process. */
+@Tag("process")
 @Timeout(60)
 class EngineTargetTest {
     private static final Duration FOREVER = Duration.ofDays(1);

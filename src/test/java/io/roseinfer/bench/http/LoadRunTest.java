@@ -20,11 +20,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
 /** Tests of load runs on real sockets; {@link ResponseReaderTest} verifies the metrics. */
+@Tag("process")
 @Timeout(60)
 class LoadRunTest {
     private static final RunValidity.Rules RULES = new RunValidity.Rules(1e6, 1, true, false, Optional.empty());

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import tools.jackson.databind.JsonNode;
 
 /** Tests of every flag of {@code bench serve} on every backend: honored, without effect, or refused. */
+@Tag("process")
 @Timeout(120)
 class BackendFlagsTest {
     private static final List<Kind> BACKENDS = List.of(Kind.HTTP, Kind.ENGINE, Kind.NULL, Kind.SIM);

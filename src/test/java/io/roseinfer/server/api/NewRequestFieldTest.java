@@ -7,12 +7,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Follows {@code add-a-request-field.md} with a copy of {@code server.api}: the line on the page is all that a field needs there. */
+@Tag("process")
 class NewRequestFieldTest {
     private static final Path API = Path.of("src/main/java/io/roseinfer/server/api");
     private static final String REQUEST =
