@@ -37,7 +37,7 @@ import java.util.stream.IntStream;
  * that vLLM does not have begin with {@code roseinfer:}.
  */
 public final class ServerMetrics {
-    /** From 100 µs to 2560 s, including vLLM's bounds. */
+    /** From 100 µs to 2560 s; includes the bounds of vLLM in that range. */
     private static final double[] SECONDS = {
         1e-4, 2e-4, 5e-4, .001, .002, .005, .01, .02, .025, .04, .05, .06, .075, .08, .1, .15, .2, .25, .3, .4, .5, .75,
         .8, 1, 1.5, 2, 2.5, 5, 7.5, 10, 15, 20, 30, 40, 50, 60, 80, 120, 160, 240, 480, 640, 960, 1920, 2560
@@ -173,7 +173,7 @@ public final class ServerMetrics {
                 stats -> stats.requests().promptTokens());
         counter(
                 "vllm:prefix_cache_queries",
-                "Prompt tokens looked up in the prefix cache.",
+                "Prompt tokens submitted, as the base of the hit rate.",
                 engine,
                 stats -> stats.requests().promptTokens());
         replicaCounter(
@@ -212,7 +212,7 @@ public final class ServerMetrics {
     private void attachHealth(Engine engine) {
         GaugeWithCallback.builder()
                 .name("roseinfer:engine_up")
-                .help("Whether an engine serves: 1, or 0 once it has failed.")
+                .help("Whether a replica serves: 1, or 0 once it has failed.")
                 .labelNames(MODEL, ENGINE)
                 .callback(to -> {
                     for (int i = 0; i < replicas; i++) {

@@ -16,7 +16,7 @@ final class ReplicaFlags {
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
             description = {
-                "Number of engines, each with its own KV pool (default: one per --device).",
+                "Number of replicas, each with its own KV pool (default: one per --device).",
                 "On cpu they share the weights and --threads; on cuda each has its own GPU."
             },
             showDefaultValue = Visibility.NEVER)
@@ -27,7 +27,7 @@ final class ReplicaFlags {
             names = "--routing",
             paramLabel = "<POLICY|CLASS|FILE.java[:ARG]>",
             description =
-                    "How to choose an engine for a request: pull (the first one with room), least-tokens, prefix, round-robin, vllm, sglang,"
+                    "How to choose a replica for a request: pull (the first one with room), least-tokens, prefix, round-robin, vllm, sglang,"
                             + " dynamo, or a RoutingPolicy by class name or source file; ARG goes to its constructor.")
     private String routing = "pull";
 

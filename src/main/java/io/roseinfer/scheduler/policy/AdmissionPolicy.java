@@ -4,7 +4,7 @@ import io.roseinfer.base.RoseException.BadInput;
 
 /**
  * Chooses which waiting requests an iteration admits first. An iteration considers the {@link #lookahead} oldest
- * requests that its engine may admit: all waiting ones that the routing has not bound to another engine. It offers them
+ * requests that its replica may admit: all waiting ones that the routing has not bound to another replica. It offers them
  * in ascending {@link #rank}, the oldest first on a tie, and admits each that fits into the token budget and the KV
  * pool.
  *
@@ -13,7 +13,7 @@ import io.roseinfer.base.RoseException.BadInput;
  * first, the oldest first, and no later request is admitted before them.
  *
  * <p>This is the extension point for scheduling research: implement it and pass it to {@code SchedulerOptions}. It is
- * called once per considered request and iteration, by one thread at a time even if several engines share it. It must
+ * called once per considered request and iteration, by one thread at a time even if several replicas share it. It must
  * return the same result for the same arguments and allocate no memory.
  */
 public interface AdmissionPolicy {

@@ -6,7 +6,7 @@ package io.roseinfer.scheduler.policy;
  *
  * <p>No policy can prevent progress. The candidates are the request that needs the block and all others that are in no
  * step in flight. The oldest is never a candidate, and neither is a request that has reached the maximum of restarts
- * while there are others. Called by one thread at a time even if several engines share it. It must return the same
+ * while there are others. Called by one thread at a time even if several replicas share it. It must return the same
  * result for the same arguments and allocate no memory.
  */
 public interface PreemptionPolicy {

@@ -6,7 +6,7 @@ public interface QueueView {
     long iteration();
 
     /**
-     * Returns the number of the step being planned, counted from zero over all engines that share the waiting requests.
+     * Returns the number of the step being planned, counted from zero over all replicas that share the waiting requests.
      */
     long step();
 

@@ -7,7 +7,7 @@ public interface WaitingRequest {
 
     long id();
 
-    /** Returns its position in the order of arrival over all engines, counted from zero. */
+    /** Returns its position in the order of arrival over all replicas, counted from zero. */
     long arrival();
 
     /**
@@ -25,7 +25,7 @@ public interface WaitingRequest {
     int promptLength();
 
     /**
-     * Returns the number of leading tokens in the prefix cache of the ranking engine. Each call looks them up, in time
+     * Returns the number of leading tokens in the prefix cache of the ranking replica. Each call looks them up, in time
      * proportional to the prompt.
      */
     int cachedLength();
@@ -40,7 +40,7 @@ public interface WaitingRequest {
     int remainingNewTokens();
 
     /**
-     * Returns how often it was skipped: iterations of any engine that admitted a later request instead; at most
+     * Returns how often it was skipped: iterations of any replica that admitted a later request instead; at most
      * {@link AdmissionPolicy#MAX_SKIPS}.
      */
     int timesSkipped();

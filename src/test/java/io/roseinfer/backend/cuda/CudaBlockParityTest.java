@@ -51,7 +51,7 @@ class CudaBlockParityTest {
             Map.of(Precision.FP32, 1e-4, Precision.FP16, 2.5e-2, Precision.BF16, 1.5e-1, Precision.INT8, 1.5e-1);
 
     /** Maximum difference of logits up to 4 due to the fp8 KV cache. */
-    private static final double NARROW_KEYS_LIMIT = 6e-1;
+    private static final double FP8_KV_LIMIT = 6e-1;
 
     private static SpecBuilder gated(int width, int heads, int kvHeads, int headSize) {
         return SpecBuilder.named("gated")
@@ -76,10 +76,10 @@ class CudaBlockParityTest {
         models.put("MHA, heads of 64", gated(128, 3, 3, 64).build());
         models.put("heads of 128, one key", gated(192, 5, 1, 128).untied().build());
         models.put("norms over heads", gated(96, 4, 2, 64).qkNorms().build());
-        Positions halfTurned = new Positions.Rope(100, 6, new Positions.Scaling.None());
+        Positions halfRotated = new Positions.Rope(100, 6, new Positions.Scaling.None());
         models.put(
                 "heads of 12, half rotated",
-                gated(84, 7, 7, 12).qkNorms().positions(halfTurned).build());
+                gated(84, 7, 7, 12).qkNorms().positions(halfRotated).build());
         models.put(
                 "no positions",
                 gated(64, 4, 2, 16).positions(new Positions.None()).build());
@@ -232,7 +232,7 @@ class CudaBlockParityTest {
         for (float[] seen : logits(cuda(precision, KvPrecision.FP8, false), spec, CudaProbe::logits)) {
             Difference apart = Difference.of(seen, expected);
             out.publishEntry(name + " " + precision, apart + " of " + largest);
-            assertThat(apart.max()).isBetween(1e-6, NARROW_KEYS_LIMIT * Math.max(1, largest / 4));
+            assertThat(apart.max()).isBetween(1e-6, FP8_KV_LIMIT * Math.max(1, largest / 4));
         }
     }
 
