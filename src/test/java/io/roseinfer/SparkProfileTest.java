@@ -40,7 +40,8 @@ class SparkProfileTest {
         assertThat(texts("/project/dependencies/dependency/groupId")).hasSizeGreaterThan(10);
         assertThat(texts("/project/dependencies/" + SPARK)).isEmpty();
         assertThat(texts("/project/build//" + SPARK)).isEmpty();
-        assertThat(texts("/project/profiles/profile[activation][.//" + SPARK + "]/id")).isEmpty();
+        assertThat(texts("/project/profiles/profile[activation][.//" + SPARK + "]/id"))
+                .isEmpty();
     }
 
     @Test

@@ -31,6 +31,9 @@ public final class StreamingBenchmark {
 
     private static final long MAX_WARM_UP_NANOS = 3_000_000_000L;
 
+    /** Relative difference of median latencies below which two runs are equally fast. */
+    private static final double STEADY_DIFFERENCE = 0.05;
+
     /** Share of a run's time that the JIT compilers of a warm JVM do not exceed. */
     private static final double STEADY_COMPILATION = 0.05;
 
@@ -70,7 +73,8 @@ public final class StreamingBenchmark {
     /**
      * Runs warm-ups and measured runs.
      *
-     * @param warmups number of warm-up runs; if empty, they continue until two successive runs are equally fast, for at most three seconds
+     * @param warmups number of warm-up runs; if empty, they continue until two successive runs are equally fast and the JIT compilers nearly
+     *     idle, for at most three seconds and the rest of a running step
      * @throws io.roseinfer.base.RoseException if a request fails for any reason but overload, as the remaining requests would be a
      *     different load
      */
@@ -93,7 +97,7 @@ public final class StreamingBenchmark {
             listener.started(Phase.WARMUP, number, runs, load.requests().size());
             listener.finished(Phase.WARMUP, warmUpRun(Long.MAX_VALUE));
         }
-        return new WarmUp(runs, secondsSince(startNanos), false, OptionalDouble.empty());
+        return new WarmUp(runs, secondsSince(startNanos), Optional.empty(), OptionalDouble.empty());
     }
 
     private WarmUp warmUp() {
@@ -102,19 +106,22 @@ public final class StreamingBenchmark {
         int runs = 0;
         double latencyMillis = 0;
         OptionalDouble difference = OptionalDouble.empty();
-        boolean isCompiled = false;
-        while (!(isCompiled && difference.orElse(1) < WarmUp.STEADY_DIFFERENCE) && clock.nanos() < endNanos) {
+        boolean isSteady = false;
+        while (!isSteady && clock.nanos() < endNanos) {
             RunResult run = warmUpRun(endNanos - clock.nanos());
             runs++;
             if (clock.nanos() < endNanos) {
                 double previousMillis = latencyMillis;
                 latencyMillis = run.millis(RequestLatency.LATENCY).p50();
                 difference = relative(previousMillis, latencyMillis);
-                isCompiled = run.load().cost().compileMillis()
-                        <= STEADY_COMPILATION * 1e3 * run.load().seconds();
+                isSteady = difference.orElse(1) < STEADY_DIFFERENCE && isCompiled(run.load());
             }
         }
-        return new WarmUp(runs, secondsSince(startNanos), true, difference);
+        return new WarmUp(runs, secondsSince(startNanos), Optional.of(isSteady), difference);
+    }
+
+    private static boolean isCompiled(LoadResult run) {
+        return run.cost().compileMillis() <= STEADY_COMPILATION * 1e3 * run.seconds();
     }
 
     /** Returns the relative difference of two values; empty if the first is 0. */

@@ -2,6 +2,7 @@ package io.roseinfer.bench;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -9,19 +10,11 @@ import java.util.OptionalDouble;
  *
  * @param runs number of warm-up runs, of which the last may have been ended by the time limit
  * @param seconds their duration
- * @param automatic whether the number of runs followed from their latencies; otherwise it was given
- * @param difference relative difference of the median latencies of the last two complete runs; only of an automatic warm-up
+ * @param steady whether the last two runs were equally fast and the JIT compilers nearly idle; only if the number of runs was not given
+ * @param difference relative difference of the median latencies of the last two complete runs; only if the number was not given
  */
 public record WarmUp(
         int runs,
         double seconds,
-        boolean automatic,
-        @JsonInclude(Include.NON_ABSENT) OptionalDouble difference) {
-    /** Difference below which two successive runs are equally fast. */
-    static final double STEADY_DIFFERENCE = 0.05;
-
-    /** Returns whether the last two runs were equally fast; false if the warm-up was not automatic. */
-    public boolean isSteady() {
-        return difference.orElse(1) < STEADY_DIFFERENCE;
-    }
-}
+        @JsonInclude(Include.NON_ABSENT) Optional<Boolean> steady,
+        @JsonInclude(Include.NON_ABSENT) OptionalDouble difference) {}

@@ -140,7 +140,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             names = "--warmup-runs",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Warm-up runs (default: until two are equally fast, for at most 3 seconds).",
+            description =
+                    "Warm-up runs (default: until two are equally fast and the JIT compilers idle, for at most 3 seconds).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 0)
     private Optional<Integer> warmupRuns = Optional.empty();

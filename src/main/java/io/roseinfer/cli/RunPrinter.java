@@ -55,15 +55,13 @@ final class RunPrinter implements RunListener {
     @Override
     public void warmedUp(WarmUp warmUp) {
         files.warmedUp(warmUp);
-        if (warmUp.automatic()) {
-            String remedy = warmUp.isSteady() ? "" : "; --warmup-runs N warms up for longer";
-            terminal.note(String.format(
-                    Locale.ROOT,
-                    "warm-up: %d %s in %.2f s%s",
-                    warmUp.runs(),
-                    warmUp.runs() == 1 ? "run" : "runs",
-                    warmUp.seconds(),
-                    remedy));
-        }
+        warmUp.steady()
+                .ifPresent(steady -> terminal.note(String.format(
+                        Locale.ROOT,
+                        "warm-up: %d %s in %.2f s%s",
+                        warmUp.runs(),
+                        warmUp.runs() == 1 ? "run" : "runs",
+                        warmUp.seconds(),
+                        steady ? "" : "; --warmup-runs N warms up for longer")));
     }
 }

@@ -113,7 +113,7 @@ class StreamingBenchmarkTest {
         StreamingBenchmark.Runs runs = runs(OptionalInt.empty(), 2, OPTIONS, step -> {}, Sim.load(2, 9, 3));
         assertThat(runs.measured()).hasSize(2);
         assertThat(runs.warmUp().runs()).isGreaterThanOrEqualTo(2);
-        assertThat(runs.warmUp().automatic()).isTrue();
+        assertThat(runs.warmUp().steady()).isPresent();
         assertThat(runs.warmUp().difference()).isPresent();
         assertThat(events).containsSubsequence("warmed up by " + runs.warmUp().runs(), "MEASURED 1/2 of 2");
         assertThat(events).noneMatch(line -> line.startsWith("WARMUP"));

@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -117,12 +119,18 @@ class StudiesTest {
     /** The study is simulated, so every machine draws the same picture. */
     @Test
     void picture_in_the_readme_is_drawn_from_the_study_of_a_policy() throws IOException, InterruptedException {
+        assumeTrue(
+                Stream.of(System.getenv("PATH").split(":"))
+                        .anyMatch(directory -> Files.isExecutable(Path.of(directory, "python3"))),
+                "python3 is not installed");
         Path results = folder.resolve("policy.json");
         List<String> call = calls("policy", "--json", results.toString()).getFirst();
         assertThat(CliRunner.run(call.toArray(String[]::new)).code()).isZero();
-        Process script = new ProcessBuilder("python3", "tools/examples/policy_picture.py", results.toString()).start();
+        ProcessBuilder builder = new ProcessBuilder("python3", "tools/examples/policy_picture.py", results.toString());
+        builder.environment().put("PYTHONIOENCODING", "utf-8");
+        Process script = builder.redirectErrorStream(true).start();
         String drawn = new String(script.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(script.waitFor()).isZero();
+        assertThat(script.waitFor()).as(drawn).isZero();
         assertThat(drawn).isEqualTo(Files.readString(Path.of("src/site/resources/policy.svg")));
     }
 

@@ -221,7 +221,8 @@ public final class LoadRun {
         }
         long unanswered = open.get();
         target.abort(interrupted ? "interrupted" : "the warm-up is over");
-        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS), true);
+        // Past the limit a running step is awaited, however long it takes.
+        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS), interrupted);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -245,7 +246,10 @@ public final class LoadRun {
         try {
             while (!look.look()) {
                 target.failure().ifPresent(LoadRun::raise);
-                owed &= !target.isAnswered();
+                if (owed && target.isAnswered()) {
+                    owed = false;
+                    fromNanos = clock.nanos();
+                }
                 long quietNanos =
                         clock.nanos() - Math.max(fromNanos, Math.max(lastEndNanos, target.lastArrivalNanos()));
                 if (!owed && quietNanos > LOST_NANOS) {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param schema 1; raised by changes that break readers
  * @param settings the effective value of every flag by its long name with underscores, with automatic choices resolved. null means "no
- *     limit" or not applicable (dtype on sim, threads on devices other than cpu)
+ *     limit", automatic or not applicable (dtype on sim, threads on devices other than cpu)
  * @param environment the environment of the measurement
  * @param warmUp the warm-up before the runs
  * @param overRuns summary of the runs

@@ -134,6 +134,17 @@ class LoadRunTest {
     }
 
     @Test
+    void warm_up_ends_at_its_limit_although_a_request_is_not_due() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5));
+                HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
+            List<OfferedRequest> requests = load(2, 7, 5).requests();
+            LoadResult result = LoadRun.warmUp(target, Duration.ofDays(1), CLOCK, 50_000_000)
+                    .run(OfferedLoad.every(3_600_000, requests, OfferedLoad.Pacing.SCHEDULED));
+            assertThat(result.calls()).hasSize(1);
+        }
+    }
+
+    @Test
     void request_on_a_just_closed_connection_is_resent() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
         FakeServer.Script closing = (number, out) -> {

@@ -11,6 +11,7 @@ import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
 import io.roseinfer.bench.SchedulerRun;
 import io.roseinfer.bench.StepCost;
+import io.roseinfer.bench.WarmUp;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
@@ -47,6 +48,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
@@ -69,6 +71,8 @@ final class ResultGoldens {
     private static final Map<String, Object> SETTINGS = settings();
 
     private final Map<String, String> files = new LinkedHashMap<>();
+
+    private static final WarmUp WARM_UP = new WarmUp(9, 1.25, Optional.of(true), OptionalDouble.of(0.03125));
 
     private ResultGoldens() {}
 
@@ -184,7 +188,7 @@ final class ResultGoldens {
                 List.of(prefill, decode));
         RunResult second = Results.run(List.of(requests.get(2)), 0, 5_000);
         List<RunResult> runs = List.of(first, second);
-        add("streaming", StreamingResult.of(SETTINGS, MACHINE, Optional.empty(), runs, true));
+        add("streaming", StreamingResult.of(SETTINGS, MACHINE, Optional.of(WARM_UP), runs, true));
         add("streaming-one", StreamingResult.of(SETTINGS, MACHINE, Optional.empty(), List.of(second), false));
         StreamingReport report = new StreamingReport(
                 new StreamingReport.Setup("a model", "cpu", true, 2, 1, true, false, false), "1.000 ms / absolute");
