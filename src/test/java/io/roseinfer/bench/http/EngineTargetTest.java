@@ -61,7 +61,7 @@ class EngineTargetTest {
     void step_that_outlasts_the_limit_of_a_warm_up_is_awaited() {
         AtomicLong nanos = new AtomicLong();
         Thread waiting = Thread.currentThread();
-        Clock clock = () -> nanos.addAndGet(Thread.currentThread() == waiting ? 5_000_000_000L : 0);
+        Clock clock = () -> nanos.addAndGet(Thread.currentThread().equals(waiting) ? 5_000_000_000L : 0);
         LongConsumer longStep = step -> {
             while (nanos.get() < 120_000_000_000L) {
                 Thread.onSpinWait();
