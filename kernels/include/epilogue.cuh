@@ -12,7 +12,7 @@ namespace rose {
 
 // ---- Fused norm -------------------------------------------------------------------------------------------------------------
 // With the norm weight folded into the matrix, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x).
-// So a GEMM reads the residual stream unnormalized and corrects its accumulators at the end. The
+// A GEMM thus reads the residual stream unnormalized and corrects its accumulators at the end. The
 // moments (Σ x, Σ x²) of a row come in parts. The kernel that writes a range of columns to the
 // residual stream leaves its part in moments[part][row]. RMS norm is the same with mean zero and zero
 // column sums.
