@@ -76,13 +76,11 @@ class LoadRunTest {
                 .replace(" ", "");
     }
 
-    /** The second response never arrives, and the first interrupts the sender. */
-    @Test
-    void interrupted_run_keeps_the_requests_sent() throws IOException {
-        CountDownLatch over = new CountDownLatch(1);
+    /** Returns a script that answers some requests; later ones wait for the latch. */
+    private static FakeServer.Script answering(int requests, CountDownLatch over) {
         FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
-        FakeServer.Script stalling = (number, out) -> {
-            if (number > 0) {
+        return (number, out) -> {
+            if (number >= requests) {
                 try {
                     over.await();
                 } catch (InterruptedException e) {
@@ -91,8 +89,14 @@ class LoadRunTest {
             }
             return tokens.answer(number, out);
         };
+    }
+
+    /** The second response never arrives, and the first interrupts the sender. */
+    @Test
+    void interrupted_run_keeps_the_requests_sent() throws IOException {
+        CountDownLatch over = new CountDownLatch(1);
         Thread sending = Thread.currentThread();
-        try (FakeServer server = new FakeServer(stalling);
+        try (FakeServer server = new FakeServer(answering(1, over));
                 HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
             LoadResult result = new LoadRun(target, 1, Duration.ofSeconds(30), CLOCK, AT_ONCE)
                     .run(load(40, 7, 5), () -> sending.interrupt());
@@ -110,15 +114,7 @@ class LoadRunTest {
     @Test
     void warm_up_ends_at_its_limit_although_a_response_is_missing() throws IOException {
         CountDownLatch over = new CountDownLatch(1);
-        FakeServer.Script silent = (number, out) -> {
-            try {
-                over.await();
-            } catch (InterruptedException e) {
-                throw new IOException(e);
-            }
-            return false;
-        };
-        try (FakeServer server = new FakeServer(silent);
+        try (FakeServer server = new FakeServer(answering(0, over));
                 HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
             LoadResult result = LoadRun.warmUp(target, Duration.ofDays(1), CLOCK, 50_000_000)
                     .run(load(1, 7, 5));
