@@ -47,11 +47,12 @@ public final class LoadRun {
      * @param silence maximum time without data from the target while responses are incomplete
      */
     public LoadRun(Target target, int maxConcurrency, Duration silence, Clock clock) {
-        this(target, maxConcurrency, silence, clock, Pacer.precise(clock));
+        this(target, maxConcurrency, silence, clock, Pacer.precise(clock), false, Long.MAX_VALUE);
     }
 
+    /** Creates a run with another pacer, for tests of counts: it starts without waiting, like a {@link #warmUp warm-up}. */
     LoadRun(Target target, int maxConcurrency, Duration silence, Clock clock, Pacer pacer) {
-        this(target, maxConcurrency, silence, clock, pacer, false, Long.MAX_VALUE);
+        this(target, maxConcurrency, silence, clock, pacer, true, Long.MAX_VALUE);
     }
 
     private LoadRun(
