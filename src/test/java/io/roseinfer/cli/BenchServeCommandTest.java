@@ -284,6 +284,16 @@ class BenchServeCommandTest {
         assertThat(result().get("completed").intValue()).isEqualTo(12);
     }
 
+    @Test
+    void client_baseline_is_measured_once_per_process() throws IOException {
+        List<JsonNode> baselines = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            assertThat(bench(file(), "--backend=null").code()).isZero();
+            baselines.add(result().get("roseinfer").get("floor"));
+        }
+        assertThat(baselines.getFirst()).isNotNull().isEqualTo(baselines.getLast());
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -31,12 +32,15 @@ record MeasuredRun(
         LoadResult result,
         Map<String, Long> data,
         Optional<ClientBaseline> floor) {
+    /** The client baselines of this process by number of reader threads. */
+    private static final Map<Integer, ClientBaseline> BASELINES = new ConcurrentHashMap<>();
 
-    /** Measures the client baseline; empty in simulated time. */
+    /** Returns the client baseline, which is measured once per process; empty in simulated time. */
     static Optional<ClientBaseline> floor(BenchServeFlags flags, Terminal terminal) {
         return flags.endpoint().backend() == EndpointFlags.Kind.SIM
                 ? Optional.empty()
-                : Optional.of(ClientBaseline.measure(flags.readers(), terminal.clock()));
+                : Optional.of(BASELINES.computeIfAbsent(
+                        flags.readers(), readers -> ClientBaseline.measure(readers, terminal.clock())));
     }
 
     RunValidity verdict() {
