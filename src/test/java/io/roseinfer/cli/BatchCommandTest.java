@@ -8,10 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -133,23 +133,17 @@ class BatchCommandTest {
     }
 
     private Process start(Path from, Path to) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                "env",
-                "--default-signal=TERM,INT",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName()));
-        command.addAll(Arrays.asList(command(from, to, "--resume", "--in-flight=16")));
-        return new ProcessBuilder(command).start();
+        return new ProcessBuilder(
+                        CommandJvm.withDefaultSignals("TERM,INT", command(from, to, "--resume", "--in-flight=16")))
+                .start();
     }
 
     /** Waits until a file has grown by {@code bytes} or its writer has ended. */
-    private static void awaitGrowth(Path file, long bytes, Process writer) throws IOException {
+    private static void awaitGrowth(Path file, long bytes, Process writer) throws Exception {
         long before = Files.exists(file) ? Files.size(file) : 0;
-        while (writer.isAlive() && (!Files.exists(file) || Files.size(file) < before + bytes)) {
-            Thread.onSpinWait();
+        while ((!Files.exists(file) || Files.size(file) < before + bytes)
+                && !writer.waitFor(1, TimeUnit.MILLISECONDS)) {
+            // The writer goes on.
         }
     }
 

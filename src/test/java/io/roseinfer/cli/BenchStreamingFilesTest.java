@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -145,16 +146,12 @@ class BenchStreamingFilesTest {
     @Test
     void missing_zstd_library_is_reported_before_the_run() throws Exception {
         Path file = Files.writeString(folder.resolve("run.json.zst"), "an older result");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Djava.io.tmpdir=" + folder.resolve("none"),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
+        Process process = new ProcessBuilder(CommandJvm.command(
+                        List.of("-Djava.io.tmpdir=" + folder.resolve("none")),
                         "bench",
                         "--device=sim",
                         "--model=random:gpt2",
-                        "--json=" + file)
+                        "--json=" + file))
                 .redirectError(folder.resolve("stderr").toFile())
                 .start();
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

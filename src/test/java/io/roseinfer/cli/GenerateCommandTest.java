@@ -155,15 +155,8 @@ class GenerateCommandTest {
 
     @Test
     void failed_library_extraction_suggests_a_directory(@TempDir Path directory) throws IOException {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Djava.io.tmpdir=" + directory.resolve("absent"),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "generate",
-                        "--prompt-ids",
-                        "1")
+        Process process = new ProcessBuilder(CommandJvm.command(
+                        List.of("-Djava.io.tmpdir=" + directory.resolve("absent")), "generate", "--prompt-ids", "1"))
                 .start();
         String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(err).contains("builtin:tiny", "zstd library cannot be loaded", "-Djava.io.tmpdir");

@@ -25,23 +25,17 @@ class InterruptTest {
     @TempDir
     private Path directory;
 
-    /** A parent shell may ignore the signal; {@code env} restores its default action. */
     private Process generate(String signal) throws Exception {
         Path config = Files.writeString(directory.resolve("config.json"), """
                 {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":50257,"n_positions":%d}""".formatted(NEW_TOKENS + 10));
-        return new ProcessBuilder(
-                        "env",
-                        "--default-signal=" + signal,
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
+        return new ProcessBuilder(CommandJvm.withDefaultSignals(
+                        signal,
                         "generate",
                         "--device=sim",
                         "--model=random:" + config,
                         "--prompt=Once",
                         "--no-stop-on-eos",
-                        "--max-new-tokens=" + NEW_TOKENS)
+                        "--max-new-tokens=" + NEW_TOKENS))
                 .start();
     }
 

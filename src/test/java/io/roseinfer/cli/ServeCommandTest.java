@@ -60,18 +60,8 @@ class ServeCommandTest {
     private Running serve(String... flags) throws Exception {
         Path config = Files.writeString(directory.resolve("config.json"), """
                 {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":50257,"n_positions":%d}""".formatted(CONTEXT));
-        List<String> command = new ArrayList<>(List.of(
-                "env",
-                "--default-signal=TERM,INT",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName(),
-                "serve",
-                "--device=sim",
-                "--model=random:" + config,
-                "--kv-blocks=300000",
-                "--port=0"));
+        List<String> command = CommandJvm.withDefaultSignals(
+                "TERM,INT", "serve", "--device=sim", "--model=random:" + config, "--kv-blocks=300000", "--port=0");
         command.addAll(List.of(flags));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("ROSEINFER_SIM_FAULTS", "error=11,nan=12,slow=13,death=14");
