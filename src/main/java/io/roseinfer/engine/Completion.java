@@ -5,11 +5,13 @@ import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A finished completion.
+ * A finished completion. Immutable, except for what {@code tag} refers to.
  *
  * @param promptIds the prompt's token ids as the model saw them
  * @param tokens the generated tokens, including an end-of-text token
@@ -29,6 +31,9 @@ public record Completion(
         int cachedTokens,
         RequestTimeline timeline,
         Optional<Object> tag) {
+    public Completion {
+        promptIds = Objects.requireNonNull(promptIds, "promptIds").clone();
+    }
 
     /** Returns a copy of the prompt's token ids as the model saw them. */
     @Override
@@ -43,6 +48,26 @@ public record Completion(
     public Optional<Duration> ttft() {
         OptionalDouble nanos = timeline.tokenTimes().ttftNanos(timeline.submittedNanos());
         return nanos.isPresent() ? Optional.of(Duration.ofNanos((long) nanos.getAsDouble())) : Optional.empty();
+    }
+
+    /** Returns whether {@code other} has equal components, with equal prompt ids and equal times of tokens. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Completion that
+                && Arrays.equals(promptIds, that.promptIds)
+                && tokens.equals(that.tokens)
+                && text.equals(that.text)
+                && finishReason == that.finishReason
+                && stopString.equals(that.stopString)
+                && cachedTokens == that.cachedTokens
+                && timeline.equals(that.timeline)
+                && tag.equals(that.tag);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * Arrays.hashCode(promptIds)
+                + Objects.hash(tokens, text, finishReason, stopString, cachedTokens, timeline, tag);
     }
 
     /** Returns the finish reason, the prompt and the text (without a tokenizer, the token ids) for display. */

@@ -15,8 +15,7 @@ public record RequestStamps(long submitStartNanos, long submitEndNanos, RequestT
 
     /** Returns the time of the first token, or the end of the request if it generated none. */
     public long firstTokenNanos() {
-        long[] tokens = timeline.tokenNanos();
-        return tokens.length == 0 ? timeline.finishedNanos() : tokens[0];
+        return timeline.firstTokenNanos();
     }
 
     /** Returns the throughput of all requests: generated tokens / (last finish − first submit); 0 without tokens. */
@@ -34,6 +33,6 @@ public record RequestStamps(long submitStartNanos, long submitEndNanos, RequestT
 
     /** Returns the number of generated tokens. */
     public int tokens() {
-        return timeline.tokenNanos().length;
+        return timeline.tokens();
     }
 }

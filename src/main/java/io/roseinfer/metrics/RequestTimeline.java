@@ -1,9 +1,11 @@
 package io.roseinfer.metrics;
 
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Timestamps of one request in the engine, in nanoseconds of the engine's clock.
+ * Timestamps of one request in the engine, in nanoseconds of the engine's clock. Immutable: arrays are copied.
  *
  * @param submittedNanos when the submit call was entered
  * @param tokenizedNanos when the prompt was tokenized
@@ -21,6 +23,52 @@ public record RequestTimeline(
         long finishedNanos,
         long[] tokenSteps,
         int engine) {
+    public RequestTimeline {
+        tokenNanos = Objects.requireNonNull(tokenNanos, "tokenNanos").clone();
+        tokenSteps = Objects.requireNonNull(tokenSteps, "tokenSteps").clone();
+    }
+
+    /** Returns when the engine had each generated token, as a copy. */
+    @Override
+    public long[] tokenNanos() {
+        return tokenNanos.clone();
+    }
+
+    /** Returns the number of the step that sampled each token, as a copy. */
+    @Override
+    public long[] tokenSteps() {
+        return tokenSteps.clone();
+    }
+
+    /** Returns the number of generated tokens. */
+    public int tokens() {
+        return tokenNanos.length;
+    }
+
+    /** Returns the time of the first token, or the end of the request if it generated none. */
+    public long firstTokenNanos() {
+        return tokenNanos.length == 0 ? finishedNanos : tokenNanos[0];
+    }
+
+    /** Returns whether {@code other} has equal times, steps and engine. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof RequestTimeline that
+                && submittedNanos == that.submittedNanos
+                && tokenizedNanos == that.tokenizedNanos
+                && admittedNanos == that.admittedNanos
+                && Arrays.equals(tokenNanos, that.tokenNanos)
+                && finishedNanos == that.finishedNanos
+                && Arrays.equals(tokenSteps, that.tokenSteps)
+                && engine == that.engine;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * (31 * Arrays.hashCode(tokenNanos) + Arrays.hashCode(tokenSteps))
+                + Objects.hash(submittedNanos, tokenizedNanos, admittedNanos, finishedNanos, engine);
+    }
+
     @Override
     public String toString() {
         return "RequestTimeline[submittedNanos=" + submittedNanos + ", tokenizedNanos=" + tokenizedNanos
@@ -31,6 +79,6 @@ public record RequestTimeline(
 
     /** Returns the times of its tokens, one token per event. */
     public TokenTimes tokenTimes() {
-        return TokenTimes.oneByOne(tokenNanos);
+        return TokenTimes.oneByOne(tokenNanos.clone());
     }
 }

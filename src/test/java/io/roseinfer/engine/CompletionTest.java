@@ -41,6 +41,24 @@ class CompletionTest {
     }
 
     @Test
+    void completions_with_equal_values_are_equal() {
+        Completion completion = cancelled(Optional.of("and so"));
+        assertThat(cancelled(Optional.of("and so"))).isEqualTo(completion).hasSameHashCodeAs(completion);
+        assertThat(cancelled(Optional.of("and"))).isNotEqualTo(completion);
+    }
+
+    @Test
+    void prompt_ids_are_copied() {
+        int[] ids = {5, 7};
+        RequestTimeline timeline = new RequestTimeline(1, 2, 3, new long[0], 3, new long[0], 0);
+        Completion completion = new Completion(
+                ids, List.of(), Optional.empty(), FinishReason.STOP, Optional.empty(), 0, timeline, Optional.empty());
+        ids[0] = 9;
+        completion.promptIds()[1] = 9;
+        assertThat(completion.promptIds()).containsExactly(5, 7);
+    }
+
+    @Test
     void time_to_first_token_is_empty_without_a_token() {
         assertThat(cancelled(Optional.empty()).ttft()).isEmpty();
     }
