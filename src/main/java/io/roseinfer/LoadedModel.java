@@ -54,7 +54,8 @@ public final class LoadedModel implements AutoCloseable {
     private volatile @Nullable Engine served;
     private boolean closed;
     private boolean freed;
-    private long warmUpNanos;
+    /** Written with {@link #serving} held. */
+    private volatile long warmUpNanos;
 
     LoadedModel(
             Copies copies,
@@ -224,7 +225,7 @@ public final class LoadedModel implements AutoCloseable {
         }
     }
 
-    /** Returns the total duration of the warm-ups so far. */
+    /** Returns the total duration of the warm-ups that have ended. Does not block. */
     public long warmUpNanos() {
         return warmUpNanos;
     }
