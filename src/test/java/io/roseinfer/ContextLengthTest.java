@@ -46,7 +46,7 @@ class ContextLengthTest {
         assertThat(shortened.finishReason()).isEqualTo(FinishReason.LENGTH);
         assertThatThrownBy(() -> generate(settings("builtin:tiny").withMaxModelLen(16), prompt))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("the model's context is 16");
+                .hasMessageContaining("the context of 16 leaves room for at most 15");
     }
 
     @Test

@@ -115,6 +115,12 @@ public final class EngineLimits {
         return params.logprobs() <= spec.vocabularySize() ? params : params.withLogprobs(spec.vocabularySize());
     }
 
+    /** Returns the message for a prompt that leaves no room for a generated token in the context. */
+    public static String promptTooLong(int promptTokens, ModelSpec spec) {
+        return "the prompt has " + promptTokens + " tokens; the context of " + spec.contextLength()
+                + " leaves room for at most " + (spec.contextLength() - 1);
+    }
+
     /** Throws if a request could never be served, before it reaches the engine's thread. */
     static void requireServable(int[] prompt, int maxNewTokens, ModelSpec spec, KvGeometry kv) {
         if (prompt.length == 0) {
@@ -127,8 +133,7 @@ public final class EngineLimits {
             }
         }
         if (prompt.length >= spec.contextLength()) {
-            throw new BadInput("the prompt has " + prompt.length + " tokens; the model's context is "
-                    + spec.contextLength() + " and one of it is left for the answer, so shorten the prompt");
+            throw new BadInput(promptTooLong(prompt.length, spec));
         }
         long length = Math.min(spec.contextLength(), (long) prompt.length + maxNewTokens);
         // The keys and values of the last token are never computed.

@@ -2,6 +2,7 @@ package io.roseinfer.server.api;
 
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
@@ -383,10 +384,7 @@ public sealed class CompletionReader permits ChatReader {
         }
         ends.requireInVocabulary(promptField(), ids);
         if (ids.length >= spec.contextLength()) {
-            throw ApiError.badField(
-                            promptField(),
-                            "the prompt has " + ids.length + " tokens; the model's context is " + spec.contextLength()
-                                    + " and one token is reserved for the completion, so shorten the prompt")
+            throw ApiError.badField(promptField(), EngineLimits.promptTooLong(ids.length, spec))
                     .withNumber("n_prompt_tokens", ids.length)
                     .withNumber("n_ctx", spec.contextLength());
         }
