@@ -241,8 +241,11 @@ public final class LoadedModel implements AutoCloseable {
     private EngineOptions fitting(EngineOptions asked) {
         int loaded = runner().kv().blockSize();
         if (asked.blockSize() != options.blockSize() && asked.blockSize() != loaded) {
-            throw new BadInput("block_size is " + asked.blockSize() + "; the model was loaded with KV blocks of "
-                    + loaded + " tokens; use that, or load the model with another block size");
+            throw BadInput.of(
+                    "block_size",
+                    asked.blockSize(),
+                    "the model was loaded with KV blocks of " + loaded
+                            + " tokens; use that, or load the model with another block size");
         }
         return asked.withBlockSize(loaded);
     }

@@ -73,9 +73,7 @@ public record Settings(
             throw new BadInput("gpus is " + gpus + " for " + replicas + " replicas; each needs its own GPU");
         }
         Objects.requireNonNull(routing, "routing");
-        if (maxModelLen < 0) {
-            throw new BadInput("maxModelLen is " + maxModelLen + "; it must be positive, or 0 for the model's context");
-        }
+        BadInput.require(maxModelLen >= 0, "max_model_len", maxModelLen, "positive, or 0 for the model's context");
         Set<String> read = HubSettings.read(Objects.requireNonNull(environment, "environment"));
         environment = environment.entrySet().stream()
                 .filter(variable -> read.contains(variable.getKey()) || OWN_VARIABLES.contains(variable.getKey()))

@@ -67,7 +67,7 @@ class ContextLengthTest {
     void context_beyond_the_model_limit_is_rejected_with_both_numbers() {
         assertThatThrownBy(() -> Roseinfer.load(settings("random:gpt2").withMaxModelLen(1025)))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("max_model_len is 1025; allowed are 2 to 1024, the context of gpt2");
+                .hasMessageContaining("maxModelLen is 1025; allowed are 2 to 1024, the context of gpt2");
         assertThatThrownBy(() -> settings("builtin:tiny").withMaxModelLen(-1)).isInstanceOf(BadInput.class);
     }
 

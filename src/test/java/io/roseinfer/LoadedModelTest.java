@@ -78,7 +78,7 @@ class LoadedModelTest {
         try (LoadedModel model = load(OPTIONS)) {
             assertThatThrownBy(() -> model.serve(OPTIONS.withBlockSize(64)))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("block_size is 64; the model was loaded with KV blocks of 16 tokens");
+                    .hasMessageContaining("blockSize is 64; the model was loaded with KV blocks of 16 tokens");
         }
     }
 

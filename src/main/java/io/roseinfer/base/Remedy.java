@@ -2,18 +2,31 @@ package io.roseinfer.base;
 
 import java.io.Serializable;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 
 /**
- * A way to avoid a failure, as part of its message. It may name settings, which the library and the command line spell
- * differently: {@code kv_blocks} and {@code --kv-blocks}.
+ * A way to avoid a failure, as part of its message. It may name settings, which callers spell differently: {@code kvBlocks} in
+ * Java, {@code kv_blocks} in JSON, {@code --kv-blocks} on the command line.
  *
  * @param words the text, with {@code %s} for each setting
- * @param settings names of the settings, in order
+ * @param settings names of the settings in JSON, in order
  */
 public record Remedy(String words, List<String> settings) implements Serializable {
     /** The remedy if a device cannot be used. */
     public static final Remedy USE_CPU = of("use %s cpu", "device");
+
+    /** The Java names that differ from the name in JSON in more than case. */
+    private static final Map<String, String> JAVA_NAMES = Map.of(
+            "dtype", "precision",
+            "kv_cache_dtype", "kvCache",
+            "paged_attn", "pagedAttention",
+            "prefill_admission_lookahead", "lookahead",
+            "prefill_force_fifo_every", "forceFifoEvery");
+
+    private static final Pattern WORD_START = Pattern.compile("_([a-z])");
 
     public Remedy {
         settings = List.copyOf(settings);
@@ -35,9 +48,16 @@ public record Remedy(String words, List<String> settings) implements Serializabl
         return String.format(words, settings.stream().map(spelling).toArray());
     }
 
-    /** Returns the text with the library's names of the settings. */
+    /** Returns a setting's name in Java, such as {@code kvBlocks} for {@code kv_blocks}. */
+    static String javaName(String setting) {
+        return JAVA_NAMES.getOrDefault(
+                setting,
+                WORD_START.matcher(setting).replaceAll(start -> start.group(1).toUpperCase(Locale.ROOT)));
+    }
+
+    /** Returns the text with the Java names of the settings. */
     @Override
     public String toString() {
-        return format(UnaryOperator.identity());
+        return format(Remedy::javaName);
     }
 }

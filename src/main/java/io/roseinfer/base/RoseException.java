@@ -8,35 +8,51 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A failure caused by input, files, devices or load, reported in one line. The message says what failed, the value
- * seen, the values allowed and a remedy.
+ * seen, the values allowed and a remedy. {@link #getMessage} has the Java names of settings, such as {@code kvBlocks}.
  *
  * <p>Each kind has a process exit code; a failed {@link Check}, which is a bug in roseinfer, exits with 1.
  */
 public abstract sealed class RoseException extends RuntimeException {
     private final int exitCode;
+    /** The setting whose name precedes the problem; empty for none. */
+    private final String setting;
+
     private final String problem;
     private final List<Remedy> remedies;
 
     private RoseException(int exitCode, String problem, @Nullable Throwable cause, Remedy... remedies) {
-        super(joined(problem, List.of(remedies), UnaryOperator.identity()), cause);
+        this(exitCode, "", problem, cause, remedies);
+    }
+
+    private RoseException(int exitCode, String setting, String problem, @Nullable Throwable cause, Remedy... remedies) {
+        super(joined(setting, problem, List.of(remedies), Remedy::javaName), cause);
         this.exitCode = exitCode;
+        this.setting = setting;
         this.problem = problem;
         this.remedies = List.of(remedies);
     }
 
-    private static String joined(String problem, List<Remedy> remedies, UnaryOperator<String> spelling) {
+    private static String joined(
+            String setting, String problem, List<Remedy> remedies, UnaryOperator<String> spelling) {
+        String subject = setting.isEmpty() ? "" : spelling.apply(setting);
         String advice = remedies.stream().map(remedy -> remedy.format(spelling)).collect(Collectors.joining(", or "));
-        return advice.isEmpty() ? problem : problem + "; " + advice;
+        return subject + problem + (advice.isEmpty() ? "" : "; " + advice);
     }
 
-    /** Returns the message with settings spelled as users write them; {@link #getMessage} uses the library's names. */
+    /** Returns the message with settings spelled by a function of their names in JSON, such as {@code kv_blocks}. */
     public final String message(UnaryOperator<String> spelling) {
-        return joined(problem, remedies, spelling);
+        return joined(setting, problem, remedies, spelling);
     }
 
-    /** Returns the message without a remedy that does not apply. */
+    /** Returns the message with the names of settings in JSON, for HTTP responses and result files. */
+    public final String jsonMessage() {
+        return message(UnaryOperator.identity());
+    }
+
+    /** Returns {@link #jsonMessage} without a remedy that does not apply. */
     public final String messageWithout(Remedy remedy) {
         return joined(
+                setting,
                 problem,
                 remedies.stream().filter(other -> !other.equals(remedy)).toList(),
                 UnaryOperator.identity());
@@ -71,15 +87,32 @@ public abstract sealed class RoseException extends RuntimeException {
             super(2, problem, cause, remedies);
         }
 
+        private BadInput(String setting, String problem, Remedy... remedies) {
+            super(2, setting, problem, null, remedies);
+        }
+
+        /**
+         * Returns a failure about a setting's value.
+         *
+         * @param setting its name in JSON, such as {@code kv_blocks}
+         * @param advice what is wrong with the value, and the remedy
+         */
+        public static BadInput of(String setting, Object seen, String advice) {
+            return new BadInput(setting, " is " + seen + "; " + advice);
+        }
+
         /**
          * Throws unless a value is allowed.
          *
-         * @param name the setting, as users write it
+         * @param name the setting's name in JSON, such as {@code kv_blocks}; or words with spaces, for another value
          * @param range the allowed values, in words
          */
         public static void require(boolean allowed, String name, Object seen, String range) {
             if (!allowed) {
-                throw new BadInput(name + " is " + seen + "; it must be " + range);
+                String advice = "it must be " + range;
+                throw name.indexOf(' ') < 0
+                        ? of(name, seen, advice)
+                        : new BadInput(name + " is " + seen + "; " + advice);
             }
         }
     }

@@ -94,8 +94,11 @@ public final class EngineLimits {
     public static KvGeometry pool(ModelRunner runner, EngineOptions options) {
         KvGeometry loaded = runner.kv();
         if (options.kvBlocks() > loaded.blocks()) {
-            throw new BadInput("kv_blocks is " + options.kvBlocks() + "; the runner was loaded with " + loaded.blocks()
-                    + " KV blocks, so ask for at most as many, or load it with more");
+            throw BadInput.of(
+                    "kv_blocks",
+                    options.kvBlocks(),
+                    "the runner was loaded with " + loaded.blocks()
+                            + " KV blocks, so ask for at most as many, or load it with more");
         }
         return options.kvBlocks() == 0
                 ? loaded

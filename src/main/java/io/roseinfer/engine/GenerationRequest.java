@@ -47,9 +47,7 @@ public record GenerationRequest(
         Objects.requireNonNull(stop, "stop").forEach(text -> Objects.requireNonNull(text, "stop string"));
         Objects.requireNonNull(stopTokens, "stopTokens").forEach(id -> Objects.requireNonNull(id, "stop token"));
         Objects.requireNonNull(options, "options");
-        if (maxNewTokens < 1) {
-            throw new BadInput("max_new_tokens is " + maxNewTokens + "; it must be positive");
-        }
+        BadInput.require(maxNewTokens >= 1, "max_new_tokens", maxNewTokens, "positive");
         stop = List.copyOf(stop);
         if (stop.size() > MAX_STOP_STRINGS) {
             throw new BadInput(stop.size() + " stop strings; at most " + MAX_STOP_STRINGS + " are allowed");

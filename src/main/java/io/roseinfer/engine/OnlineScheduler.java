@@ -111,9 +111,7 @@ public final class OnlineScheduler {
      * @throws BadInput if it can never be served
      */
     public long enqueue(int[] prompt, int maxNewTokens, SamplingParams sampling, long seed, boolean ignoreEndOfText) {
-        if (maxNewTokens < 1) {
-            throw new BadInput("max_new_tokens is " + maxNewTokens + "; it must be positive");
-        }
+        BadInput.require(maxNewTokens >= 1, "max_new_tokens", maxNewTokens, "positive");
         EngineLimits.requireServable(prompt, maxNewTokens, runner.spec(), runner.kv());
         long id = nextId++;
         int[] endOfText = ignoreEndOfText

@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Options of the scheduler. All values are validated here; messages use the names that users type.
+ * Options of the scheduler. All values are validated here.
  *
  * @param maxBatchSize maximum rows of a decode step, at most {@value #MAX_ROWS}
  * @param prefillMaxBatchSize maximum waiting requests admitted per iteration, at most {@value #MAX_ROWS}; independent

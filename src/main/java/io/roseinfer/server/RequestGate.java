@@ -59,7 +59,7 @@ final class RequestGate {
         return switch (state()) {
             case OPEN -> Optional.empty();
             case DRAINING -> Optional.of(ApiError.unavailable("the server is shutting down"));
-            case DEAD -> Optional.of(ApiError.unavailable(death.join().getMessage()));
+            case DEAD -> Optional.of(ApiError.unavailable(death.join().jsonMessage()));
         };
     }
 

@@ -50,7 +50,7 @@ class FailuresTest {
     void remedy_settings_are_printed_as_flags() {
         RoseException full =
                 new RoseException.InsufficientMemory("too little", Remedy.of("use a smaller %s", "kv_blocks"));
-        assertThat(full).hasMessage("too little; use a smaller kv_blocks");
+        assertThat(full).hasMessage("too little; use a smaller kvBlocks");
         assertThat(report(full)).isEqualTo(5);
         assertThat(err).hasToString("roseinfer: too little; use a smaller --kv-blocks" + System.lineSeparator());
     }

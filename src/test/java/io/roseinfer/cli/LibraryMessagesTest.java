@@ -2,12 +2,23 @@ package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.DeviceOptions;
+import io.roseinfer.Settings;
+import io.roseinfer.base.Remedy;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.server.ServerOptions;
 import java.io.IOException;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -20,6 +31,8 @@ class LibraryMessagesTest {
     private static final Pattern LITERAL = Pattern.compile("\"(?:[^\"\\\\\\n]|\\\\.)*\"");
     private static final Pattern FLAG = Pattern.compile("--[a-z][a-z-]*(?![a-z=-])");
     private static final Pattern REMEDY = Pattern.compile("Remedy\\.of\\((.*?)\\)[;,)]", Pattern.DOTALL);
+    private static final Pattern CHECKED =
+            Pattern.compile("BadInput\\.(?:require|of)\\([^\"]*\"([a-z]+(?:_[a-z]+)*)\",");
     private static final Pattern SETTING = Pattern.compile("\"([a-z]+(?:_[a-z]+)*)\"");
 
     private static Stream<CommandLine> commands(CommandLine from) {
@@ -63,6 +76,36 @@ class LibraryMessagesTest {
             }
         }
         assertThat(named).isEmpty();
+    }
+
+    @Test
+    void every_setting_in_a_message_has_its_java_name() throws IOException {
+        Set<String> components = Stream.of(
+                        Settings.class,
+                        DeviceOptions.class,
+                        EngineOptions.class,
+                        SchedulerOptions.class,
+                        AdmissionPolicy.Pack.class,
+                        GenerationRequest.class,
+                        SamplingParams.class,
+                        ServerOptions.class)
+                .flatMap(type -> Stream.of(type.getRecordComponents()))
+                .map(RecordComponent::getName)
+                .collect(Collectors.toSet());
+        Set<String> names = new TreeSet<>();
+        for (Path source : sources()) {
+            String text = Files.readString(source);
+            Stream.concat(
+                            REMEDY.matcher(text)
+                                    .results()
+                                    .flatMap(remedy ->
+                                            SETTING.matcher(remedy.group(1)).results()),
+                            CHECKED.matcher(text).results())
+                    .map(setting -> Remedy.of("%s", setting.group(1)).toString())
+                    .forEach(names::add);
+        }
+        assertThat(names).contains("kvBlocks", "precision", "topK", "maxModelLen");
+        assertThat(components).containsAll(names);
     }
 
     @Test

@@ -86,7 +86,7 @@ class EngineLimitsTest {
         try (SimRunner runner = Models.runner(options.withKvBlocks(7), SimOptions.defaults())) {
             assertThatThrownBy(() -> engine(runner, options.withKvBlocks(8)))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("kv_blocks is 8; the runner was loaded with 7");
+                    .hasMessageContaining("kvBlocks is 8; the runner was loaded with 7");
         }
     }
 
@@ -243,6 +243,6 @@ class EngineLimitsTest {
         assertThatThrownBy(() -> EngineLimits.runnerLimits(options, spec))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("a step of 8000 rows of up to 1000000 KV blocks lists 8000000000 blocks; 2147483639 are"
-                        + " possible; use a larger block_size or a smaller max_batch_size");
+                        + " possible; use a larger blockSize or a smaller maxBatchSize");
     }
 }

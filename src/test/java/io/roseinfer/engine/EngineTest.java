@@ -643,7 +643,7 @@ class EngineTest {
                     .hasMessageContaining("context");
             assertThatThrownBy(() -> engine.submit(Models.request(30, 1)))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("kv_blocks");
+                    .hasMessageContaining("kvBlocks");
             assertThatThrownBy(() -> engine.submit(Models.request(1, Models.VOCABULARY)))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("id 1000");

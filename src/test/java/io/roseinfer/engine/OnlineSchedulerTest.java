@@ -33,9 +33,7 @@ class OnlineSchedulerTest {
 
     @Test
     void request_for_zero_tokens_is_rejected() {
-        assertThatThrownBy(() -> enqueue(1, 0))
-                .isInstanceOf(BadInput.class)
-                .hasMessageContaining("max_new_tokens is 0");
+        assertThatThrownBy(() -> enqueue(1, 0)).isInstanceOf(BadInput.class).hasMessageContaining("maxNewTokens is 0");
         assertThat(scheduler.hasUnfinished()).isFalse();
     }
 

@@ -65,7 +65,7 @@ class HubModelTest extends HubTestBase {
         assertThatThrownBy(() ->
                         load(settings(Map.of("HF_HUB_CACHE", cache.toString())).withMaxModelLen(1025)))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("max_model_len is 1025; allowed are 2 to 1024");
+                .hasMessageContaining("maxModelLen is 1025; allowed are 2 to 1024");
         assertThat(hub.bodies(WEIGHTS)).isEmpty();
     }
 

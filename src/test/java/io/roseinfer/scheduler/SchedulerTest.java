@@ -409,12 +409,12 @@ class SchedulerTest {
         assertThatThrownBy(
                         () -> SchedulerOptions.builder().maxBatchSize(tooMany).build())
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("max_batch_size is 65537; it must be 1 to 65536");
+                .hasMessageContaining("maxBatchSize is 65537; it must be 1 to 65536");
         assertThatThrownBy(() ->
                         SchedulerOptions.builder().prefillMaxBatchSize(tooMany).build())
-                .hasMessageContaining("prefill_max_batch_size is 65537; it must be 1 to");
+                .hasMessageContaining("prefillMaxBatchSize is 65537; it must be 1 to");
         assertThatThrownBy(() -> AdmissionPolicy.pack(tooMany, 0))
-                .hasMessageContaining("prefill_admission_lookahead is 65537; it must be 1 to");
+                .hasMessageContaining("lookahead is 65537; it must be 1 to");
     }
 
     @Test
@@ -422,13 +422,13 @@ class SchedulerTest {
         assertThatThrownBy(
                         () -> SchedulerOptions.builder().prefillMaxBatchSize(0).build())
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("prefill_max_batch_size is 0; it must be 1 to 65536");
+                .hasMessageContaining("prefillMaxBatchSize is 0; it must be 1 to 65536");
         assertThatThrownBy(() -> SchedulerOptions.builder().maxBatchSize(0).build())
-                .hasMessageContaining("max_batch_size is 0; it must be 1 to 65536");
+                .hasMessageContaining("maxBatchSize is 0; it must be 1 to 65536");
         assertThatThrownBy(() -> SchedulerOptions.builder().prefillMaxTokens(-1).build())
-                .hasMessageContaining("prefill_max_tokens is -1; it must be positive");
+                .hasMessageContaining("prefillMaxTokens is -1; it must be positive");
         assertThatThrownBy(() -> SchedulerOptions.builder().maxActiveRequests(0).build())
-                .hasMessageContaining("max_active_requests is 0; it must be positive");
+                .hasMessageContaining("maxActiveRequests is 0; it must be positive");
         assertThatThrownBy(() -> AdmissionPolicy.pack(0, 1)).hasMessageContaining("lookahead");
         assertThatThrownBy(() -> AdmissionPolicy.pack(1, -1)).hasMessageContaining("non-negative");
     }

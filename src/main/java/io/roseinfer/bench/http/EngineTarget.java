@@ -92,7 +92,7 @@ public final class EngineTarget implements Target {
     }
 
     private void fail(Call call, RoseException failed) {
-        call.fail(failed.getMessage());
+        call.fail(failed.jsonMessage());
         if (strict && !(failed instanceof Overloaded)) {
             failRun(failed);
         }

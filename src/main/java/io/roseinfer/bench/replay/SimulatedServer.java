@@ -223,7 +223,7 @@ public final class SimulatedServer {
                             request.prompt(), request.offered.outputTokens(), SamplingParams.greedy(), 0, true);
                     running.put(id, request);
                 } catch (BadInput refused) {
-                    request.error = Optional.of(String.valueOf(refused.getMessage()));
+                    request.error = Optional.of(refused.jsonMessage());
                     places.add(request.sentNanos);
                 }
             }

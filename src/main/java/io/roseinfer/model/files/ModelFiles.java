@@ -139,8 +139,11 @@ public record ModelFiles(
 
     private static void requireContext(ModelSpec spec, int tokens) {
         if (tokens < 2 || tokens > spec.contextLength()) {
-            throw new BadInput("max_model_len is " + tokens + "; allowed are 2 to " + spec.contextLength()
-                    + ", the context of " + spec.name() + " (rope_scaling in its config.json can extend it)");
+            throw BadInput.of(
+                    "max_model_len",
+                    tokens,
+                    "allowed are 2 to " + spec.contextLength() + ", the context of " + spec.name()
+                            + " (rope_scaling in its config.json can extend it)");
         }
     }
 

@@ -73,10 +73,10 @@ public final class ApiError extends RuntimeException {
     /** Returns the error for a failure of the engine. */
     public static ApiError of(RoseException failure) {
         return switch (failure) {
-            case RoseException.BadInput bad -> badRequest(bad.getMessage());
-            case RoseException.Overloaded full -> overloaded(full.getMessage());
-            case RoseException.EngineStopped stopped -> unavailable(stopped.getMessage());
-            default -> of(500, "InternalServerError", failure.getMessage());
+            case RoseException.BadInput bad -> badRequest(bad.jsonMessage());
+            case RoseException.Overloaded full -> overloaded(full.jsonMessage());
+            case RoseException.EngineStopped stopped -> unavailable(stopped.jsonMessage());
+            default -> of(500, "InternalServerError", failure.jsonMessage());
         };
     }
 

@@ -77,7 +77,7 @@ public final class ChatPrompts {
         try {
             return writer.render(conversation);
         } catch (BadInput refused) {
-            String message = String.valueOf(refused.getMessage());
+            String message = refused.jsonMessage();
             int at = message.indexOf(" failed for this conversation");
             throw ApiError.badField(MESSAGES, at < 0 ? message : "the chat template" + message.substring(at));
         }

@@ -392,6 +392,6 @@ public sealed class CompletionReader permits ChatReader {
 
     /** Returns the error for a request that the engine rejects, which is about the sizes of prompt and completion. */
     public ApiError refused(BadInput bad) {
-        return ApiError.badField(promptField(), bad.getMessage());
+        return ApiError.badField(promptField(), bad.jsonMessage());
     }
 }

@@ -135,7 +135,7 @@ public final class Fields {
         try {
             return check.get();
         } catch (BadInput bad) {
-            throw ApiError.badField(field, bad.getMessage());
+            throw ApiError.badField(field, bad.jsonMessage());
         }
     }
 

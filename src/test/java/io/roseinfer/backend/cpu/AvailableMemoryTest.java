@@ -124,7 +124,7 @@ class AvailableMemoryTest {
         assertThatThrownBy(() -> load(model, limits, needed - 1))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("MiB of memory available")
-                .hasMessageContaining("kv_blocks");
+                .hasMessageContaining("kvBlocks");
     }
 
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {

@@ -174,7 +174,7 @@ class CpuBackendTest {
         assertThatThrownBy(() -> backend.load(model.spec, model.weights(), limits))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("100000000 KV blocks")
-                .hasMessageContaining("kv_blocks");
+                .hasMessageContaining("kvBlocks");
     }
 
     @Test

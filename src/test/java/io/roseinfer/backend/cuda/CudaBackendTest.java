@@ -66,7 +66,7 @@ class CudaBackendTest {
                             backend.load(files.spec(), files.weights(), new RunnerLimits(8, 512, 1024, 100_000_000)))
                     .isInstanceOf(InsufficientMemory.class)
                     .hasMessageContaining("100000000 KV blocks of 1024 tokens need")
-                    .hasMessageContaining("kv_blocks");
+                    .hasMessageContaining("kvBlocks");
         }
     }
 
@@ -78,7 +78,7 @@ class CudaBackendTest {
                             backend.load(files.spec(), files.weights(), new RunnerLimits(65_536, 65_536, 16, 1000)))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("at most 65535 can be launched")
-                    .hasMessageContaining("max_batch_size");
+                    .hasMessageContaining("maxBatchSize");
         }
     }
 

@@ -66,7 +66,7 @@ class DeviceMemoryTest {
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("KV pool needs 41 MiB, 40 MiB are free (out of device memory (CUDA error 2))")
                 .hasMessageContaining("held already: MLP weights 60 MiB")
-                .hasMessageContaining("kv_blocks");
+                .hasMessageContaining("kvBlocks");
     }
 
     @Test

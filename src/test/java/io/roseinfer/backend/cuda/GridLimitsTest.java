@@ -17,7 +17,7 @@ class GridLimitsTest {
                 .isInstanceOf(BadInput.class)
                 .hasMessageStartingWith("device cuda:0: a step of " + rows + " rows and " + tokens + " tokens")
                 .hasMessageContaining("at most 65535")
-                .hasMessageContaining("max_batch_size");
+                .hasMessageContaining("maxBatchSize");
     }
 
     @Test

@@ -46,7 +46,7 @@ class HostMemoryTest {
         assertThatThrownBy(() -> memory.allocate("tokens", 2 * KIB))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("page-locked host memory for tokens")
-                .hasMessageContaining("max_batch_size");
+                .hasMessageContaining("maxBatchSize");
     }
 
     @Test

@@ -79,7 +79,7 @@ class KernelTargetTest {
             assertThatThrownBy(() -> other.requireWeights(ElementType.INT8, device(8, 0)))
                     .isInstanceOf(BackendUnavailable.class)
                     .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for " + other.suffix()
-                            + ", and int8 weights need sm_90a (Hopper); use another dtype, or"
+                            + ", and int8 weights need sm_90a (Hopper); use another precision, or"
                             + " use device cpu");
         }
     }
@@ -92,7 +92,7 @@ class KernelTargetTest {
         assertThatThrownBy(() -> KernelTarget.SM_80.requireKvCacheDtype(KvPrecision.FP8, device(8, 0)))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for sm_80, and an fp8 KV cache needs compute"
-                        + " capability 9.0 (H100 and newer); use kv_cache_dtype auto");
+                        + " capability 9.0 (H100 and newer); use kvCache auto");
     }
 
     @Test

@@ -147,9 +147,9 @@ class StepBuffersTest {
         assertThatThrownBy(() -> poolBeside(llama8b(), SchedulerOptions.defaults(), true))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("scratch memory for steps of up to 131080 tokens takes")
-                .hasMessageContaining("chunked_prefill")
-                .hasMessageContaining("prefill_max_tokens")
-                .hasMessageContaining("max_model_len")
-                .hasMessageNotContaining("kv_blocks");
+                .hasMessageContaining("chunkedPrefill")
+                .hasMessageContaining("prefillMaxTokens")
+                .hasMessageContaining("maxModelLen")
+                .hasMessageNotContaining("kvBlocks");
     }
 }

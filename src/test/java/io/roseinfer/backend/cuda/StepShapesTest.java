@@ -266,7 +266,7 @@ class StepShapesTest {
             assertThatThrownBy(() -> StepLayout.maxBytes(limits, contextLength))
                     .isInstanceOf(BadInput.class)
                     .hasMessageStartingWith("a step of " + 2 * batch + " rows of up to " + contextLength + " tokens")
-                    .hasMessageContaining("max_batch_size");
+                    .hasMessageContaining("maxBatchSize");
         } else {
             assertThat(StepLayout.maxBytes(limits, contextLength)).isGreaterThan(4L * 2 * batch * contextLength);
         }
@@ -544,7 +544,7 @@ class StepShapesTest {
                 .isInstanceOf(BadModel.class)
                 .hasMessageStartingWith(
                         spec.name() + " has " + what + "; int8 weights on cuda are for models with RMS norms")
-                .hasMessageContaining("use another dtype, or use device cpu"));
+                .hasMessageContaining("use another precision, or use device cpu"));
         ModelSpec ungated = SpecBuilder.named("m")
                 .norm(Norm.rms(1e-6f))
                 .positions(Positions.Rope.plain(10_000, 16))
@@ -690,7 +690,7 @@ class StepShapesTest {
                         Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.FP8, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
                 .hasMessage("gpt2 has learned positions and no shared KV heads; there are no fp8 KV-cache kernels for"
-                        + " such models; use kv_cache_dtype auto");
+                        + " such models; use kvCache auto");
     }
 
     @ParameterizedTest

@@ -71,7 +71,7 @@ class DriverStatusTest {
         assertThat(DriverStatus.refusal("creating a stream", DriverStatus.OUT_OF_MEMORY))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("creating a stream: out of device memory (CUDA error 2)")
-                .hasMessageContaining("kv_blocks");
+                .hasMessageContaining("kvBlocks");
         assertThat(DriverStatus.refusal("creating a stream", 46)).isInstanceOf(BackendUnavailable.class);
     }
 
