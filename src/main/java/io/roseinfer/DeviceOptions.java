@@ -120,31 +120,41 @@ public record DeviceOptions(
         return asked.filter(value -> !used.equals(Optional.of(value)));
     }
 
+    /** Returns a copy with another kind of device. */
     public DeviceOptions withDevice(Device value) {
         return new DeviceOptions(
                 value, gpus, precision, kvCache, threads, pagedAttention, cudaGraph, profilerRanges, batchInvariant);
     }
 
+    /** Returns a copy with other GPUs, by index. */
     public DeviceOptions withGpus(List<Integer> value) {
         return new DeviceOptions(
                 device, value, precision, kvCache, threads, pagedAttention, cudaGraph, profilerRanges, batchInvariant);
     }
 
+    /** Returns a copy with another format of the weights. */
     public DeviceOptions withPrecision(Precision value) {
         return new DeviceOptions(
                 device, gpus, value, kvCache, threads, pagedAttention, cudaGraph, profilerRanges, batchInvariant);
     }
 
+    /** Returns a copy with another format of the KV cache. */
     public DeviceOptions withKvCache(KvPrecision value) {
         return new DeviceOptions(
                 device, gpus, precision, value, threads, pagedAttention, cudaGraph, profilerRanges, batchInvariant);
     }
 
+    /**
+     * Returns a copy with a number of CPU threads; 0 is one per core.
+     *
+     * @throws BadInput if it is negative
+     */
     public DeviceOptions withThreads(int value) {
         return new DeviceOptions(
                 device, gpus, precision, kvCache, value, pagedAttention, cudaGraph, profilerRanges, batchInvariant);
     }
 
+    /** Returns a copy with paged attention on or off. */
     public DeviceOptions withPagedAttention(boolean value) {
         return new DeviceOptions(
                 device,
@@ -158,6 +168,7 @@ public record DeviceOptions(
                 batchInvariant);
     }
 
+    /** Returns a copy with CUDA graphs on or off. */
     public DeviceOptions withCudaGraph(boolean value) {
         return new DeviceOptions(
                 device,
@@ -171,11 +182,13 @@ public record DeviceOptions(
                 batchInvariant);
     }
 
+    /** Returns a copy with NVTX ranges on or off. */
     public DeviceOptions withProfilerRanges(boolean value) {
         return new DeviceOptions(
                 device, gpus, precision, kvCache, threads, pagedAttention, cudaGraph, value, batchInvariant);
     }
 
+    /** Returns a copy with batch-invariant results on CUDA or not. */
     public DeviceOptions withBatchInvariant(boolean value) {
         return new DeviceOptions(
                 device,

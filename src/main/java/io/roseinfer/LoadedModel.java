@@ -111,11 +111,15 @@ public final class LoadedModel implements AutoCloseable {
      * those, the context and the KV pool allow. It can be changed further, and submitted to an engine that serves this
      * model.
      *
-     * <p>Special tokens in a message's text are encoded as such: check texts of untrusted users before.
+     * <p>A role reaches the template unchanged: a template may write a role that it does not know, skip its message, or
+     * reject it. Special tokens in a message's text are encoded as such: check texts of untrusted users before.
+     *
+     * <p>May be called by any thread, also while an engine serves the model.
      *
      * @param messages oldest first
      * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, or if its template
      *     rejects the messages
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public GenerationRequest chatRequest(List<ChatMessage> messages) {
         Objects.requireNonNull(messages, "messages");
@@ -181,9 +185,12 @@ public final class LoadedModel implements AutoCloseable {
     }
 
     /**
-     * Runs steps until the kernels and the host code are compiled. This takes 1 to 2.5 seconds on the CPU, longer if it
-     * is busy, and half a second on a GPU. Without it the first requests are many times slower; with few tokens to
-     * generate that still takes less time in total. The tokens that a model generates do not depend on it.
+     * Runs steps until the kernels and the host code are compiled. This takes 1 to 2.5 seconds on an idle CPU, and half
+     * a second on a GPU. On a busy CPU it waits up to 10 seconds per replica for the kernels. Synthetic requests follow
+     * for at most an eighth of that time, or half a second; those in progress are awaited, so a slow model takes longer.
+     *
+     * <p>Without it the first requests are many times slower; with few tokens to generate that still takes less time in
+     * total. The tokens that a model generates do not depend on it.
      *
      * <p>The device is in use meanwhile: {@link #serve} and {@link #close} on other threads wait until it is done.
      *

@@ -59,8 +59,18 @@ public final class Roseinfer {
     /**
      * Loads a model with default settings and serves it; closing the engine frees everything.
      *
-     * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:NAME}; see {@link ModelRef}
-     * @throws io.roseinfer.base.RoseException if the model cannot be found, read or loaded; the message says what to do
+     * @param model one of
+     *     <ul>
+     *       <li>a directory in Hugging Face layout, with {@code config.json} and {@code model.safetensors};
+     *       <li>a hub id, such as {@code gpt2} or {@code owner/name}, perhaps followed by {@code @} and a branch, tag or
+     *           commit; it is downloaded unless the local cache has it;
+     *       <li>{@code builtin:tiny}, which writes stories, or {@code builtin:chat}; both are in the jar;
+     *       <li>{@code random:SHAPE}, such as {@code random:gpt2}, or {@code random:PATH} of a {@code config.json}: a
+     *           known shape with seeded random weights.
+     *     </ul>
+     *     An existing directory takes precedence over a hub id
+     * @throws io.roseinfer.base.RoseException like {@link #load(Settings)}
+     * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
      */
     public static Engine open(String model) {
         return open(Settings.of(model));
@@ -70,6 +80,7 @@ public final class Roseinfer {
      * Loads a model, warms it up ({@link LoadedModel#warmUp}) and serves it; closing the engine frees everything.
      * {@link LoadedModel#warnings} are logged to {@code io.roseinfer}.
      *
+     * @throws io.roseinfer.base.RoseException like {@link #load(Settings)}
      * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
      */
     public static Engine open(Settings settings) {
@@ -118,6 +129,13 @@ public final class Roseinfer {
      * Loads a model, sized for the settings' engine options, to serve engines or to make requests from conversations
      * ({@link LoadedModel#chatRequest}). The first requests are slow unless it is warmed up
      * ({@link LoadedModel#warmUp}). Warnings and the start and end of downloads are logged to {@code io.roseinfer}.
+     *
+     * @throws BadInput if the model's name is malformed, or a setting does not fit the model
+     * @throws io.roseinfer.base.RoseException.BadModel if the model cannot be found, downloaded or read, or is not
+     *     supported
+     * @throws BackendUnavailable if the device cannot be used
+     * @throws io.roseinfer.base.RoseException.InsufficientMemory if the model and its KV cache do not fit
+     * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
      */
     public static LoadedModel load(Settings settings) {
         Objects.requireNonNull(settings, "settings");
@@ -130,6 +148,8 @@ public final class Roseinfer {
      * Loads a model, sized for the settings' engine options. The first requests are slow unless it is warmed up.
      *
      * @param downloads is notified of the progress of downloads
+     * @throws io.roseinfer.base.RoseException like {@link #load(Settings)}
+     * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
      */
     public static LoadedModel load(Settings settings, DownloadListener downloads) {
         Objects.requireNonNull(settings, "settings");
@@ -141,6 +161,7 @@ public final class Roseinfer {
      *
      * @param options is called before any weight is read, and may throw
      * @param downloads is notified of the progress of downloads
+     * @throws io.roseinfer.base.RoseException like {@link #load(Settings)}
      * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
      */
     public static LoadedModel load(

@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
 /**
  * The model to load and the devices to run it on.
  *
- * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:NAME}; see
- *     {@link io.roseinfer.hub.ModelRef}
+ * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:SHAPE}; see
+ *     {@link Roseinfer#open(String)}
  * @param deviceOptions the device and its options
  * @param replicas number of replicas, each with its own loop, scheduler and KV pool
  * @param routing chooses the replica that serves a request
@@ -100,6 +100,7 @@ public record Settings(
         return deviceOptions.device();
     }
 
+    /** Returns the same settings with other device options. */
     public Settings withDeviceOptions(DeviceOptions value) {
         return new Settings(model, value, replicas, routing, maxModelLen, tokenIdsOnly, offline, environment, engine);
     }
@@ -114,22 +115,36 @@ public record Settings(
         return withDeviceOptions(deviceOptions.withPrecision(value));
     }
 
-    /** Returns the same settings with a number of CPU threads; 0 is one per core. */
+    /**
+     * Returns the same settings with a number of CPU threads; 0 is one per core.
+     *
+     * @throws BadInput if it is negative
+     */
     public Settings withThreads(int value) {
         return withDeviceOptions(deviceOptions.withThreads(value));
     }
 
+    /**
+     * Returns the same settings with a number of replicas.
+     *
+     * @throws BadInput unless it is 1 to {@value #MAX_REPLICAS}, or if it contradicts the number of GPUs
+     */
     public Settings withReplicas(int value) {
         return new Settings(
                 model, deviceOptions, value, routing, maxModelLen, tokenIdsOnly, offline, environment, engine);
     }
 
+    /** Returns the same settings with another routing policy, which a single replica does not use. */
     public Settings withRouting(RoutingPolicy value) {
         return new Settings(
                 model, deviceOptions, replicas, value, maxModelLen, tokenIdsOnly, offline, environment, engine);
     }
 
-    /** Returns the same settings with a shorter context; 0 is the model's context. */
+    /**
+     * Returns the same settings with a shorter context; 0 is the model's context.
+     *
+     * @throws BadInput if it is negative; loading throws it if the model's context is shorter
+     */
     public Settings withMaxModelLen(int value) {
         return new Settings(model, deviceOptions, replicas, routing, value, tokenIdsOnly, offline, environment, engine);
     }
@@ -139,15 +154,18 @@ public record Settings(
         return new Settings(model, deviceOptions, replicas, routing, maxModelLen, value, offline, environment, engine);
     }
 
+    /** Returns the same settings with downloads forbidden or allowed. */
     public Settings withOffline(boolean value) {
         return new Settings(
                 model, deviceOptions, replicas, routing, maxModelLen, tokenIdsOnly, value, environment, engine);
     }
 
+    /** Returns the same settings with other environment variables; those that are not read are dropped. */
     public Settings withEnvironment(Map<String, String> value) {
         return new Settings(model, deviceOptions, replicas, routing, maxModelLen, tokenIdsOnly, offline, value, engine);
     }
 
+    /** Returns the same settings with other options of the engine. */
     public Settings withEngine(EngineOptions value) {
         return new Settings(
                 model, deviceOptions, replicas, routing, maxModelLen, tokenIdsOnly, offline, environment, value);

@@ -193,7 +193,7 @@ public final class Engine implements AutoCloseable {
      *
      * @throws BadInput if the request can never be served: its prompt exceeds the context or the KV pool, contains an
      *     id outside the vocabulary, or is text without a tokenizer
-     * @throws RoseException.Overloaded if {@code max_inflight_requests} requests are in flight
+     * @throws RoseException.Overloaded if {@link EngineOptions#maxInflightRequests} requests are in flight
      * @throws EngineStopped if the engine is closed or has failed
      * @throws java.util.concurrent.CancellationException if the caller is interrupted while it tokenizes a text prompt
      */
@@ -460,8 +460,10 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Accepts no further requests, completes those in flight for at most {@code grace}, then closes.
+     * Accepts no further requests, completes those in flight for at most {@code grace}, then closes. Requests still
+     * running then end with CANCELLED. May be called from any thread and repeatedly; an interrupt does not end the wait.
      *
+     * @param grace maximum time for the requests in flight; zero or less closes at once
      * @return whether every accepted request ended by itself: by its last token, a stop string, its deadline, its
      *     caller or its own failure. False if the time was too short, the engine failed, or it was closed concurrently
      * @throws EngineStopped like {@link #close()}

@@ -6,7 +6,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.Objects;
 
 /**
- * Options of an engine.
+ * Options of an engine. Immutable; {@code with…} methods return modified copies.
  *
  * @param scheduler options of the scheduler
  * @param blockSize tokens per KV block
@@ -63,41 +63,73 @@ public record EngineOptions(
         return new EngineOptions(SchedulerOptions.defaults(), 16, 0, 65_536, 1, 0, 4096, 0);
     }
 
+    /** Returns a copy with other options of the scheduler. */
     public EngineOptions withScheduler(SchedulerOptions value) {
         return new EngineOptions(
                 value, blockSize, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, stepHistory, seed);
     }
 
+    /**
+     * Returns a copy with another number of tokens per KV block.
+     *
+     * @throws BadInput unless it is 1 to {@value io.roseinfer.backend.RunnerLimits#MAX_BLOCK_SIZE}
+     */
     public EngineOptions withBlockSize(int value) {
         return new EngineOptions(
                 scheduler, value, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, stepHistory, seed);
     }
 
+    /**
+     * Returns a copy with a number of KV blocks; 0 lets the backend choose.
+     *
+     * @throws BadInput if it is negative
+     */
     public EngineOptions withKvBlocks(int value) {
         return new EngineOptions(
                 scheduler, blockSize, value, maxInflightRequests, streamInterval, tokenizeWorkers, stepHistory, seed);
     }
 
+    /**
+     * Returns a copy with a maximum number of requests in flight.
+     *
+     * @throws BadInput unless it is positive
+     */
     public EngineOptions withMaxInflightRequests(int value) {
         return new EngineOptions(
                 scheduler, blockSize, kvBlocks, value, streamInterval, tokenizeWorkers, stepHistory, seed);
     }
 
+    /**
+     * Returns a copy with a number of tokens between deliveries.
+     *
+     * @throws BadInput unless it is positive
+     */
     public EngineOptions withStreamInterval(int value) {
         return new EngineOptions(
                 scheduler, blockSize, kvBlocks, maxInflightRequests, value, tokenizeWorkers, stepHistory, seed);
     }
 
+    /**
+     * Returns a copy with a number of tokenizer threads; 0 tokenizes in {@code submit}.
+     *
+     * @throws BadInput unless it is 0 to {@value #MAX_TOKENIZE_WORKERS}
+     */
     public EngineOptions withTokenizeWorkers(int value) {
         return new EngineOptions(
                 scheduler, blockSize, kvBlocks, maxInflightRequests, streamInterval, value, stepHistory, seed);
     }
 
+    /**
+     * Returns a copy with a number of steps whose records are kept.
+     *
+     * @throws BadInput unless it is 1 to {@value #MAX_STEP_HISTORY}
+     */
     public EngineOptions withStepHistory(int value) {
         return new EngineOptions(
                 scheduler, blockSize, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, value, seed);
     }
 
+    /** Returns a copy with a base seed for requests without their own. */
     public EngineOptions withSeed(long value) {
         return new EngineOptions(
                 scheduler,

@@ -44,8 +44,8 @@ public record GenerationRequest(
         Objects.requireNonNull(prompt, "prompt");
         Objects.requireNonNull(sampling, "sampling");
         Objects.requireNonNull(seed, "seed");
-        Objects.requireNonNull(stop, "stop").forEach(text -> Objects.requireNonNull(text, "stop string"));
-        Objects.requireNonNull(stopTokens, "stopTokens").forEach(id -> Objects.requireNonNull(id, "stop token"));
+        requireElements(stop, "stop");
+        requireElements(stopTokens, "stopTokens");
         Objects.requireNonNull(options, "options");
         BadInput.require(maxNewTokens >= 1, "max_new_tokens", maxNewTokens, "positive");
         stop = List.copyOf(stop);
@@ -69,12 +69,29 @@ public record GenerationRequest(
         }
     }
 
-    /** Returns a request for a greedy completion of text. */
+    /** Throws if a list, or one of its elements, is null; the message names it, such as {@code stop[0]}. */
+    private static void requireElements(List<?> list, String name) {
+        Objects.requireNonNull(list, name);
+        for (int i = 0; i < list.size(); i++) {
+            int index = i;
+            Object unused = Objects.requireNonNull(list.get(i), () -> name + "[" + index + "]");
+        }
+    }
+
+    /**
+     * Returns a request for a greedy completion of text, of at most {@value #DEFAULT_NEW_TOKENS} tokens.
+     *
+     * @throws BadInput if the text is empty, or longer than {@value io.roseinfer.base.Limits#PROMPT_CHARS} characters
+     */
     public static GenerationRequest of(String prompt) {
         return of(new Prompt.Text(Objects.requireNonNull(prompt, "prompt")));
     }
 
-    /** Returns a request for a greedy completion of token ids. */
+    /**
+     * Returns a request for a greedy completion of token ids, of at most {@value #DEFAULT_NEW_TOKENS} tokens.
+     *
+     * @throws BadInput if there are no ids
+     */
     public static GenerationRequest ofTokens(int... ids) {
         return of(new Prompt.Tokens(ids));
     }
@@ -92,6 +109,7 @@ public record GenerationRequest(
                 RequestOptions.NONE);
     }
 
+    /** Returns a copy with another prompt. */
     public GenerationRequest withPrompt(Prompt value) {
         return new GenerationRequest(value, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, options);
     }
@@ -100,31 +118,50 @@ public record GenerationRequest(
      * Returns a copy with a maximum number of tokens to generate. If prompt and new tokens exceed the model's context,
      * the request is not rejected; it ends with {@link io.roseinfer.scheduler.FinishReason#LENGTH} when the context is
      * full.
+     *
+     * @throws BadInput unless {@code value} is positive
      */
     public GenerationRequest withMaxNewTokens(int value) {
         return new GenerationRequest(prompt, value, sampling, seed, stop, stopTokens, ignoreEndOfText, options);
     }
 
+    /** Returns a copy with other sampling parameters. */
     public GenerationRequest withSampling(SamplingParams value) {
         return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, stopTokens, ignoreEndOfText, options);
     }
 
+    /**
+     * Returns a copy with a seed. The same request, seed and model give the same tokens, except on CUDA without
+     * {@link io.roseinfer.DeviceOptions#batchInvariant}. Greedy requests use no random numbers.
+     */
     public GenerationRequest withSeed(long value) {
         return new GenerationRequest(
                 prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, stopTokens, ignoreEndOfText, options);
     }
 
+    /**
+     * Returns a copy with these stop strings instead of the present ones; none removes them.
+     *
+     * @throws BadInput if there are more than {@value #MAX_STOP_STRINGS}, or one is empty or longer than
+     *     {@value #MAX_STOP_CHARS} characters
+     */
     public GenerationRequest withStop(String... values) {
         List<String> all = Arrays.asList(Objects.requireNonNull(values, "stop"));
         return new GenerationRequest(prompt, maxNewTokens, sampling, seed, all, stopTokens, ignoreEndOfText, options);
     }
 
+    /**
+     * Returns a copy with these stop tokens instead of the present ones; none removes them.
+     *
+     * @throws BadInput if there are more than {@value #MAX_STOP_TOKENS}, or an id is negative
+     */
     public GenerationRequest withStopTokens(int... ids) {
         List<Integer> all =
                 Arrays.stream(Objects.requireNonNull(ids, "stopTokens")).boxed().toList();
         return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, all, ignoreEndOfText, options);
     }
 
+    /** Returns a copy that continues after the model's end-of-text token, or does not. */
     public GenerationRequest withIgnoreEndOfText(boolean value) {
         return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, value, options);
     }
@@ -143,17 +180,23 @@ public record GenerationRequest(
                 new RequestOptions(OptionalLong.of(nanos), options.timeout(), options.priority(), options.tag()));
     }
 
-    /** Returns a copy that ends with {@code DEADLINE} this long after it was submitted, even while it waits. */
+    /**
+     * Returns a copy that ends with {@code DEADLINE} this long after it was submitted, even while it waits.
+     *
+     * @throws BadInput unless the duration is positive
+     */
     public GenerationRequest withTimeout(Duration value) {
         Objects.requireNonNull(value, "timeout");
         return withOptions(
                 new RequestOptions(options.deadlineNanos(), Optional.of(value), options.priority(), options.tag()));
     }
 
+    /** Returns a copy with a priority for custom policies, which serve higher ones first; built-in policies ignore it. */
     public GenerationRequest withPriority(int value) {
         return withOptions(new RequestOptions(options.deadlineNanos(), options.timeout(), value, options.tag()));
     }
 
+    /** Returns a copy with an object of the caller, which policies, observers and {@link Completion#tag} receive. */
     public GenerationRequest withTag(Object value) {
         Objects.requireNonNull(value, "tag");
         return withOptions(

@@ -9,8 +9,9 @@ import java.util.OptionalLong;
 /**
  * Options of a request that do not affect its tokens.
  *
- * @param deadlineNanos reading of the engine's clock at which the request is ended, in any state
- * @param timeout deadline relative to its submission; the earlier of both applies
+ * @param deadlineNanos reading of the engine's clock, by default {@link System#nanoTime}, at which the request is ended,
+ *     in any state
+ * @param timeout maximum time after its submission, positive; the earlier of both applies
  * @param priority for custom policies, higher is more urgent; built-in policies ignore it
  * @param tag an object of the caller, passed to policies, observers and the completion
  */

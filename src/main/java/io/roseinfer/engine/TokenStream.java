@@ -33,6 +33,17 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
     boolean hasNext();
 
     /**
+     * Waits for the next token, reads it and returns it.
+     *
+     * @throws java.util.NoSuchElementException if the request has ended and all its tokens were read
+     * @throws io.roseinfer.base.RoseException the cause, if the request failed
+     * @throws java.util.concurrent.CancellationException like {@link #hasNext}
+     * @throws IllegalStateException like {@link #hasNext}
+     */
+    @Override
+    GeneratedToken next();
+
+    /**
      * Waits for the next token for a limited time, so that the reader can do something else meanwhile, such as keeping
      * a connection alive. An empty result may also mean the end, see {@link #isExhausted}.
      *

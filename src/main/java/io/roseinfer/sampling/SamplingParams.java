@@ -182,38 +182,78 @@ public record SamplingParams(
         }
     }
 
+    /**
+     * Returns a copy with another temperature; 0 is greedy.
+     *
+     * @throws BadInput unless it is 0 to 100
+     */
     public SamplingParams withTemperature(float value) {
         return new SamplingParams(
                 value, topK, topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
     }
 
+    /**
+     * Returns a copy with another top-k; 0 is off.
+     *
+     * @throws BadInput if it is negative
+     */
     public SamplingParams withTopK(int value) {
         return new SamplingParams(
                 temperature, value, topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
     }
 
+    /**
+     * Returns a copy with another top-p; 1 is off.
+     *
+     * @throws BadInput unless it is above 0, at most 1
+     */
     public SamplingParams withTopP(float value) {
         return new SamplingParams(
                 temperature, topK, value, minP, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
     }
 
+    /**
+     * Returns a copy with another min-p; 0 is off.
+     *
+     * @throws BadInput unless it is 0 to below 1
+     */
     public SamplingParams withMinP(float value) {
         return new SamplingParams(
                 temperature, topK, topP, value, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
     }
 
+    /**
+     * Returns a copy with another repetition penalty; 1 is off.
+     *
+     * @throws BadInput unless it is 0.01 to 100
+     */
     public SamplingParams withRepetitionPenalty(float value) {
         return new SamplingParams(temperature, topK, topP, minP, value, presencePenalty, frequencyPenalty, logprobs);
     }
 
+    /**
+     * Returns a copy with another presence penalty; 0 is off.
+     *
+     * @throws BadInput unless it is -2 to 2
+     */
     public SamplingParams withPresencePenalty(float value) {
         return new SamplingParams(temperature, topK, topP, minP, repetitionPenalty, value, frequencyPenalty, logprobs);
     }
 
+    /**
+     * Returns a copy with another frequency penalty; 0 is off.
+     *
+     * @throws BadInput unless it is -2 to 2
+     */
     public SamplingParams withFrequencyPenalty(float value) {
         return new SamplingParams(temperature, topK, topP, minP, repetitionPenalty, presencePenalty, value, logprobs);
     }
 
+    /**
+     * Returns a copy with another number of most likely tokens to report; -1 is off.
+     *
+     * @throws BadInput unless it is -1 to {@value #MAX_LOGPROBS}
+     */
     public SamplingParams withLogprobs(int value) {
         return new SamplingParams(
                 temperature, topK, topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty, value);

@@ -490,6 +490,13 @@ class EngineTest {
         assertThat(stream.completion().ids()).hasSizeLessThan(50);
     }
 
+    @Test
+    void negative_grace_closes_at_once() {
+        Engine engine = Models.engine(Models.options(), SimOptions.defaults());
+        assertThat(engine.close(Duration.ofSeconds(-1))).isTrue();
+        assertThat(engine.isClosed()).isTrue();
+    }
+
     private static boolean isManagersClose(StackWalker.StackFrame frame) {
         return frame.getClassName().equals(SchedulerManager.class.getName())
                 && frame.getMethodName().equals("close");

@@ -9,6 +9,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -114,6 +115,15 @@ class RequestOptionsTest {
         assertThatThrownBy(() -> Models.request(1, 1).withTimeout(Duration.ZERO))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("the timeout is PT0S; it must be positive");
+    }
+
+    @Test
+    void null_stop_string_is_rejected_by_its_index() {
+        String[] stop = {"end", ""};
+        Arrays.fill(stop, 1, 2, null);
+        assertThatThrownBy(() -> Models.request(1, 1).withStop(stop))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("stop[1]");
     }
 
     @Test
