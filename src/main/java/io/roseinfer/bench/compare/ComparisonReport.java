@@ -2,10 +2,14 @@ package io.roseinfer.bench.compare;
 
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import java.util.ArrayList;
 import java.util.Formatter;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -73,8 +77,33 @@ public final class ComparisonReport {
         if (shown.size() > 1) {
             out.format("%s\n", UNCORRECTED);
         }
+        notes(comparison.pairs()).forEach(note -> out.format("Note: %s\n", note));
         out.format("%s\n", verdict(comparison, arms));
         return out.toString();
+    }
+
+    /** Returns notes about what the arms' policies did not decide. */
+    public static List<String> notes(List<Comparison.Pair> pairs) {
+        List<String> notes = new ArrayList<>();
+        forced(pairs, Comparison.Pair::a).ifPresent(note -> notes.add("A: " + note));
+        forced(pairs, Comparison.Pair::b).ifPresent(note -> notes.add("B: " + note));
+        return notes;
+    }
+
+    private static Optional<String> forced(
+            List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm) {
+        double most = pairs.stream()
+                .mapToDouble(pair -> arm.apply(pair).getOrDefault(RunMetrics.FORCED_ADMISSIONS, 0.0))
+                .max()
+                .orElse(0);
+        return most == 0
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "up to %.0f admissions of a run were forced by the limit of %d skips per request, not chosen by"
+                                + " the admission policy",
+                        most,
+                        AdmissionPolicy.MAX_SKIPS));
     }
 
     private static String axis(double span) {
@@ -138,20 +167,19 @@ public final class ComparisonReport {
                 percent(ratio.ratio()),
                 percent(ratio.low()),
                 percent(ratio.high()));
-        if (worse) {
-            return "B is worse: " + arms.metric() + " changes by " + by
-                    + (arms.noWorseThan() > 0
-                            ? String.format(Locale.ROOT, "; %.1f %% are allowed", 100 * arms.noWorseThan())
-                            : "");
+        if (ratio.isEven()) {
+            return String.format(
+                    Locale.ROOT,
+                    "No difference in %s: %s; this number of pairs detects %.2f %% with a power of 80 %%",
+                    arms.metric(),
+                    by,
+                    100 * ratio.smallestEffect());
         }
-        return ratio.isEven()
-                ? String.format(
-                        Locale.ROOT,
-                        "No difference in %s: %s; this number of pairs detects %.2f %% with a power of 80 %%",
-                        arms.metric(),
-                        by,
-                        100 * ratio.smallestEffect())
-                : "Difference: " + arms.metric() + " changes by " + by;
+        boolean better = ratio.ratio() > 1 == RunMetrics.isHigherBetter(arms.metric());
+        String allowed = better || arms.noWorseThan() == 0
+                ? ""
+                : String.format(Locale.ROOT, "; %.1f %% are allowed", 100 * arms.noWorseThan());
+        return "B is " + (better ? "better" : "worse") + ": " + arms.metric() + " changes by " + by + allowed;
     }
 
     private static String withoutRatio(Comparison comparison, ComparisonResult.Arms arms, boolean worse) {

@@ -19,9 +19,6 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     /** The flag of the request rate. */
     public static final String RATE = "request-rate";
 
-    /** A server keeps up if it completes good requests at this share of the offered rate or more. */
-    private static final double KEEPS_UP = 0.95;
-
     public Sweep {
         points = List.copyOf(points);
     }
@@ -88,7 +85,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         return last(settings, point -> {
             double good = point.metric("completion_rate").orElse(0)
                     * point.metric("good_share").orElse(0);
-            return good >= KEEPS_UP * rate(point);
+            return good >= SweepPoint.KEEPS_UP * rate(point);
         });
     }
 

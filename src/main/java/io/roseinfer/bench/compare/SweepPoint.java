@@ -3,7 +3,6 @@ package io.roseinfer.bench.compare;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
-import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.report.RunMetrics;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -15,8 +14,7 @@ import java.util.OptionalDouble;
  * One run of a sweep.
  *
  * @param flags values of the varied flags
- * @param metrics by the names of {@link RunMetrics}; {@code offered_rate} in requests per second for loads with times; and
- *     {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} for engines with known steps
+ * @param metrics by the names of {@link RunMetrics}, and {@code offered_rate} in requests per second for loads with times
  * @param failed number of failed requests
  * @param reasons reasons why the run is invalid; empty if it is valid
  */
@@ -25,6 +23,9 @@ public record SweepPoint(
         @JsonProperty("figures") Map<String, Double> metrics,
         int failed,
         List<String> reasons) {
+    /** A system keeps up if requests complete at this share of the offered rate or more. */
+    static final double KEEPS_UP = 0.95;
+
     /** The metric with the scheduled request rate. */
     public static final String OFFERED_RATE = "offered_rate";
 
@@ -42,12 +43,6 @@ public record SweepPoint(
             metrics.put(OFFERED_RATE, run.scheduledRate());
         }
         metrics.putAll(RunMetrics.of(run, bounds));
-        SchedulerCounts.of(run).ifPresent(counts -> {
-            metrics.put("preemptions", (double) counts.preemptions());
-            metrics.put("recomputed_tokens", (double) counts.recomputedTokens());
-            metrics.put("forced_admissions", (double) counts.forcedAdmissions());
-            metrics.put("cache_hit_rate", counts.cacheHitRate());
-        });
         int failed = run.calls().size() - run.completed().size();
         return new SweepPoint(flags, metrics, failed, verdict.reasons());
     }
@@ -64,11 +59,26 @@ public record SweepPoint(
     }
 
     /**
-     * Returns whether the run is valid and has at least a share of good requests.
+     * Returns whether requests completed at 95 % or more of the offered rate. Otherwise the queue grew until the last request arrived, and
+     * the latencies depend on the number of requests. Loads without times always keep up.
+     */
+    public boolean keepsUp() {
+        OptionalDouble completed = metric("completion_rate");
+        return completed.isEmpty()
+                || completed.getAsDouble() >= KEEPS_UP * metric(OFFERED_RATE).orElse(0);
+    }
+
+    /**
+     * Returns whether the run is valid, keeps up, and has at least a share of good requests.
      *
      * @param attainment share of all requests, including failed ones, 0 to 1
      */
     public boolean meets(double attainment) {
-        return counts() && metric("good_share").orElse(0) >= attainment;
+        return counts() && keepsUp() && isWithin(attainment);
+    }
+
+    /** Returns whether at least a share of all requests was good. */
+    boolean isWithin(double attainment) {
+        return metric("good_share").orElse(0) >= attainment;
     }
 }

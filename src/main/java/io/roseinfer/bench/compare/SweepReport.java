@@ -26,7 +26,19 @@ public final class SweepReport {
                         100 * point.metric("good_share").orElse(0),
                         number(point, "p99_ttft_ms"),
                         number(point, "median_tpot_ms"),
-                        point.counts() ? "" : ", INVALID: " + point.reasons().getFirst());
+                        point.counts()
+                                ? behind(point)
+                                : ", INVALID: " + point.reasons().getFirst());
+    }
+
+    private static String behind(SweepPoint point) {
+        return point.keepsUp()
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        ", BEHIND: %.2f of %.2f requests/s completed",
+                        point.metric("completion_rate").orElse(0),
+                        point.metric(SweepPoint.OFFERED_RATE).orElse(0));
     }
 
     private static String flags(Map<String, String> flags) {
@@ -117,7 +129,7 @@ public final class SweepReport {
                 known(point, "preemptions", "%.0f", 1),
                 known(point, "cache_hit_rate", "%.1f", 100),
                 "#".repeat((int) Math.round(BAR * goodput / Math.max(most, 1e-9))),
-                point.counts() ? "" : " INVALID");
+                point.counts() ? point.keepsUp() ? "" : " BEHIND" : " INVALID");
     }
 
     private static void settings(Formatter out, Sweep sweep, Sweep.Settings settings, Map<String, Double> bounds) {
@@ -128,7 +140,13 @@ public final class SweepReport {
         String of = settings.flags().isEmpty() ? "" : " with " + flags(settings.flags());
         out.format("Knee%s: %s\n", of, rateText(sweep.knee(settings)));
         if (!bounds.isEmpty()) {
-            out.format("Highest rate that meets the objective%s: %s\n", of, rateText(sweep.highest(settings)));
+            Sweep.SearchedRate highest = sweep.highest(settings);
+            out.format("Highest rate that meets the objective%s: %s\n", of, rateText(highest));
+            if (highest instanceof Sweep.SearchedRate.Between found
+                    && found.beyond().stream().anyMatch(point -> point.isWithin(sweep.attainment()))) {
+                out.format("The next point is within the bounds but BEHIND: its queue grew until the last request"
+                        + " arrived. More requests (--num-prompts) give a narrower range.\n");
+            }
         }
     }
 

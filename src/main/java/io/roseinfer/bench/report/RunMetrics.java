@@ -3,6 +3,7 @@ package io.roseinfer.bench.report;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
@@ -19,12 +20,22 @@ import java.util.function.ToDoubleFunction;
  * The metrics of a run, by vLLM's names: {@code mean_}, {@code median_}, {@code p90_} and {@code p99_} with {@code ttft_ms},
  * {@code tpot_ms}, {@code itl_ms} and {@code e2el_ms}, and per second {@code request_throughput}, {@code request_goodput} and
  * {@code output_throughput}. Additional metrics are {@code completion_rate}, requests per second from the first completion to the last
- * (without an idle tail), and {@code good_share}, good requests divided by all requests. Metrics without samples are absent.
+ * (without an idle tail), and {@code good_share}, good requests divided by all requests. Engines with known steps also have
+ * {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} of {@link SchedulerCounts}. Metrics
+ * without samples are absent.
  */
 public final class RunMetrics {
     /** Metrics for which higher is better; for the others, lower is better. */
-    private static final Set<String> HIGHER =
-            Set.of("request_throughput", "request_goodput", "output_throughput", "completion_rate", "good_share");
+    private static final Set<String> HIGHER = Set.of(
+            "request_throughput",
+            "request_goodput",
+            "output_throughput",
+            "completion_rate",
+            "good_share",
+            "cache_hit_rate");
+
+    /** The number of admissions that the limit of skips forced. */
+    public static final String FORCED_ADMISSIONS = "forced_admissions";
 
     private static final List<String> LATENCIES = List.of("ttft", "tpot", "itl", "e2el");
     private static final List<String> STATISTICS = List.of("mean", "median", "p90", "p99");
@@ -38,6 +49,7 @@ public final class RunMetrics {
             STATISTICS.forEach(statistic -> names.add(statistic + "_" + latency + "_ms"));
         }
         HIGHER.stream().sorted().forEach(names::add);
+        names.addAll(List.of("preemptions", "recomputed_tokens", FORCED_ADMISSIONS));
         return names;
     }
 
@@ -70,6 +82,12 @@ public final class RunMetrics {
             metrics.put("completion_rate", (ends.length - 1) / (ends[ends.length - 1] - ends[0]) * 1e9);
         }
         metrics.put("good_share", good / Math.max(1.0, run.calls().size()));
+        SchedulerCounts.of(run).ifPresent(counts -> {
+            metrics.put("preemptions", (double) counts.preemptions());
+            metrics.put("recomputed_tokens", (double) counts.recomputedTokens());
+            metrics.put(FORCED_ADMISSIONS, (double) counts.forcedAdmissions());
+            metrics.put("cache_hit_rate", counts.cacheHitRate());
+        });
         return metrics;
     }
 

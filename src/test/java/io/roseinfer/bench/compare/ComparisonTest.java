@@ -119,6 +119,32 @@ class ComparisonTest {
         assertThat(comparison.judge("output_throughput", 0.06)).isEqualTo(Comparison.Outcome.NOT_WORSE);
     }
 
+    @Test
+    void verdict_says_which_arm_is_better() {
+        Comparison comparison = constant(
+                PAIRS, Map.of(METRIC, 10.0, "output_throughput", 10.0), Map.of(METRIC, 5.0, "output_throughput", 9.9));
+        assertThat(verdict(comparison, METRIC, 0))
+                .isEqualTo("B is better: median_e2el_ms changes by -50.00 % (-50.00 to -50.00)");
+        assertThat(verdict(comparison, "output_throughput", 0.02))
+                .isEqualTo("B is worse: output_throughput changes by -1.00 % (-1.00 to -1.00); 2.0 % are allowed");
+    }
+
+    private static String verdict(Comparison comparison, String metric, double noWorseThan) {
+        return ComparisonReport.verdict(
+                comparison, new ComparisonResult.Arms(List.of(), List.of(), metric, noWorseThan, 0));
+    }
+
+    @Test
+    void forced_admissions_of_an_arm_are_noted() {
+        Comparison comparison = constant(
+                PAIRS,
+                Map.of(METRIC, 10.0, "forced_admissions", 0.0),
+                Map.of(METRIC, 5.0, "forced_admissions", 1298.0));
+        assertThat(ComparisonReport.text(comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0)))
+                .contains("Note: B: up to 1298 admissions of a run were forced by the limit of 64 skips")
+                .doesNotContain("Note: A");
+    }
+
     private static Comparison constant(int pairs, Map<String, Double> a, Map<String, Double> b) {
         return Comparison.of(LongStream.range(0, pairs)
                 .mapToObj(seed -> new Comparison.Pair(seed, a, b))

@@ -109,6 +109,27 @@ class SweepTest {
     }
 
     @Test
+    void point_whose_queue_grew_does_not_meet_the_objective() {
+        SweepPoint steady = point(10, true, true);
+        SweepPoint burst = new SweepPoint(
+                Map.of(Sweep.RATE, "400"),
+                Map.of(SweepPoint.OFFERED_RATE, 400.0, "completion_rate", 42.0, "good_share", 1.0),
+                0,
+                List.of());
+        assertThat(burst.meets(0.99)).isFalse();
+        assertThat(SweepReport.line(burst)).endsWith(", BEHIND: 42.00 of 400.00 requests/s completed");
+        assertThat(SweepReport.text(new Sweep(List.of(steady, burst), 0.99), Map.of("ttft", 200.0)))
+                .contains("request-rate=400", " BEHIND\n", "between 10.00 and 400.00 requests/s\n", "--num-prompts");
+    }
+
+    @Test
+    void load_without_times_always_keeps_up() {
+        SweepPoint unlimited =
+                new SweepPoint(Map.of(), Map.of("completion_rate", 42.0, "good_share", 1.0), 0, List.of());
+        assertThat(unlimited.meets(0.99)).isTrue();
+    }
+
+    @Test
     void sweep_without_a_varied_rate_has_no_knee() {
         SweepPoint rated = point(10, true, true);
         SweepPoint other = new SweepPoint(Map.of("kv-blocks", "200"), rated.metrics(), 0, List.of());

@@ -116,12 +116,16 @@ class PrintedLinesTest {
                 SweepPoint.of(Map.of(Sweep.RATE, "60"), RUN, new RunValidity(List.of(), List.of(), List.of()), BOUNDS);
         SweepPoint invalid = SweepPoint.of(
                 Map.of(Sweep.RATE, "70"), RUN, new RunValidity(List.of("late"), List.of(), List.of()), BOUNDS);
-        Sweep sweep = new Sweep(List.of(good, invalid), 0.99);
+        Map<String, Double> overloaded = new LinkedHashMap<>(good.metrics());
+        overloaded.put(SweepPoint.OFFERED_RATE, 500.0);
+        SweepPoint behind = new SweepPoint(Map.of(Sweep.RATE, "500"), overloaded, 0, List.of());
+        Sweep sweep = new Sweep(List.of(good, invalid, behind), 0.99);
         Map<String, List<String>> defined = defined("how-to/compare.md", "Sweep a parameter");
         List<String> lines = SweepReport.text(sweep, BOUNDS).lines().toList();
         assertThat(without(defined.keySet(), lines.get(1))).isBlank();
         assertThat(lines.get(3)).endsWith(" INVALID");
-        assertThat(lines.subList(4, lines.size()).stream().map(line -> line.replaceFirst(": .*", "")))
+        assertThat(lines.get(4)).endsWith(" BEHIND");
+        assertThat(lines.subList(5, lines.size()).stream().map(line -> line.replaceFirst(": .*", "")))
                 .isNotEmpty()
                 .allSatisfy(label -> assertThat(defined).containsKey(label));
         assertThat(String.join("\n", lines)).contains(defined.keySet());

@@ -100,16 +100,25 @@ final class ComparisonSection {
         } else {
             verdict.text(" changes by " + change(decides.ratio()) + " (" + change(decides.low()) + " to "
                     + change(decides.high()) + ") from A to B. ");
-            if (worse) {
-                verdict.strong("B is worse").text(" by more than is allowed.");
-            } else {
-                verdict.text("B is not shown to be worse than allowed.");
-            }
+            verdict.strong(outcome(decides, worse));
             verdict.text(" " + own.pairs().size() + " pairs detect a change of "
                     + Markup.number(100 * decides.smallestEffect()) + " % with a power of 80 %. "
                     + ComparisonReport.UNCORRECTED);
         }
+        ComparisonReport.notes(own.pairs()).forEach(note -> verdict.text(" " + note + "."));
         return verdict.text(" " + own.discarded() + " pairs were discarded.");
+    }
+
+    private String outcome(PairedRatio ratio, boolean worse) {
+        if (worse) {
+            return "B is worse by more than is allowed.";
+        }
+        if (ratio.isEven()) {
+            return "No difference is shown.";
+        }
+        return ratio.ratio() > 1 == RunMetrics.isHigherBetter(own.metric())
+                ? "B is better."
+                : "B is worse, by no more than is allowed.";
     }
 
     private static String change(double ratio) {

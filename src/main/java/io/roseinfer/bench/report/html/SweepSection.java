@@ -193,7 +193,7 @@ final class SweepSection {
                     row.add(value.isPresent() ? Markup.number(value.getAsDouble()) : "–");
                 }
                 row.add("" + point.failed());
-                row.add(point.meets(sweep.attainment()) ? "yes" : "no");
+                row.add(point.meets(sweep.attainment()) ? "yes" : point.keepsUp() ? "no" : "no: behind");
                 row.add(point.counts() ? "yes" : "no: " + point.reasons().getFirst());
                 rows.add(row);
             }
