@@ -116,6 +116,16 @@ class StudiesTest {
                 .doesNotContain("mine/Mine.java");
     }
 
+    @Test
+    void flag_of_the_caller_replaces_the_studys_own() throws IOException, InterruptedException {
+        List<String> call = calls("policy", "Mine.java:3", "--request-rate=60", "--metric", "p99_ttft_ms")
+                .getFirst();
+        assertThat(call)
+                .contains("--request-rate=60", "--prefill-admission-policy Mine.java:3", "--num-prompts")
+                .containsSubsequence("--metric", "p99_ttft_ms")
+                .doesNotContain("--request-rate", "30", "median_ttft_ms");
+    }
+
     /** The study is simulated, so every machine draws the same picture. */
     @Test
     void picture_in_the_readme_is_drawn_from_the_study_of_a_policy() throws IOException, InterruptedException {

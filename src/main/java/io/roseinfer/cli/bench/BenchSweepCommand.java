@@ -46,7 +46,8 @@ public final class BenchSweepCommand implements Command {
     @Option(
             names = "--vary",
             paramLabel = "<FLAG=V[,V...]>",
-            description = "Flag of bench serve and its values, as in request-rate=2,4,8; can be repeated.",
+            description =
+                    "Flag of bench serve and its values, as in request-rate=2,4,8; a comma within a value is \\,; can be repeated.",
             showDefaultValue = Visibility.NEVER)
     private List<String> vary = List.of();
 

@@ -5,21 +5,25 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** The settings of a sweep: all combinations of flag values. */
 record SweepPlan(Map<String, List<String>> varied) {
+    private static final String UNESCAPED_COMMA = "(?<!\\\\),";
 
     /**
      * Parses {@code --vary}.
      *
-     * @param texts each {@code flag=a,b,c}
+     * @param texts each {@code flag=a,b,c}; a comma within a value follows a backslash
      */
     static SweepPlan of(List<String> texts) {
         Map<String, List<String>> varied = new LinkedHashMap<>();
         for (String text : texts) {
             int equals = text.indexOf('=');
             String flag = text.substring(0, Math.max(0, equals)).replaceFirst("^--", "");
-            List<String> values = List.of(text.substring(equals + 1).split(",", -1));
+            List<String> values = Stream.of(text.substring(equals + 1).split(UNESCAPED_COMMA, -1))
+                    .map(value -> value.replace("\\,", ","))
+                    .toList();
             if (flag.isEmpty() || values.stream().anyMatch(String::isBlank)) {
                 throw new BadInput("--vary is '" + text + "'; it must be FLAG=VALUE,VALUE, as in request-rate=2,4,8");
             }

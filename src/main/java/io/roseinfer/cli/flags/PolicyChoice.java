@@ -48,14 +48,20 @@ final class PolicyChoice<T> {
     private T byName(String text) {
         int colon = text.indexOf(':', text.contains(SOURCE + ":") ? text.indexOf(SOURCE + ":") : 0);
         try {
-            if (colon < 0) {
-                return named(text).getDeclaredConstructor().newInstance();
+            Class<? extends T> policy = named(colon < 0 ? text : text.substring(0, colon));
+            if (policy.isInterface()) {
+                throw new InstantiationException(policy.getName());
             }
-            return named(text.substring(0, colon))
-                    .getDeclaredConstructor(String.class)
-                    .newInstance(text.substring(colon + 1));
+            return colon < 0
+                    ? policy.getDeclaredConstructor().newInstance()
+                    : policy.getDeclaredConstructor(String.class).newInstance(text.substring(colon + 1));
         } catch (InvocationTargetException e) {
             throw new BadInput(flag + " is '" + text + "', whose constructor failed: " + e.getCause(), e);
+        } catch (NoSuchMethodException e) {
+            throw new BadInput(
+                    flag + " is '" + text + "', whose class has no constructor "
+                            + (colon < 0 ? "without parameters; append :ARG" : "with one String; omit the argument"),
+                    e);
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
                     flag + " is '" + text + "'; it must be " + String.join(", ", builtIn.keySet())

@@ -56,6 +56,14 @@ class PolicySourceTest {
     }
 
     @Test
+    void missing_argument_is_rejected_with_the_remedy() throws IOException {
+        String source = file(POLICY.formatted(1).replace("public Look() {\n        this(1);\n    }", ""));
+        assertThatThrownBy(() -> make(source))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("no constructor without parameters; append :ARG");
+    }
+
+    @Test
     void edited_file_is_an_equal_policy() throws IOException {
         AdmissionPolicy first = make(file(POLICY.formatted(12)));
         AdmissionPolicy second = make(file(POLICY.formatted(99)));
