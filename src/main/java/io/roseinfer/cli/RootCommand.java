@@ -22,7 +22,7 @@ import picocli.CommandLine.ScopeType;
             "7:the engine died",
             "8:the result of a benchmark is invalid",
             "9:arm B of bench ab is worse",
-            "130:interrupted (SIGINT)",
+            "130:interrupted (SIGINT), except serve, which drains and returns 0",
             "141:standard output was closed",
             "143:terminated (SIGTERM)"
         })

@@ -166,14 +166,14 @@ final class CliReferencePage {
                     .entrySet()
                     .removeIf(group ->
                             group.getKey().size() < 2 || group.getValue().size() < 2);
-            byCommands.forEach((names, group) -> groups.add(
-                    new Group(byCommands.size() == 1 ? heading : heading + ": " + first(group), group, names)));
+            byCommands.forEach((names, group) -> groups.add(new Group(
+                    byCommands.size() == 1 ? heading : heading + ": `" + first(group) + "` and others", group, names)));
         });
         return groups;
     }
 
     private static String first(List<Row> rows) {
-        return rows.getFirst().names().replaceAll("^`(\\[no-])?-*|[,=`].*", "");
+        return rows.getFirst().names().replaceAll("^`|[,=`].*", "");
     }
 
     private String write() {

@@ -35,7 +35,7 @@ import java.util.Locale;
  * Latency                          from the start of the submit call until the engine finished the request
  * Throughput (completion,total)    completion tokens divided by the time from the first submit call to the last finish
  * Host per decode step             p50/p95 over decode steps that follow a decode step: time of planning, packing, submitting and applying;
- *                                  of that, not overlapped: from the previous step's results until this step was submitted, 0 if it was
+ *                                  not overlapped: from the previous step's results until this step was submitted, 0 if it was
  *                                  submitted earlier; and idle waiting for the device (on the CPU for its threads). Omitted if no two
  *                                  decode steps followed one another
  * </pre>

@@ -130,7 +130,7 @@ public record StreamingResult(
      * @param completionTokens total over the accepted requests
      * @param throughputTokS completion_tokens / (last finish − first submit)
      * @param hostMicros host time per decode step, see {@link HostTime}
-     * @param hostExposedMicros the part of it that is not overlapped
+     * @param hostExposedMicros time in which the device may be idle: from the previous step's results until the step is submitted
      * @param hostWaitMicros time waiting for the device
      */
     public record RunSummary(

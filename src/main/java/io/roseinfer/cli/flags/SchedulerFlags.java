@@ -102,7 +102,7 @@ public final class SchedulerFlags {
             names = "--chunked-prefill",
             negatable = true,
             description =
-                    "Split prompts into chunks that share steps with decode; a step has at most --prefill-max-tokens, and 8192, of them.")
+                    "Split prompts into chunks that share steps with decode; a step has at most --prefill-max-tokens prompt tokens, and never more than 8192.")
     private boolean chunkedPrefill;
 
     @Option(

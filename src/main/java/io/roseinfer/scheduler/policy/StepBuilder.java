@@ -16,6 +16,9 @@ public interface StepBuilder {
      */
     void decode();
 
-    /** Continues unfinished prompts and admits others, up to {@code budgetTokens} tokens; at most once per step. */
+    /**
+     * Continues unfinished prompts and admits others, up to {@code budgetTokens} tokens; at most once per step. Without
+     * chunked prefill, a prompt longer than the budget is admitted whole if it is the first of the step.
+     */
     void prefill(int budgetTokens);
 }
