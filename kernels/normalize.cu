@@ -7,12 +7,12 @@
 //      out = x / √(mean of x² + epsilon)
 //
 // Reads the float residual stream, writes panels of T. Used where the norm is not fused into a GEMM (`ModelShape.fusesNorm`), and
-// before the LM head to gather the rows to sample.
+// before the LM head to gather the tokens to sample after.
 //
 // One warp per row. Rows of up to 1024 columns stay in registers: they are read once, and the variance takes a second pass over
 // registers. Wider rows are read again.
 //
-// Launch: grid (⌈rows / 8⌉), block 256. With `sampleRows`, output row i is the last token of row sampleRows[i]; else token i.
+// Launch: grid (⌈rows / 8⌉), block 256. With `sampleTokens`, output row i is token sampleTokens[i]; else token i.
 #include "include/panel.cuh"
 #include "include/ptx.cuh"
 
@@ -21,14 +21,14 @@ using namespace rose;
 constexpr int MAX_GROUPS = 8;  // float4 groups per lane: 1024 columns
 
 template <class T, bool RMS>
-__device__ __forceinline__ void normalize(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows,
-                                          const int* rowStarts, T* out, int panelRows, const float* normWeights = nullptr) {
+__device__ __forceinline__ void normalize(const float* x, int rows, int width, int stride, float epsilon, const int* sampleTokens,
+                                          T* out, int panelRows, const float* normWeights = nullptr) {
     release_dependents();
     wait_for_predecessors();
     const int m = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     if (m >= rows) return;
-    const int token = sampleRows != nullptr ? rowStarts[sampleRows[m] + 1] - 1 : m;
+    const int token = sampleTokens != nullptr ? sampleTokens[m] : m;
     const float* row = x + static_cast<size_t>(token) * stride;
     const int groups = stride / 4;  // padding columns of x are zero and add nothing below
     auto load = [&](int group) { return __ldcg(reinterpret_cast<const float4*>(row) + group); };
@@ -82,16 +82,16 @@ __device__ __forceinline__ void normalize(const float* x, int rows, int width, i
     for (int group = lane + 32 * MAX_GROUPS; group < groups; group += 32) store(load(group), group);
 }
 
-#define NORMALIZE(T, NAME)                                                                                          \
-    extern "C" __global__ void __launch_bounds__(256)                                                               \
-        normalize_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows,     \
-                         const int* rowStarts, T* out, int panelRows) {                                             \
-        normalize<T, false>(x, rows, width, stride, epsilon, sampleRows, rowStarts, out, panelRows);                \
-    }                                                                                                               \
-    extern "C" __global__ void __launch_bounds__(256)                                                               \
-        normalize_rms_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows, \
-                             const int* rowStarts, T* out, int panelRows, const float* normWeights) {               \
-        normalize<T, true>(x, rows, width, stride, epsilon, sampleRows, rowStarts, out, panelRows, normWeights);    \
+#define NORMALIZE(T, NAME)                                                                                                    \
+    extern "C" __global__ void __launch_bounds__(256)                                                                         \
+        normalize_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleTokens, T* out,     \
+                         int panelRows) {                                                                                     \
+        normalize<T, false>(x, rows, width, stride, epsilon, sampleTokens, out, panelRows);                                   \
+    }                                                                                                                         \
+    extern "C" __global__ void __launch_bounds__(256)                                                                         \
+        normalize_rms_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleTokens, T* out, \
+                             int panelRows, const float* normWeights) {                                                       \
+        normalize<T, true>(x, rows, width, stride, epsilon, sampleTokens, out, panelRows, normWeights);                       \
     }
 
 NORMALIZE(float, f32)

@@ -48,7 +48,7 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
     const std::vector<int>& tokens = c.tokens;
     const int count = batch.tokens();
     const int pad = s.headPad();
-    Runner<T> runner(kernels, c.model, std::max(count, 1), batch.rows(), c.blockSize, c.blocks, true);
+    Runner<T> runner(kernels, c.model, std::max(count, 1), std::max(batch.rows(), batch.samples()), c.blockSize, c.blocks, true);
     runner.upload(batch);
     runner.pool.upload(c.pool.bytes);
 

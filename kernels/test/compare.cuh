@@ -223,8 +223,10 @@ struct Case {
           wanted(m, sequences) {
         batch.step = 7;
         for (size_t r = 0; r < sequences.size(); r++) {
-            batch.addRow(sequences[r], lengths[r] - news[r], lengths[r], lists[r], blockSize);
-            for (int i = lengths[r] - news[r]; i < lengths[r]; i++) tokens.push_back(wanted.rowStart[r] + i);
+            const int from = lengths[r] - news[r], middle = from + news[r] / 2;
+            batch.addRow(sequences[r], from, lengths[r], lists[r], blockSize, middle);
+            for (int i = from; i < lengths[r]; i++) tokens.push_back(wanted.rowStart[r] + i);
+            if (middle < lengths[r] - 1) sampleTokens.push_back(wanted.rowStart[r] + middle);
             if (news[r] > 0) sampleTokens.push_back(tokens.back());
         }
         qkv = wanted.rows(wanted.qkv, tokens);

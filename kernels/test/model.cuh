@@ -291,15 +291,16 @@ private:
 
 // One step's inputs, as in io.roseinfer.backend.StepInputs.
 struct Batch {
-    std::vector<int> tokenIds, positions, slots, rowStarts{0}, contextLengths, blockStarts{0}, blocks, sampleRows;
+    std::vector<int> tokenIds, positions, slots, rowStarts{0}, contextLengths, blockStarts{0}, blocks, sampleTokens;
     int step = 0;
 
     int tokens() const { return static_cast<int>(tokenIds.size()); }
     int rows() const { return static_cast<int>(contextLengths.size()); }
-    int samples() const { return static_cast<int>(sampleRows.size()); }
+    int samples() const { return static_cast<int>(sampleTokens.size()); }
 
-    // Adds a row with tokens ids[from … to) of a sequence whose block table is `list`.
-    void addRow(const std::vector<int>& ids, int from, int to, const std::vector<int>& list, int blockSize) {
+    // Adds a row with tokens ids[from … to) of a sequence whose block table is `list`. It is sampled after its last token, and after
+    // token `middle` if that is an earlier one.
+    void addRow(const std::vector<int>& ids, int from, int to, const std::vector<int>& list, int blockSize, int middle = -1) {
         for (int i = from; i < to; i++) {
             tokenIds.push_back(ids[i]);
             positions.push_back(i);
@@ -309,7 +310,8 @@ struct Batch {
         contextLengths.push_back(to);
         blocks.insert(blocks.end(), list.begin(), list.begin() + ceil_div(to, blockSize));
         blockStarts.push_back(static_cast<int>(blocks.size()));
-        if (to > from) sampleRows.push_back(rows() - 1);
+        if (middle >= from && middle < to - 1) sampleTokens.push_back(tokens() - (to - middle));
+        if (to > from) sampleTokens.push_back(tokens() - 1);
     }
 
     // Adds a padding row of a graph's bucket: it stores nothing, and its output is ignored.
@@ -320,11 +322,11 @@ struct Batch {
         rowStarts.push_back(tokens());
         contextLengths.push_back(0);
         blockStarts.push_back(static_cast<int>(blocks.size()));
-        sampleRows.push_back(rows() - 1);
+        sampleTokens.push_back(tokens() - 1);
     }
 };
 
-// A runner's device memory: step inputs, KV pool and scratch, allocated once.
+// A runner's device memory: step inputs, KV pool and scratch, allocated once. `maxRows` also bounds the samples.
 template <class T>
 class Runner {
 public:
@@ -357,9 +359,9 @@ public:
         };
         tokens_ = b.tokens(), rows_ = b.rows(), samples_ = b.samples();
         tokenIds_ = add(b.tokenIds), positions_ = add(b.positions), slots_ = add(b.slots), rowStarts_ = add(b.rowStarts);
-        contextLengths_ = add(b.contextLengths), blockStarts_ = add(b.blockStarts), sampleRows_ = add(b.sampleRows);
+        contextLengths_ = add(b.contextLengths), blockStarts_ = add(b.blockStarts), sampleTokens_ = add(b.sampleTokens);
         blocks_ = add(b.blocks);
-        everyRowIsOneSample_ = tokens_ == rows_ && samples_ == rows_;
+        everyTokenIsSampled_ = samples_ == tokens_;
         inputs_.upload(packed);
     }
 
@@ -456,7 +458,7 @@ public:
         residual(plan, plan.mlpOut, model_.layers[layer].mlpOut, hidden.get(), last ? nullptr : &model_.layers[layer + 1].norm1);
     }
     void head(const Plan& plan) {
-        bool fused = plan.fusedHeadNorm && !model_.shape.rms && everyRowIsOneSample_ && !plan.head.generic();
+        bool fused = plan.fusedHeadNorm && !model_.shape.rms && everyTokenIsSampled_ && !plan.head.generic();
         const T* a = normalize(fused, samples_, true, model_.finalNorm);
         tiles_ = model_.head.paddedN / (plan.head.generic() ? 64 : 128);
         gemm("head", plan.head, model_.head, a, samples_, fused, best.get(), logits.get(), model_.shape.vocabulary,
@@ -500,13 +502,13 @@ private:
     const T* normalize(bool fused, int rows, bool samples, const Norm<T>& norm) {
         if (fused) return xPanels.get();
         const Launch launch{dim3(ceil_div(rows, 8)), 256};
-        const int* sampleRows = samples ? sampleRows_ : nullptr;
+        const int* sampleTokens = samples ? sampleTokens_ : nullptr;
         const Shape& s = model_.shape;
         if (s.rms) {
-            kernels_("normalize_rms_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleRows, in(rowStarts_),
+            kernels_("normalize_rms_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleTokens,
                      normalized.get(), panelRows_, in(norm.normWeights.get()));
         } else {
-            kernels_("normalize_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleRows, in(rowStarts_),
+            kernels_("normalize_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleTokens,
                      normalized.get(), panelRows_);
         }
         return normalized.get();
@@ -557,8 +559,8 @@ private:
     Kernels& kernels_;
     const Model<T>& model_;
     int blockSize_, panelRows_, tokens_ = 0, rows_ = 0, samples_ = 0, tiles_ = 0, momentParts_ = 0;
-    bool everyRowIsOneSample_ = false;
+    bool everyTokenIsSampled_ = false;
     size_t layerBytes_;
     DeviceArray<int> inputs_;
-    int *tokenIds_, *positions_, *slots_, *rowStarts_, *contextLengths_, *blockStarts_, *blocks_, *sampleRows_;
+    int *tokenIds_, *positions_, *slots_, *rowStarts_, *contextLengths_, *blockStarts_, *blocks_, *sampleTokens_;
 };

@@ -77,7 +77,7 @@ public class CudaPromptBenchmark {
                 in.addToken((position * 31 + row * 17) % vocabulary);
             }
             in.endRow();
-            in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), row, TokenHistory.NONE));
+            in.sample(in.tokens() - 1, new SampleRequest(SamplingParams.greedy(), row, TokenHistory.NONE));
         }
     }
 

@@ -83,7 +83,7 @@ public class CudaStepBenchmark {
                     IntStream.range(row * blocks, (row + 1) * blocks).toArray());
             inputs.addToken(row * 31 % model.spec().vocabularySize());
             inputs.endRow();
-            inputs.sampleLastRow(new SampleRequest(way.params, row, TokenHistory.NONE));
+            inputs.sample(inputs.tokens() - 1, new SampleRequest(way.params, row, TokenHistory.NONE));
         }
     }
 

@@ -111,13 +111,13 @@ final class KernelChains {
             in.beginRow(CONTEXT - 1, IntStream.range(first, first + perRow).toArray());
             in.addToken(row * 31 % spec().vocabularySize());
             in.endRow();
-            in.sampleLastRow(new SampleRequest(params, row, TokenHistory.NONE));
+            in.sample(in.tokens() - 1, new SampleRequest(params, row, TokenHistory.NONE));
         }
         StepLayout layout = new StepLayout(rows, rows, rows);
         PendingStep pending = rank.pendingSteps().get(buffer);
         long bytes = new InputPacker(spec().vocabularySize(), KvPages.of(16)).pack(in, layout, 1, pending.staging);
         rank.stream().upload(rank.buffers().inputs()[buffer], pending.staging, bytes);
-        Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), true, choice, buffer);
+        Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), choice, buffer);
         rank.forward().run(step);
         rank.stream().synchronize();
         return step;

@@ -8,10 +8,11 @@ import io.roseinfer.base.RoseException.BadInput;
  * @param maxRows maximum rows (sequences) per step
  * @param decodeRows maximum rows of a decode step; a device may prepare for steps of up to this size
  * @param maxTokens maximum tokens per step, over all rows
+ * @param maxSamples maximum samples per step, over all rows; at least {@code maxRows}
  * @param blockSize tokens per KV block
  * @param kvBlocks blocks in the KV pool; 0 lets the backend choose by available memory
  */
-public record RunnerLimits(int maxRows, int decodeRows, int maxTokens, int blockSize, int kvBlocks) {
+public record RunnerLimits(int maxRows, int decodeRows, int maxTokens, int maxSamples, int blockSize, int kvBlocks) {
     /** Maximum tokens in a KV block. */
     public static final int MAX_BLOCK_SIZE = 1024;
 
@@ -24,6 +25,8 @@ public record RunnerLimits(int maxRows, int decodeRows, int maxTokens, int block
                 "1 to " + maxRows + ", the rows per step");
         BadInput.require(maxTokens >= 1, "tokens per step", maxTokens, "at least 1");
         BadInput.require(
+                maxSamples >= maxRows, "samples per step", maxSamples, "at least " + maxRows + ", the rows per step");
+        BadInput.require(
                 blockSize >= 1 && blockSize <= MAX_BLOCK_SIZE,
                 "KV block size",
                 blockSize,
@@ -31,8 +34,13 @@ public record RunnerLimits(int maxRows, int decodeRows, int maxTokens, int block
         BadInput.require(kvBlocks >= 0, "KV blocks", kvBlocks, "positive, or 0 to let the backend choose");
     }
 
-    /** Creates limits with {@code decodeRows} equal to {@code maxRows}. */
+    /** Creates limits with {@code decodeRows} and {@code maxSamples} equal to {@code maxRows}. */
     public RunnerLimits(int maxRows, int maxTokens, int blockSize, int kvBlocks) {
-        this(maxRows, maxRows, maxTokens, blockSize, kvBlocks);
+        this(maxRows, maxRows, maxTokens, maxRows, blockSize, kvBlocks);
+    }
+
+    /** Returns these limits with another maximum of samples per step. */
+    public RunnerLimits withMaxSamples(int samples) {
+        return new RunnerLimits(maxRows, decodeRows, maxTokens, samples, blockSize, kvBlocks);
     }
 }

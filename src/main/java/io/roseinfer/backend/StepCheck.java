@@ -17,7 +17,7 @@ public final class StepCheck {
     }
 
     /**
-     * Checks every id, position, slot and block.
+     * Checks every id, position, slot, block and sample.
      *
      * @param samplesBefore samples of the previous step, to which tokens still on the device refer; 0 if there are none
      * @throws Check.Failure if an index is out of range or inconsistent
@@ -26,8 +26,10 @@ public final class StepCheck {
         for (int row = 0; row < step.rows(); row++) {
             row(step, row, samplesBefore);
         }
+        int previous = -1;
         for (int sample = 0; sample < step.samples(); sample++) {
-            Check.index(step.sampleRow(sample), step.rows(), "sampled row");
+            sample(step, sample, previous);
+            previous = step.sampleToken(sample);
         }
     }
 
@@ -50,6 +52,17 @@ public final class StepCheck {
             int slot = step.block(firstBlock + position / kv.blockSize()) * kv.blockSize() + position % kv.blockSize();
             Check.that(step.slot(t) == slot, "token in slot %d, %d expected", step.slot(t), slot);
         }
+    }
+
+    private static void sample(StepInputs step, int sample, int previous) {
+        int row = Check.index(step.sampleRow(sample), step.rows(), "sampled row");
+        int token = step.sampleToken(sample);
+        Check.that(
+                token >= step.rowStart(row) && token < step.rowStart(row + 1),
+                "sampled token %d is not in row %d",
+                token,
+                row);
+        Check.that(token > previous, "sampled token %d does not follow %d", token, previous);
     }
 
     private void id(int id, int samplesBefore) {

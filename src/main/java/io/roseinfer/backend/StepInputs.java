@@ -14,7 +14,8 @@ import java.lang.foreign.ValueLayout;
  * <p>A step has {@code tokens()} tokens in {@code rows()} rows. Row r has the tokens {@code rowStart(r) … rowStart(r + 1) - 1};
  * after the step its sequence holds {@code contextLength(r)} tokens, kept in the blocks {@code block(blockStart(r)) …
  * block(blockStart(r + 1) - 1)}. Token t is at {@code position(t)} of its sequence; its key and value go to {@code slot(t)} =
- * block id · block size + offset. Sample s is taken from the last token of row {@code sampleRow(s)}.
+ * block id · block size + offset. Sample s is taken after token {@code sampleToken(s)} of row {@code sampleRow(s)}, from the logits at that
+ * token. A row may have any number of samples; they are in token order, at most one per token.
  *
  * <p>A negative token id is a token still on the device: {@code ~id} is the index of its sample in the previous step. Only runners with
  * {@link ModelRunner#maxInFlight()} above 1 see one.
@@ -28,6 +29,7 @@ public final class StepInputs {
     private final MemorySegment memory;
     private final int maxTokens;
     private final int maxRows;
+    private final int maxSamples;
     private final int maxBlocks;
     private final int blockSize;
     private final long tokenIds;
@@ -36,6 +38,7 @@ public final class StepInputs {
     private final long rowStarts;
     private final long contextLengths;
     private final long blockStarts;
+    private final long sampleTokens;
     private final long sampleRows;
     private final long blocks;
     private final SampleRequest[] sampling;
@@ -65,6 +68,7 @@ public final class StepInputs {
         this.memory = memory;
         this.maxTokens = limits.maxTokens();
         this.maxRows = limits.maxRows();
+        this.maxSamples = limits.maxSamples();
         this.blockSize = limits.blockSize();
         this.maxBlocks = listedBlocks(limits, maxBlocksPerRow);
         long next = 0;
@@ -80,10 +84,12 @@ public final class StepInputs {
         next += 4L * maxRows;
         this.blockStarts = next;
         next += 4L * (maxRows + 1);
+        this.sampleTokens = next;
+        next += 4L * maxSamples;
         this.sampleRows = next;
-        next += 4L * maxRows;
+        next += 4L * maxSamples;
         this.blocks = next;
-        this.sampling = new SampleRequest[maxRows];
+        this.sampling = new SampleRequest[maxSamples];
     }
 
     /**
@@ -106,7 +112,7 @@ public final class StepInputs {
     /** Returns the bytes of inputs with these limits. */
     public static long bytes(RunnerLimits limits, int maxBlocksPerRow) {
         long rows = limits.maxRows();
-        return 4L * (3L * limits.maxTokens() + 4 * rows + 2 + rows * maxBlocksPerRow);
+        return 4L * (3L * limits.maxTokens() + 3 * rows + 2 + 2L * limits.maxSamples() + rows * maxBlocksPerRow);
     }
 
     /** Clears the inputs without touching the memory. */
@@ -159,8 +165,14 @@ public final class StepInputs {
         set(blockStarts, rowCount, blockCount);
     }
 
-    /** Requests a sample of the row closed last. */
-    public void sampleLastRow(SampleRequest request) {
+    /**
+     * Requests a sample after a token of the row closed last.
+     *
+     * @param token the token's index in the step, larger than the previous sample's
+     */
+    public void sample(int token, SampleRequest request) {
+        Check.that(sampleCount < maxSamples, "step has more samples than its limit");
+        set(sampleTokens, sampleCount, token);
         set(sampleRows, sampleCount, rowCount - 1);
         sampling[sampleCount] = request;
         sampleCount++;
@@ -231,13 +243,24 @@ public final class StepInputs {
         MemorySegment.copy(memory, blocks, target, at, 4L * blockCount);
     }
 
-    /** Copies the sampled rows. */
-    public void copySampleRows(MemorySegment target, long at) {
-        MemorySegment.copy(memory, sampleRows, target, at, 4L * sampleCount);
+    /** Copies the sampled tokens' indices. */
+    public void copySampleTokens(MemorySegment target, long at) {
+        MemorySegment.copy(memory, sampleTokens, target, at, 4L * sampleCount);
     }
 
+    /** Returns the index of the token after which the sample is taken. */
+    public int sampleToken(int sample) {
+        return get(sampleTokens, sample);
+    }
+
+    /** Returns the row of {@link #sampleToken}. */
     public int sampleRow(int sample) {
         return get(sampleRows, sample);
+    }
+
+    /** Returns the number of tokens up to the sample's token, which is the position of the token sampled. */
+    public int sampleLength(int sample) {
+        return position(sampleToken(sample)) + 1;
     }
 
     public SampleRequest sampling(int sample) {

@@ -165,6 +165,6 @@ final class ModelSteps {
 
     private static void endRow(StepInputs step) {
         step.endRow();
-        step.sampleLastRow(GREEDY);
+        step.sample(step.tokens() - 1, GREEDY);
     }
 }

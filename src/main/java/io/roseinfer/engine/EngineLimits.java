@@ -38,7 +38,7 @@ public final class EngineLimits {
     private static RunnerLimits runnerLimits(SchedulerOptions scheduler, int blockSize, int kvBlocks, ModelSpec spec) {
         int rows = Scheduler.maxRows(scheduler);
         int tokens = Math.addExact(scheduler.maxBatchSize(), promptTokens(scheduler, spec.contextLength()));
-        RunnerLimits limits = new RunnerLimits(rows, scheduler.maxBatchSize(), tokens, blockSize, kvBlocks);
+        RunnerLimits limits = new RunnerLimits(rows, scheduler.maxBatchSize(), tokens, rows, blockSize, kvBlocks);
         int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), blockSize));
         return limits;
     }
@@ -79,6 +79,7 @@ public final class EngineLimits {
         RunnerLimits given = runner.limits();
         if (given.maxRows() < needed.maxRows()
                 || given.maxTokens() < needed.maxTokens()
+                || given.maxSamples() < needed.maxSamples()
                 || given.blockSize() != needed.blockSize()) {
             throw new BadInput("the runner was loaded with " + given + ", the engine's options need " + needed
                     + "; load it with EngineLimits.runnerLimits(options, spec)");

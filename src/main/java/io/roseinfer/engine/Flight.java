@@ -32,7 +32,7 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
         }
         inputs.endRow();
         if (plan.sample(row) != StepPlan.NO_SAMPLE) {
-            inputs.sampleLastRow(sequence.sampling());
+            inputs.sample(inputs.tokens() - 1, sequence.sampling());
         }
     }
 }

@@ -5,6 +5,7 @@ package io.roseinfer.sampling;
  *
  * @param params sampling parameters
  * @param seed seed of the request's random stream
- * @param history the request's tokens, read only by penalties
+ * @param history the request's tokens, read only by penalties; a sample reads them up to its row's first position, and then the row's
+ *     own tokens
  */
 public record SampleRequest(SamplingParams params, long seed, TokenHistory history) {}

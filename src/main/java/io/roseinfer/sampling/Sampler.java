@@ -9,7 +9,7 @@ import java.util.Arrays;
  * visited most likely first, or in order of their ids without top-k and top-p.
  *
  * <p>An instance has scratch memory for one vocabulary, is not thread-safe and allocates nothing after construction.
- * The result depends only on the logits, the request and {@code contextLength}.
+ * The result depends only on the arguments of {@link #sample}.
  */
 public final class Sampler {
     /** Returned by {@link #sample} for a row without a usable logit. */
@@ -35,17 +35,18 @@ public final class Sampler {
      * Samples the next token.
      *
      * @param logits the row is {@code logits[from … from + vocabularySize)}; penalties modify it in place
-     * @param contextLength number of tokens so far, which is the index of the draw
+     * @param history the tokens up to the sample, read only by penalties; the request's own may have later ones
+     * @param contextLength number of tokens up to the sample, which is the index of the draw
      * @return the token, or {@link #NO_TOKEN} if the row has NaN, +∞ or no finite value, before or after the penalties
      */
-    public int sample(float[] logits, int from, SampleRequest request, int contextLength) {
+    public int sample(float[] logits, int from, SampleRequest request, TokenHistory history, int contextLength) {
         int best = argmax(logits, from);
         if (best == NO_TOKEN) {
             return NO_TOKEN;
         }
         SamplingParams params = request.params();
         if (params.hasPenalties()) {
-            penalize(logits, from, params, request.history());
+            penalize(logits, from, params, history);
             best = argmax(logits, from);
             if (best == NO_TOKEN) {
                 return NO_TOKEN;

@@ -1,6 +1,6 @@
 package io.roseinfer.sampling;
 
-/** The tokens of a request so far, prompt first, as input of penalties. */
+/** The tokens of a request up to a point, prompt first, as input of penalties. */
 public interface TokenHistory {
     /** The history of a request without penalties, which is never read. */
     TokenHistory NONE = new TokenHistory() {

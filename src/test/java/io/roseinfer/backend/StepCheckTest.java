@@ -17,6 +17,7 @@ class StepCheckTest {
     private static final int VOCABULARY = 100;
     private static final int CONTEXT = 40;
     private static final int BLOCKS = 10;
+    private static final SampleRequest REQUEST = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
 
     private final StepInputs step = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 100, 16, 0), 8);
 
@@ -28,7 +29,7 @@ class StepCheckTest {
         step.beginRow(position, blocks);
         IntStream.of(ids).forEach(step::addToken);
         step.endRow();
-        step.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE));
+        step.sample(step.tokens() - 1, REQUEST);
         return this;
     }
 
@@ -74,6 +75,32 @@ class StepCheckTest {
     void row_longer_than_the_context_is_rejected() {
         row(CONTEXT, new int[] {0, 1, 2}, 1);
         assertRefused(0, "row holds 41 tokens, more than 40");
+    }
+
+    @Test
+    void sample_outside_its_row_is_rejected() {
+        row(0, new int[] {0}, 1, 2);
+        step.beginRow(0, new int[] {1});
+        step.addToken(3);
+        step.endRow();
+        step.sample(1, REQUEST);
+        assertRefused(0, "sampled token 1 is not in row 1");
+    }
+
+    @Test
+    void samples_out_of_token_order_are_rejected() {
+        row(0, new int[] {0}, 1, 2);
+        step.sample(0, REQUEST);
+        assertRefused(0, "sampled token 0 does not follow 1");
+    }
+
+    @Test
+    void sample_beyond_the_limit_is_rejected() {
+        row(0, new int[] {0}, 1, 2);
+        row(0, new int[] {0}, 1, 2).row(0, new int[] {0}, 1, 2).row(0, new int[] {0}, 1, 2);
+        assertThatThrownBy(() -> step.sample(7, REQUEST))
+                .isInstanceOf(Check.Failure.class)
+                .hasMessageContaining("more samples than its limit");
     }
 
     @Test

@@ -16,9 +16,16 @@ public final class StepDriver implements AutoCloseable {
         public int[] tokens;
         public int computed;
         public int[] blocks = {};
+        private int promptLength = Integer.MAX_VALUE;
 
         public Sequence(int... tokens) {
             this.tokens = tokens;
+        }
+
+        /** Makes tokens from {@code length} on a completion; without it all are the prompt. Returns this sequence. */
+        public Sequence withPrompt(int length) {
+            promptLength = length;
+            return this;
         }
 
         public void append(int token) {
@@ -28,7 +35,7 @@ public final class StepDriver implements AutoCloseable {
 
         @Override
         public int promptLength() {
-            return tokens.length;
+            return Math.min(promptLength, tokens.length);
         }
 
         @Override
@@ -62,6 +69,18 @@ public final class StepDriver implements AutoCloseable {
 
     /** Adds the sequence's next {@code count} tokens to the step. */
     public StepDriver add(Sequence sequence, int count, boolean sample) {
+        int last = sequence.computed + count - 1;
+        return sample ? addSampling(sequence, count, last) : addSampling(sequence, count);
+    }
+
+    /** Adds the sequence's next {@code count} tokens to the step, with samples after the tokens at these positions. */
+    public StepDriver addSampling(Sequence sequence, int count, int... positions) {
+        addTo(inputs, sequence, count, positions);
+        return this;
+    }
+
+    /** Adds tokens to other inputs than the driver's. */
+    void addTo(StepInputs inputs, Sequence sequence, int count, int... positions) {
         int length = sequence.computed + count;
         int held = sequence.blocks.length;
         sequence.blocks = Arrays.copyOf(sequence.blocks, runner.kv().blocksFor(length));
@@ -74,15 +93,21 @@ public final class StepDriver implements AutoCloseable {
             inputs.addToken(sequence.tokens[p]);
         }
         inputs.endRow();
-        sequence.computed = length;
-        if (sample) {
-            inputs.sampleLastRow(new SampleRequest(params, seed, sequence));
+        for (int position : positions) {
+            int token = inputs.tokens() - length + position;
+            inputs.sample(token, new SampleRequest(params, seed, sequence));
         }
-        return this;
+        sequence.computed = length;
     }
 
     public List<Sampled> step() {
+        return step(() -> {});
+    }
+
+    /** Runs the step while an earlier one is in flight, which {@code awaitEarlier} awaits. */
+    List<Sampled> step(Runnable awaitEarlier) {
         runner.submit(inputs, outputs);
+        awaitEarlier.run();
         runner.await();
         List<Sampled> results = new ArrayList<>();
         for (int s = 0; s < inputs.samples(); s++) {

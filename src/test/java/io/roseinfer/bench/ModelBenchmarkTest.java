@@ -116,7 +116,7 @@ class ModelBenchmarkTest {
                 step.addToken(tokens[position]);
             }
             step.endRow();
-            step.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE));
+            step.sample(step.tokens() - 1, new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE));
             device.submit(step, outputs);
             device.await();
             tokens[length] = outputs.token(0);

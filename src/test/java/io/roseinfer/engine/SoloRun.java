@@ -92,7 +92,7 @@ final class SoloRun implements AutoCloseable {
             inputs.addToken(tokens[position]);
         }
         inputs.endRow();
-        inputs.sampleLastRow(sampling);
+        inputs.sample(inputs.tokens() - 1, sampling);
         device.submit(inputs, outputs);
         device.await();
         int alternatives = sampling.params().logprobs();

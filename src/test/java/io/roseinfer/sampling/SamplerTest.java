@@ -33,7 +33,8 @@ class SamplerTest {
     }
 
     private static int sample(float[] logits, SamplingParams params, TokenHistory history, long seed, int position) {
-        return new Sampler(logits.length).sample(logits.clone(), 0, new SampleRequest(params, seed, history), position);
+        SampleRequest request = new SampleRequest(params, seed, history);
+        return new Sampler(logits.length).sample(logits.clone(), 0, request, history, position);
     }
 
     private static int greedy(float... logits) {
@@ -47,7 +48,7 @@ class SamplerTest {
         Sampler sampler = new Sampler(logits.length);
         SampleRequest request = new SampleRequest(params, 42, history);
         for (int position = 0; position < draws; position++) {
-            counts[sampler.sample(logits.clone(), 0, request, position)]++;
+            counts[sampler.sample(logits.clone(), 0, request, history, position)]++;
         }
         return Arrays.stream(counts).map(c -> c / draws).toArray();
     }
@@ -292,8 +293,8 @@ class SamplerTest {
         Sampler sampler = new Sampler(3);
         SampleRequest request = new SampleRequest(SamplingParams.greedy(), 0, NOTHING);
         float[] rows = {9, 0, 0, 0, 0, 9};
-        assertThat(sampler.sample(rows, 0, request, 0)).isZero();
-        assertThat(sampler.sample(rows, 3, request, 0)).isEqualTo(2);
+        assertThat(sampler.sample(rows, 0, request, NOTHING, 0)).isZero();
+        assertThat(sampler.sample(rows, 3, request, NOTHING, 0)).isEqualTo(2);
     }
 
     @ParameterizedTest

@@ -119,7 +119,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
 
     @Override
     public StepOutputs newOutputs() {
-        return new StepOutputs(limits().maxRows());
+        return new StepOutputs(limits().maxSamples());
     }
 
     @Override

@@ -61,7 +61,7 @@ final class ForwardPass {
         }
     }
 
-    /** Runs a worker's part of a step: fills the KV pool, and {@link Scratch#last} for the rows to sample. */
+    /** Runs a worker's part of a step: fills the KV pool, and {@link Scratch#sampled}. */
     void run(int worker, StepInputs step, int[] blocks) {
         workers[worker].times.end(Operator.START);
         for (int first = 0; first < step.tokens(); first += Scratch.TOKENS) {
@@ -80,7 +80,7 @@ final class ForwardPass {
                 }
                 barrierAfter(Operator.MLP_OUTPUT, worker, after(layer));
             }
-            keepLast(worker, step, first, count);
+            gather(worker, step, first, count);
         }
     }
 
@@ -229,12 +229,12 @@ final class ForwardPass {
         rows.multiply(own.sums, own.gates, count * COLUMNS);
     }
 
-    private void keepLast(int worker, StepInputs step, int first, int count) {
+    private void gather(int worker, StepInputs step, int first, int count) {
         int width = spec.width();
         for (int sample = worker; sample < step.samples(); sample += team.size()) {
-            int token = step.rowStart(step.sampleRow(sample) + 1) - 1 - first;
+            int token = step.sampleToken(sample) - first;
             if (token >= 0 && token < count) {
-                System.arraycopy(scratch.residual, token * width, scratch.last, sample * width, width);
+                System.arraycopy(scratch.residual, token * width, scratch.sampled, sample * width, width);
             }
         }
         // The next tile overwrites the residual stream.

@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.Operator;
+import io.roseinfer.backend.SampleHistory;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
@@ -9,7 +10,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.Sampler;
 
-/** Final norm, LM head and sampling of the sampled rows. */
+/** Final norm, LM head and sampling of a step's samples. */
 final class LmHeadPass {
     private final ModelSpec spec;
     private final ModelWeights weights;
@@ -53,7 +54,7 @@ final class LmHeadPass {
         Norm norm = weights.finalNorm();
         Worker own = workers[worker];
         for (int m = worker; m < count; m += team.size()) {
-            norm.apply(own.kernels.rows(), scratch.last, (first + m) * width, own.row);
+            norm.apply(own.kernels.rows(), scratch.sampled, (first + m) * width, own.row);
             own.put(own.row, 0, width, scratch.headInput, m, count);
         }
     }
@@ -75,8 +76,8 @@ final class LmHeadPass {
         if (report) {
             System.arraycopy(scratch.logits, from, own.rawLogits, 0, spec.vocabularySize());
         }
-        int context = step.contextLength(step.sampleRow(sample));
-        int token = own.sampler.sample(scratch.logits, from, request, context);
+        SampleHistory history = own.history.of(step, sample);
+        int token = own.sampler.sample(scratch.logits, from, request, history, history.length());
         if (token == Sampler.NO_TOKEN) {
             outputs.set(sample, 0, StepOutputs.Status.NON_FINITE);
             return;

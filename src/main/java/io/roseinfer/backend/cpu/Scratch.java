@@ -29,8 +29,8 @@ final class Scratch {
     final MatmulInput attended;
     /** The MLP's inner activations, [token][innerWidth]. */
     final MatmulInput inner;
-    /** The residual stream of sampled rows, [sample][width]. */
-    final float[] last;
+    /** The residual stream at sampled tokens, [sample][width]. */
+    final float[] sampled;
     /** [row][vocabulary]. */
     final float[] logits;
 
@@ -44,7 +44,7 @@ final class Scratch {
         qkv = plan.floats("qkv");
         attended = input(format, plan.floats("attended"), quantized);
         inner = input(format, plan.floats("inner"), quantized);
-        last = plan.floats("last");
+        sampled = plan.floats("sampled");
         logits = plan.floats("logits");
     }
 
@@ -56,7 +56,7 @@ final class Scratch {
     static ArrayPlan plan(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
         long tokens = Math.min(TOKENS, limits.maxTokens());
         long width = spec.width();
-        int logitRows = Math.min(LOGIT_ROWS, limits.maxRows());
+        int logitRows = Math.min(LOGIT_ROWS, limits.maxSamples());
         long blockWords = format.quantizesInputs() ? tokens * QuantizedRows.words(maxInputs(spec)) : 0;
         long headWords = format.ofHead().quantizesInputs() ? (long) logitRows * QuantizedRows.words(spec.width()) : 0;
         return new ArrayPlan()
@@ -66,13 +66,13 @@ final class Scratch {
                 .add("qkv", tokens * spec.attention().qkvWidth())
                 .add("attended", tokens * spec.attention().queryWidth())
                 .add("inner", tokens * spec.mlp().inner())
-                .add("last", limits.maxRows() * width)
+                .add("sampled", limits.maxSamples() * width)
                 .add("logits", (long) logitRows * spec.vocabularySize());
     }
 
     /** Returns the maximum rows of any matmul. */
     static int maxRows(RunnerLimits limits) {
-        return Math.max(Math.min(TOKENS, limits.maxTokens()), Math.min(LOGIT_ROWS, limits.maxRows()));
+        return Math.max(Math.min(TOKENS, limits.maxTokens()), Math.min(LOGIT_ROWS, limits.maxSamples()));
     }
 
     /** Returns the maximum inputs of the blocks' matrices. */

@@ -82,10 +82,10 @@ final class CudaModelRunner implements ModelRunner {
     /** Runs the kernels of every prompt size over an empty row: the first launch raises a kernel's shared memory limit. */
     private void prepareKernels(StepInputs nothing) {
         PendingStep pending = rank.pendingSteps().getFirst();
-        StepLayout layout = new StepLayout(1, 1, 1);
+        StepLayout layout = new StepLayout(2, 1, 1);
         for (StepKernels chosen : kernels.ofPrompts(rank.limits().maxTokens())) {
             upload(pending, nothing, layout);
-            rank.forward().run(new Step(layout, chosen, false, Choice.GREEDY, pending.buffer));
+            rank.forward().run(new Step(layout, chosen, Choice.GREEDY, pending.buffer));
             rank.stream().synchronize();
         }
     }
@@ -95,7 +95,7 @@ final class CudaModelRunner implements ModelRunner {
         boolean decode = layout.tokens() == layout.rows();
         StepKernels chosen = kernels.of(layout.tokens(), layout.rows(), layout.samples(), decode ? layout.rows() : 0);
         for (PendingStep pending : rank.pendingSteps()) {
-            Step step = new Step(layout, chosen, decode, choice, pending.buffer);
+            Step step = new Step(layout, chosen, choice, pending.buffer);
             upload(pending, nothing, layout);
             rank.forward().run(step);
             graphs.capture(step, rank.stream(), rank.forward());
@@ -140,7 +140,7 @@ final class CudaModelRunner implements ModelRunner {
 
     @Override
     public StepOutputs newOutputs() {
-        return new StepOutputs(rank.limits().maxRows());
+        return new StepOutputs(rank.limits().maxSamples());
     }
 
     @Override
@@ -200,7 +200,7 @@ final class CudaModelRunner implements ModelRunner {
     private Step step(PendingStep pending, StepInputs in) {
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
         StepKernels chosen = kernels.of(in.tokens(), in.rows(), in.samples(), decodeRows(in));
-        return new Step(layout, chosen, isDecode(in), pending.choice, pending.buffer);
+        return new Step(layout, chosen, pending.choice, pending.buffer);
     }
 
     private static int decodeRows(StepInputs in) {

@@ -69,7 +69,7 @@ final class ForwardPass {
      *
      * @param buffer 0 or 1, alternating: index of the inputs and of the array that receives sampled tokens
      */
-    record Step(StepLayout layout, StepKernels kernels, boolean oneSamplePerToken, Choice choice, int buffer) {}
+    record Step(StepLayout layout, StepKernels kernels, Choice choice, int buffer) {}
 
     private final ModelShape shape;
     private final ModelSpec spec;
@@ -436,7 +436,7 @@ final class ForwardPass {
     private void head(Step step) {
         StepLayout in = step.layout();
         GemmPlan plan = step.kernels().tiles().head();
-        boolean fused = step.kernels().fusedHeadNorm() && step.oneSamplePerToken();
+        boolean fused = step.kernels().fusedHeadNorm() && in.samples() == in.tokens();
         Norm norm = spec.head().norm();
         long activations = fused ? buffers.xPanels() : normalize(step, norm, weights.head(), in.samples(), true);
         int tiles = weights.head().outputs() / plan.columns(true);
@@ -487,7 +487,7 @@ final class ForwardPass {
                 .launch();
     }
 
-    /** Normalizes every token's row, or only sampled rows, as input of a matrix; returns the result's address. */
+    /** Normalizes every token, or only sampled ones, as input of a matrix; returns the result's address. */
     private long normalize(Step step, Norm norm, Projection matrix, int rows, boolean samples) {
         boolean rms = norm.kind() == Norm.Kind.RMS;
         launcher.kernel(typed(rms ? "normalize_rms" : "normalize"))
@@ -498,8 +498,7 @@ final class ForwardPass {
                 .integer(spec.width())
                 .integer(shape.stride())
                 .real(norm.epsilon())
-                .address(samples ? input(step, step.layout().sampleRows()) : 0)
-                .address(input(step, step.layout().rowStarts()))
+                .address(samples ? input(step, step.layout().sampleTokens()) : 0)
                 .address(buffers.normalized())
                 .integer(buffers.normalizedRows());
         if (rms) {

@@ -34,45 +34,58 @@ final class InputPacker {
         tokens(in, layout, to);
         int blocks = pages.copy(in, to, layout.blockStarts(), layout.blocks());
         rows(in, layout, blocks, to);
-        in.copySampleRows(to, layout.sampleRows());
+        in.copySampleTokens(to, layout.sampleTokens());
         return layout.bytes(blocks, samples(in, layout, blocks, to));
     }
 
-    /** Packs sampling parameters and returns the number of history tokens written for penalties. */
+    /**
+     * Packs sampling parameters and returns the number of history tokens written for penalties. The samples of a row share its history: each
+     * reads it up to its own token.
+     */
     private int samples(StepInputs in, StepLayout layout, int blocks, MemorySegment to) {
         long history = layout.history(blocks);
         int historyTokens = 0;
+        int row = -1;
+        int start = 0;
         for (int sample = 0; sample < in.samples(); sample++) {
-            int row = in.sampleRow(sample);
             SampleRequest request = in.sampling(sample);
+            int length = in.sampleLength(sample);
             long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * sample;
-            Request.write(request, in.contextLength(row), to, at);
+            Request.write(request, length, to, at);
             if (request.params().hasPenalties()) {
-                int start = layout.historyIndex(blocks) + historyTokens;
-                int length = in.contextLength(row);
+                if (in.sampleRow(sample) != row) {
+                    row = in.sampleRow(sample);
+                    start = historyTokens;
+                }
+                tokensOf(in, row, request.history(), historyTokens - start, length, to, history + 4L * start);
+                historyTokens = start + length;
                 Request.writeHistory(
-                        to, at, start, length, Math.min(request.history().promptLength(), length));
-                tokensOf(in, row, request.history(), to, history + 4L * historyTokens);
-                historyTokens += length;
+                        to,
+                        at,
+                        layout.historyIndex(blocks) + start,
+                        length,
+                        Math.min(request.history().promptLength(), length));
             } else {
                 Request.writeHistory(to, at, 0, 0, 0);
             }
         }
         for (int sample = in.samples(); sample < layout.samples(); sample++) {
-            set(to, layout.sampleRows(), sample, sample);
+            set(to, layout.sampleTokens(), sample, sample);
             Request.write(PADDING, 0, to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample);
             Request.writeHistory(to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample, 0, 0, 0);
         }
         return historyTokens;
     }
 
-    /** Writes a row's tokens; the last one may still be on the device. */
-    private void tokensOf(StepInputs in, int row, TokenHistory history, MemorySegment to, long at) {
-        int last = in.contextLength(row) - 1;
-        for (int i = 0; i < last; i++) {
+    /** Writes tokens {@code from … end - 1} of a row's sequence; the row's own may still be on the device. */
+    private void tokensOf(StepInputs in, int row, TokenHistory history, int from, int end, MemorySegment to, long at) {
+        int first = in.position(in.rowStart(row));
+        for (int i = from; i < Math.min(first, end); i++) {
             set(to, at, i, Check.index(history.token(i), vocabulary, "token id"));
         }
-        set(to, at, last, in.tokenId(in.rowStart(row + 1) - 1));
+        for (int i = Math.max(from, first); i < end; i++) {
+            set(to, at, i, in.tokenId(in.rowStart(row) + i - first));
+        }
     }
 
     private static void tokens(StepInputs in, StepLayout layout, MemorySegment to) {

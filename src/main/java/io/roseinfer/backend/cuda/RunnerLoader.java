@@ -123,9 +123,9 @@ final class RunnerLoader {
         stream.synchronize();
         List<PendingStep> pendingSteps = new ArrayList<>();
         for (int buffer = 0; buffer < 2; buffer++) {
-            TokenSlots tokenSlots = new TokenSlots(host.allocate("tokens", 8L * limits.maxRows()));
+            TokenSlots tokenSlots = new TokenSlots(host.allocate("tokens", 8L * limits.maxSamples()));
             LogprobSlots logprobSlots = new LogprobSlots(
-                    host.allocate("log-probabilities", (long) SampleStructs.Report.BYTES * limits.maxRows()));
+                    host.allocate("log-probabilities", (long) SampleStructs.Report.BYTES * limits.maxSamples()));
             MemorySegment staging = host.allocateForUploads("step inputs", inputBytes);
             pendingSteps.add(new PendingStep(
                     buffer, staging, tokenSlots, logprobSlots, releases.add(Driver.createEvent(), Driver::destroy)));

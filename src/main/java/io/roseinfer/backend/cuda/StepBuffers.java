@@ -95,9 +95,10 @@ final class StepBuffers {
      */
     static Plan plan(
             ModelShape shape, RunnerLimits limits, SampleKernel sampling, boolean fusedNorms, long inputBytes) {
-        long rows = limits.maxRows();
+        long samples = limits.maxSamples();
         int panelRows = ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
-        int normalizedRows = fusedNorms ? ModelShape.roundUp(limits.maxRows(), 8) : panelRows;
+        int sampledRows = ModelShape.roundUp(limits.maxSamples(), 8);
+        int normalizedRows = fusedNorms ? sampledRows : Math.max(panelRows, sampledRows);
         long element = shape.type().bytes();
         Plan plan = new Plan(panelRows, normalizedRows);
         plan.add(Buffer.EVEN_INPUTS, inputBytes);
@@ -112,13 +113,13 @@ final class StepBuffers {
                 shape.qkNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : UNUSED);
         plan.add(Buffer.ATTENDED, element * panelRows * shape.paddedAttention());
         plan.add(Buffer.HIDDEN, element * panelRows * shape.paddedInner());
-        plan.add(Buffer.BEST, 8L * rows * (shape.paddedVocabulary() / 64));
-        plan.add(Buffer.LOGITS, 4L * rows * shape.paddedVocabulary());
-        plan.add(Buffer.SEEN, 4L * rows * Math.ceilDiv(shape.spec().vocabularySize(), 32));
+        plan.add(Buffer.BEST, 8L * samples * (shape.paddedVocabulary() / 64));
+        plan.add(Buffer.LOGITS, 4L * samples * shape.paddedVocabulary());
+        plan.add(Buffer.SEEN, 4L * samples * Math.ceilDiv(shape.spec().vocabularySize(), 32));
         // For penalties, unless the sampling kernel keeps the row in shared memory.
-        plan.add(Buffer.LOGIT_COPIES, sampling.inSharedMemory() ? UNUSED : 4L * rows * shape.paddedVocabulary());
-        plan.add(Buffer.EVEN_SAMPLED, 4L * rows);
-        plan.add(Buffer.ODD_SAMPLED, 4L * rows);
+        plan.add(Buffer.LOGIT_COPIES, sampling.inSharedMemory() ? UNUSED : 4L * samples * shape.paddedVocabulary());
+        plan.add(Buffer.EVEN_SAMPLED, 4L * samples);
+        plan.add(Buffer.ODD_SAMPLED, 4L * samples);
         return plan;
     }
 

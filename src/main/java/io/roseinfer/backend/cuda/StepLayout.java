@@ -29,7 +29,8 @@ record StepLayout(int tokens, int rows, int samples) {
                     Remedy.of(
                             "use a smaller %s or %s (rows are their sum)", "max_batch_size", "prefill_max_batch_size"));
         }
-        return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows).bytes((int) pages, (int) history);
+        return new StepLayout(Math.max(limits.maxTokens(), rows), rows, limits.maxSamples())
+                .bytes((int) pages, (int) history);
     }
 
     /** Offset of the step number, which the token slots repeat. */
@@ -65,12 +66,12 @@ record StepLayout(int tokens, int rows, int samples) {
         return contextLengths() + 4L * rows;
     }
 
-    long sampleRows() {
+    long sampleTokens() {
         return blockStarts() + 4L * (rows + 1);
     }
 
     long blocks() {
-        return sampleRows() + 4L * samples;
+        return sampleTokens() + 4L * samples;
     }
 
     long history(int blocks) {

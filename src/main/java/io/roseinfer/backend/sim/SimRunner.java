@@ -97,7 +97,7 @@ public final class SimRunner implements ModelRunner {
 
     @Override
     public StepOutputs newOutputs() {
-        return new StepOutputs(limits.maxRows());
+        return new StepOutputs(limits.maxSamples());
     }
 
     @Override
@@ -143,7 +143,7 @@ public final class SimRunner implements ModelRunner {
         }
         SampleRequest request = in.sampling(sample);
         long hash = options.seed() + (request.params().isGreedy() ? 0 : request.seed());
-        int length = in.contextLength(row);
+        int length = in.sampleLength(sample);
         for (int position = options.readBack() ? 0 : length - 1; position < length; position++) {
             int block = in.block(in.blockStart(row) + position / kv.blockSize());
             int token = slots[block * kv.blockSize() + position % kv.blockSize()];

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RowSamples;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.StepDriver.Sampled;
@@ -178,6 +179,17 @@ class CpuRunnerInvarianceTest {
                 Sequence alone = new Sequence(row % model.spec.vocabularySize());
                 assertThat(driver.add(alone, 1, true).step()).containsExactly(together.get(row));
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Precision.class,
+            names = {"FP32", "BF16", "INT8", "INT4"})
+    void sample_in_the_middle_of_a_row_equals_that_of_a_shorter_row(Precision precision) {
+        try (StepDriver driver = driver(model, OPTIONS.withPrecision(precision), RowSamples.LIMITS)) {
+            RowSamples.assertEachEqualsItsPrefix(driver.runner, 37);
+            RowSamples.assertEachEqualsItsPrefix(driver.runner, 8, 4, 25);
         }
     }
 

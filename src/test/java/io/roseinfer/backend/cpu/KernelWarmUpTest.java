@@ -265,7 +265,8 @@ class KernelWarmUpTest {
                 driver.inputs.beginRow(0, new int[] {row});
                 driver.inputs.addToken(1 + row);
                 driver.inputs.endRow();
-                driver.inputs.sampleLastRow(
+                driver.inputs.sample(
+                        driver.inputs.tokens() - 1,
                         new io.roseinfer.sampling.SampleRequest(driver.params, 7, new Sequence(1 + row)));
             }
             long before = allocatedBytes();

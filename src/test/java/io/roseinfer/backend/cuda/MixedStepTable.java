@@ -48,7 +48,7 @@ final class MixedStepTable {
                 in.addToken((position * 31 + row * 17) % runner.spec().vocabularySize());
             }
             in.endRow();
-            in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), row, TokenHistory.NONE));
+            in.sample(in.tokens() - 1, new SampleRequest(SamplingParams.greedy(), row, TokenHistory.NONE));
         }
         return in;
     }
@@ -59,7 +59,7 @@ final class MixedStepTable {
         PendingStep pending = rank.pendingSteps().getFirst();
         InputPacker packer = new InputPacker(runner.spec().vocabularySize(), KvPages.of(BLOCK_SIZE));
         rank.stream().upload(rank.buffers().inputs()[0], pending.staging, packer.pack(in, layout, 1, pending.staging));
-        Step step = new Step(layout, kernels, in.tokens() == in.rows(), Choice.GREEDY, 0);
+        Step step = new Step(layout, kernels, Choice.GREEDY, 0);
         double[] millis = new double[RUNS];
         for (int run = -2; run < RUNS; run++) {
             long start = System.nanoTime();

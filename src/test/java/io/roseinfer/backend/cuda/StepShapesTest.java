@@ -261,7 +261,7 @@ class StepShapesTest {
     })
     void inputs_beyond_int_indices_are_rejected_with_the_option(
             int batch, int contextLength, int blockSize, boolean refused) {
-        RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, blockSize, 0);
+        RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, 2 * batch, blockSize, 0);
         if (refused) {
             assertThatThrownBy(() -> StepLayout.maxBytes(limits, contextLength))
                     .isInstanceOf(BadInput.class)
@@ -385,7 +385,7 @@ class StepShapesTest {
         in.beginRow(17, new int[] {9, 2});
         in.addToken(~3);
         in.endRow();
-        in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 5, history(0)));
+        in.sample(in.tokens() - 1, new SampleRequest(SamplingParams.greedy(), 5, history(0)));
         return in;
     }
 
@@ -407,7 +407,7 @@ class StepShapesTest {
         assertThat(ints(memory, layout.rowStarts(), 4)).containsExactly(0, 1, 2, 3);
         assertThat(ints(memory, layout.contextLengths(), 3)).containsExactly(18, 0, 0);
         assertThat(ints(memory, layout.blockStarts(), 4)).containsExactly(0, 2, 2, 2);
-        assertThat(ints(memory, layout.sampleRows(), 3)).containsExactly(0, 1, 2);
+        assertThat(ints(memory, layout.sampleTokens(), 3)).containsExactly(0, 1, 2);
         assertThat(ints(memory, layout.blocks(), 2)).containsExactly(9, 2);
     }
 
@@ -421,7 +421,7 @@ class StepShapesTest {
             in.addToken(40 + position);
         }
         in.endRow();
-        in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 5, history(0)));
+        in.sample(in.tokens() - 1, new SampleRequest(SamplingParams.greedy(), 5, history(0)));
         StepLayout layout = new StepLayout(5, 1, 1);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         assertThat(packer.pack(in, layout, 1, memory)).isEqualTo(layout.blocks() + 4);
@@ -430,7 +430,7 @@ class StepShapesTest {
         assertThat(ints(memory, layout.slots(), 5)).containsExactly(144, 145, 146, -1, -1);
         assertThat(ints(memory, layout.rowStarts(), 2)).containsExactly(0, 3);
         assertThat(ints(memory, layout.contextLengths(), 1)).containsExactly(3);
-        assertThat(ints(memory, layout.sampleRows(), 1)).containsExactly(0);
+        assertThat(ints(memory, layout.sampleTokens(), 1)).containsExactly(2);
     }
 
     /** Blocks of 48 tokens: row 0 has 50 tokens in blocks 3 and 1, row 1 has 16 in block 2. */
@@ -480,7 +480,8 @@ class StepShapesTest {
             in.beginRow(2, new int[] {row});
             in.addToken(~row);
             in.endRow();
-            in.sampleLastRow(
+            in.sample(
+                    in.tokens() - 1,
                     new SampleRequest(row == 1 ? penalised : SamplingParams.random(), row, history(1, 40, 41)));
         }
         StepLayout layout = new StepLayout(4, 4, 4);
@@ -507,6 +508,37 @@ class StepShapesTest {
         assertThat(memory.get(ValueLayout.JAVA_FLOAT, layout.requests() + 3L * StepLayout.REQUEST_BYTES + 8))
                 .as("temperature of a padding row")
                 .isZero();
+    }
+
+    /** A row of four tokens after two earlier ones, sampled after three of them. */
+    @Test
+    void samples_of_a_row_share_its_history() {
+        SamplingParams penalized = SamplingParams.random().withRepetitionPenalty(1.3f);
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
+        in.clear();
+        in.beginRow(2, new int[] {0});
+        for (int id : new int[] {~0, 7, 8, 9}) {
+            in.addToken(id);
+        }
+        in.endRow();
+        for (int token : new int[] {0, 2, 3}) {
+            in.sample(
+                    token,
+                    new SampleRequest(token == 2 ? SamplingParams.random() : penalized, 0, history(1, 40, 41, 42)));
+        }
+        StepLayout layout = new StepLayout(4, 1, 3);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        long bytes = new InputPacker(50_257, KvPages.of(16)).pack(in, layout, 1, memory);
+        assertThat(bytes).isEqualTo(layout.history(1) + 4 * 6);
+        assertThat(ints(memory, layout.sampleTokens(), 3)).containsExactly(0, 2, 3);
+        assertThat(ints(memory, layout.history(1), 6)).containsExactly(40, 41, ~0, 7, 8, 9);
+        assertThat(ints(memory, layout.requests() + 36, 4))
+                .as("position, history start, its length, the prompt's")
+                .containsExactly(3, layout.historyIndex(1), 3, 1);
+        assertThat(ints(memory, layout.requests() + StepLayout.REQUEST_BYTES + 36, 3))
+                .containsExactly(5, 0, 0);
+        assertThat(ints(memory, layout.requests() + 2L * StepLayout.REQUEST_BYTES + 36, 4))
+                .containsExactly(6, layout.historyIndex(1), 6, 1);
     }
 
     private static SpecBuilder gated(int heads, int kvHeads, int headSize) {
