@@ -62,11 +62,11 @@ public final class Roseinfer {
      * @param model one of
      *     <ul>
      *       <li>a directory in Hugging Face layout, with {@code config.json} and {@code model.safetensors};
-     *       <li>a hub id, such as {@code gpt2} or {@code owner/name}, perhaps followed by {@code @} and a branch, tag or
-     *           commit; it is downloaded unless the local cache has it;
+     *       <li>a hub id {@code owner/name}, or {@code owner/name@revision} with a branch, tag or commit; the owner of some
+     *           known models may be left out; it is downloaded unless the local cache has it;
      *       <li>{@code builtin:tiny}, which writes stories, or {@code builtin:chat}; both are in the jar;
-     *       <li>{@code random:SHAPE}, such as {@code random:gpt2}, or {@code random:PATH} of a {@code config.json}: a
-     *           known shape with seeded random weights.
+     *       <li>{@code random:SHAPE}, a known shape with seeded random weights, or {@code random:PATH}, the shape of a
+     *           {@code config.json}; the message for an unknown shape lists the known ones.
      *     </ul>
      *     An existing directory takes precedence over a hub id
      * @throws io.roseinfer.base.RoseException like {@link #load(Settings)}
