@@ -1,5 +1,6 @@
 package io.roseinfer;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,6 +11,7 @@ import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.Location;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -26,13 +28,18 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The dependencies between packages, checked on the compiled classes. */
+/**
+ * The dependencies between packages, checked on the compiled classes. Reading these takes seconds and much memory, so no other test
+ * does it, and an instance instead of the class refers to them.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ArchitectureTest {
     private static final String ROOT = "io.roseinfer";
     private static final String FAMILY = ROOT + ".model.family";
@@ -77,44 +84,65 @@ class ArchitectureTest {
     private static final Pattern TYPE =
             Pattern.compile("\\b(?:class|interface|enum)\\s+\\w+|\\brecord\\s+\\w+\\s*[(<]");
 
-    private static JavaClasses classes;
+    /** The classes of the main sources and of the tests. */
+    private final JavaClasses all = new ClassFileImporter().importPackages(ROOT);
 
-    @BeforeAll
-    static void readClasses() {
-        classes = new ClassFileImporter()
-                .withImportOption(new ImportOption.DoNotIncludeTests())
-                .importPackages(ROOT);
-        assertThat(classes.size()).as("classes found").isGreaterThan(100);
+    /** The classes of the main sources; dependencies on them include those of tests. */
+    private final JavaClasses classes = all.that(describe("are not tests", ArchitectureTest::isMain));
+
+    private static boolean isMain(JavaClass type) {
+        ImportOption noTests = new ImportOption.DoNotIncludeTests();
+        return type.getSource()
+                .filter(source -> noTests.includes(Location.of(source.getUri())))
+                .isPresent();
     }
 
-    /** A package with its subpackages, or alone if those are in other layers. */
-    private static String[] packages(String name) {
-        boolean inParts = FLOORS.stream().flatMap(List::stream).anyMatch(other -> other.startsWith(name + "."));
-        return new String[] {ROOT + "." + name + (inParts ? "" : "..")};
+    @Test
+    void classes_are_found() {
+        assertThat(classes.size()).isGreaterThan(100);
+    }
+
+    /** A name in {@link #FLOORS} and its index. */
+    private record Layer(String name, int floor) {
+        /** Returns whether this is the package's name, or it is a subpackage and no subpackage has a name. */
+        boolean has(String packageName) {
+            boolean inParts = FLOORS.stream().flatMap(List::stream).anyMatch(other -> other.startsWith(name + "."));
+            String full = ROOT + "." + name;
+            return packageName.equals(full) || (!inParts && packageName.startsWith(full + "."));
+        }
+    }
+
+    /** Returns the layers by package; a package without a name has none. */
+    private Map<String, Layer> layers() {
+        Map<String, Layer> layers = new HashMap<>();
+        for (int floor = 0; floor < FLOORS.size(); floor++) {
+            for (String name : FLOORS.get(floor)) {
+                Layer layer = new Layer(name, floor);
+                classes.stream()
+                        .map(JavaClass::getPackageName)
+                        .distinct()
+                        .filter(layer::has)
+                        .forEach(packageName -> layers.put(packageName, layer));
+            }
+        }
+        return layers;
     }
 
     @Test
     void imports_go_down_only() {
-        Map<String, Integer> floors = new HashMap<>();
-        for (int floor = 0; floor < FLOORS.size(); floor++) {
-            for (String name : FLOORS.get(floor)) {
-                floors.put(name, floor);
-            }
-        }
-        for (String lower : floors.keySet()) {
-            for (String upper : floors.keySet()) {
-                if (!lower.equals(upper) && floors.get(upper) >= floors.get(lower)) {
-                    noClasses()
-                            .that()
-                            .resideInAnyPackage(packages(lower))
-                            .should()
-                            .dependOnClassesThat()
-                            .resideInAnyPackage(packages(upper))
-                            .allowEmptyShould(true)
-                            .check(classes);
-                }
-            }
-        }
+        Map<String, Layer> layers = layers();
+        assertThat(layers).containsEntry(ROOT + ".base", new Layer("base", 0)).hasSizeGreaterThan(30);
+        assertThat(classes.stream()
+                        .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
+                        .filter(dependency -> {
+                            Layer lower = layers.get(dependency.getOriginClass().getPackageName());
+                            Layer upper = layers.get(dependency.getTargetClass().getPackageName());
+                            return lower != null
+                                    && upper != null
+                                    && !lower.name().equals(upper.name())
+                                    && upper.floor() >= lower.floor();
+                        }))
+                .isEmpty();
     }
 
     /** Scripts are removed once all scripts they import are removed; the rest has import cycles. */
@@ -150,7 +178,7 @@ class ArchitectureTest {
     }
 
     /** The classes that may refer to a family, by simple name. */
-    private static List<String> families() {
+    private List<String> families() {
         List<String> names = classes.stream()
                 .filter(type -> type.getPackageName().equals(FAMILY))
                 .filter(type -> !type.isInterface() && type.isAssignableTo(FAMILY + ".Family"))
@@ -173,7 +201,6 @@ class ArchitectureTest {
 
     @Test
     void every_method_is_called_or_is_part_of_an_interface_to_programs() throws IOException {
-        JavaClasses all = new ClassFileImporter().importPackages(ROOT);
         Set<String> words = new HashSet<>();
         for (String folder : List.of("src/spark", "jmh", "tools")) {
             try (Stream<Path> files = Files.walk(Path.of(folder))) {
@@ -225,7 +252,6 @@ class ArchitectureTest {
                 }
             }
         }
-        JavaClasses all = new ClassFileImporter().importPackages(ROOT);
         assertThat(all.stream()
                         .filter(type -> classes.contain(type.getName()) && type.isTopLevelClass())
                         .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
@@ -260,16 +286,59 @@ class ArchitectureTest {
                     String home = firstGroup("(?m)^package ([\\w.]+);", text);
                     types.stream()
                             .filter(type -> !home.equals(type.getPackageName())
+                                    && (home.isEmpty() || text.contains("import " + type.getName() + ";"))
                                     && Pattern.compile("\\bnew " + type.getSimpleName() + "\\(|\\b"
                                                     + type.getSimpleName() + "::new\\b")
                                             .matcher(text)
-                                            .find()
-                                    && (home.isEmpty() || text.contains("import " + type.getName() + ";")))
+                                            .find())
                             .forEach(type -> calls.add(file + ": " + type.getSimpleName()));
                 }
             }
         }
         assertThat(calls).as("constructors called by position").isEmpty();
+    }
+
+    /** Returns the public records of options and requests outside the benchmarks. */
+    private List<JavaClass> optionTypes() {
+        List<JavaClass> types = classes.stream()
+                .filter(type -> type.isRecord() && type.getModifiers().contains(JavaModifier.PUBLIC))
+                .filter(type -> type.getSimpleName().matches(".*(Options|Settings|Params|Request|Terms)")
+                        && !type.getPackageName().startsWith(ROOT + ".bench"))
+                .toList();
+        assertThat(types)
+                .extracting(JavaClass::getSimpleName)
+                .contains("DeviceOptions", "EngineOptions", "GenerationRequest", "SamplingParams", "Settings");
+        return types;
+    }
+
+    @Test
+    void other_packages_call_no_constructor_of_options_with_many_arguments() {
+        assertThat(optionTypes())
+                .flatExtracting(JavaClass::getConstructorCallsToSelf)
+                .filteredOn(call -> isMain(call.getOriginOwner()))
+                .filteredOn(call -> call.getTarget().getRawParameterTypes().size() > MAX_POSITIONS)
+                .filteredOn(call -> !call.getOriginOwner()
+                        .getPackageName()
+                        .equals(call.getTargetOwner().getPackageName()))
+                .isEmpty();
+    }
+
+    @Test
+    void documents_and_examples_call_no_constructor_of_options_with_many_arguments() throws IOException {
+        String names = optionTypes().stream()
+                .filter(type -> type.getConstructors().stream()
+                        .anyMatch(made -> made.getRawParameterTypes().size() > MAX_POSITIONS))
+                .map(JavaClass::getSimpleName)
+                .collect(Collectors.joining("|"));
+        Pattern made = Pattern.compile("new (" + names + ")\\(");
+        for (String place : List.of("README.md", "src/site/markdown", "tools/examples")) {
+            try (Stream<Path> files = Files.walk(Path.of(place))) {
+                for (Path file : files.filter(path -> path.toString().matches(".*\\.(md|java)"))
+                        .toList()) {
+                    assertThat(Files.readString(file)).as(file.toString()).doesNotContainPattern(made);
+                }
+            }
+        }
     }
 
     private static String firstGroup(String pattern, String text) {
@@ -364,7 +433,7 @@ class ArchitectureTest {
                 .check(classes);
     }
 
-    private static void onlyIn(String home, String... foreign) {
+    private void onlyIn(String home, String... foreign) {
         noClasses()
                 .that()
                 .resideOutsideOfPackage(home)

@@ -3,13 +3,10 @@ package io.roseinfer;
 import static java.util.function.Predicate.not;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaMember;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Member;
 import java.net.URI;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +22,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
@@ -66,7 +65,9 @@ class DocumentsTest {
     private static final Pattern ROW_OF_TOOLS = Pattern.compile("(?m)^\\| `([^`/]+)/?` \\|");
 
     private static List<Document> documents;
-    private static Map<String, List<JavaClass>> types;
+    /** The compiled types by simple name, with those of the tests. */
+    private static Map<String, List<String>> types;
+
     private static Set<String> sources;
     private static Set<String> tools;
     private static String kernels;
@@ -74,10 +75,10 @@ class DocumentsTest {
     @BeforeAll
     static void readDocumentsAndClasses() throws IOException {
         documents = Document.all();
-        types = new ClassFileImporter()
-                .importPackages("io.roseinfer").stream()
-                        .filter(not(JavaClass::isAnonymousClass))
-                        .collect(Collectors.groupingBy(JavaClass::getSimpleName));
+        types = Stream.of(Roseinfer.class, DocumentsTest.class)
+                .flatMap(DocumentsTest::compiledWith)
+                .collect(Collectors.groupingBy(
+                        type -> type.substring(type.lastIndexOf('.') + 1).replaceFirst(".*\\$", "")));
         sources = files("src", "jmh", "tools")
                 .map(file -> file.getFileName().toString())
                 .filter(name -> name.endsWith(".java"))
@@ -88,6 +89,16 @@ class DocumentsTest {
                 .filter(file -> OTHER_LANGUAGES.matcher(file.toString()).find())
                 .map(DocumentsTest::read)
                 .collect(Collectors.joining());
+    }
+
+    /** Returns the binary names of the types in the same folder of classes. */
+    private static Stream<String> compiledWith(Class<?> type) {
+        Path root = Path.of(URI.create(
+                type.getProtectionDomain().getCodeSource().getLocation().toString()));
+        return files(root.toString())
+                .map(file -> root.relativize(file).toString())
+                .filter(file -> file.endsWith(".class"))
+                .map(file -> file.replace(".class", "").replace('/', '.'));
     }
 
     private static Stream<Path> files(String... folders) {
@@ -133,17 +144,32 @@ class DocumentsTest {
         assertThat(words(readme().text().split("```", 2)[0])).isLessThanOrEqualTo(WORDS_BEFORE_THE_FIRST_COMMAND);
     }
 
-    private static boolean has(JavaClass type, String member) {
-        boolean nested = types.getOrDefault(member, List.of()).stream()
-                .anyMatch(
-                        inner -> inner.getEnclosingClass().filter(type::equals).isPresent());
-        return nested || type.getAllMembers().stream().map(JavaMember::getName).anyMatch(member::equals);
+    /** Returns whether a type has a nested type with this name, or it or a supertype declares such a field or method. */
+    private static boolean has(String typeName, String member) {
+        try {
+            Class<?> type = Class.forName(typeName, false, DocumentsTest.class.getClassLoader());
+            return Stream.of(type.getDeclaredClasses())
+                            .map(Class::getSimpleName)
+                            .anyMatch(member::equals)
+                    || declares(type, member);
+        } catch (ClassNotFoundException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static boolean declares(Class<?> type, String member) {
+        return Stream.of(type.getDeclaredFields(), type.getDeclaredMethods())
+                        .flatMap(Stream::of)
+                        .map(Member::getName)
+                        .anyMatch(member::equals)
+                || Stream.concat(Stream.ofNullable(type.getSuperclass()), Stream.of(type.getInterfaces()))
+                        .anyMatch(parent -> declares(parent, member));
     }
 
     private static boolean exists(String name) {
         Matcher parts = NAME.matcher(name);
         assertThat(parts.matches()).as("%s is a name", name).isTrue();
-        List<JavaClass> meant = types.getOrDefault(parts.group(1), List.of());
+        List<String> meant = types.getOrDefault(parts.group(1), List.of());
         String member = parts.group(2);
         if (member == null || member.equals("java")) {
             return !meant.isEmpty() || sources.contains(parts.group(1));
@@ -260,55 +286,76 @@ class DocumentsTest {
         assertThat(wrong).as("links that lead nowhere").isEmpty();
     }
 
-    /**
-     * Wraps a piece of Java in a source file: unchanged if it declares a type or a program, otherwise in a method that
-     * may throw.
-     */
-    private static String unit(String java) {
-        String imports = Stream.of(
-                        "", ".engine", ".sampling", ".scheduler", ".scheduler.policy", ".metrics", ".observe", ".base")
-                .map(name -> "import io.roseinfer" + name + ".*;\n")
-                .collect(Collectors.joining("", "import java.time.Duration;\nimport java.util.*;\n", ""));
-        return Pattern.compile("(?m)^((public |final |sealed )*(class|record|interface|enum) |void main\\()")
-                        .matcher(java)
-                        .find()
-                ? imports + java.replaceFirst("(?m)^public ", "")
-                : imports + "class Snippet { void run() throws Exception {\n" + java + "} }";
-    }
+    /** A piece of Java in a document, as a source file with a name of its own. */
+    private static final class Piece extends SimpleJavaFileObject {
+        private static final Pattern PROGRAM = Pattern.compile("(?m)^void main\\(");
+        private static final Pattern TYPE =
+                Pattern.compile("(?m)^((public |final |sealed )*(class|record|interface|enum) )");
 
-    /** The compiler's errors for a piece of Java. */
-    private static String complaints(String java, Path output) {
-        JavaFileObject source =
-                new SimpleJavaFileObject(URI.create("string:///Snippet.java"), JavaFileObject.Kind.SOURCE) {
-                    @Override
-                    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                        return unit(java);
-                    }
-                };
-        StringWriter said = new StringWriter();
-        boolean compiles = ToolProvider.getSystemJavaCompiler()
-                .getTask(
-                        said,
-                        null,
-                        null,
-                        List.of("-d", output.toString(), "-proc:none", "-cp", System.getProperty("java.class.path")),
-                        null,
-                        List.of(source))
-                .call();
-        return compiles ? "" : said.toString();
+        private final Path document;
+        private final String source;
+
+        Piece(Path document, String java, int number) {
+            super(URI.create("string:///Piece" + number + ".java"), Kind.SOURCE);
+            this.document = document;
+            this.source = unit(java, "piece" + number);
+        }
+
+        /**
+         * Wraps a piece of Java in a source file: unchanged if it declares a type or a program, otherwise in a method that
+         * may throw. Only a program has no package.
+         */
+        private static String unit(String java, String packageName) {
+            String imports = Stream.of(
+                            "",
+                            ".engine",
+                            ".sampling",
+                            ".scheduler",
+                            ".scheduler.policy",
+                            ".metrics",
+                            ".observe",
+                            ".base")
+                    .map(name -> "import io.roseinfer" + name + ".*;\n")
+                    .collect(Collectors.joining("", "import java.time.Duration;\nimport java.util.*;\n", ""));
+            if (PROGRAM.matcher(java).find()) {
+                return imports + java;
+            }
+            String head = "package " + packageName + ";\n" + imports;
+            return TYPE.matcher(java).find()
+                    ? head + java.replaceFirst("(?m)^public ", "")
+                    : head + "class Snippet { void run() throws Exception {\n" + java + "} }";
+        }
+
+        @Override
+        public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+            return source;
+        }
     }
 
     @Test
     void every_piece_of_java_compiles(@TempDir Path output) {
-        List<String> wrong = documents.stream()
-                .flatMap(document -> document.fences().stream()
-                        .filter(fence -> fence.language().equals("java"))
-                        .map(fence -> complaints(fence.body(), output))
-                        .filter(not(String::isEmpty))
-                        .map(complaint -> document.path() + ": " + complaint))
-                .toList();
-        assertThat(readme().fences()).anyMatch(fence -> fence.language().equals("java"));
-        assertThat(wrong).isEmpty();
+        List<Piece> pieces = new ArrayList<>();
+        for (Document document : documents) {
+            document.fences().stream()
+                    .filter(fence -> fence.language().equals("java"))
+                    .forEach(fence -> pieces.add(new Piece(document.path(), fence.body(), pieces.size())));
+        }
+        assertThat(pieces).anyMatch(piece -> piece.document.equals(readme().path()));
+        DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
+        boolean compiles = ToolProvider.getSystemJavaCompiler()
+                .getTask(
+                        null,
+                        null,
+                        diagnostics,
+                        List.of("-d", output.toString(), "-proc:none", "-cp", System.getProperty("java.class.path")),
+                        null,
+                        pieces)
+                .call();
+        assertThat(diagnostics.getDiagnostics().stream()
+                        .filter(diagnostic -> diagnostic.getKind() == Diagnostic.Kind.ERROR)
+                        .map(error -> (error.getSource() instanceof Piece piece ? piece.document + ": " : "") + error))
+                .isEmpty();
+        assertThat(compiles).isTrue();
     }
 
     @Test
