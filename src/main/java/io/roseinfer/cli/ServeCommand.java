@@ -16,8 +16,6 @@ import io.roseinfer.server.ServerOptions;
 import io.roseinfer.server.ServerWarmUp;
 import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.HttpServer;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Optional;
@@ -87,7 +85,8 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
             CompletableFuture<Void> unused = running.death().thenAccept(why -> end.complete(Optional.of(why)));
             StopSignals.Handled unusedHandled = StopSignals.handle(code -> end.complete(Optional.empty()));
-            terminal.print("Listening on " + url(running.address()) + "\n");
+            terminal.print(
+                    "Listening on " + url(options.host(), running.address().getPort()) + "\n");
             Optional<RuntimeException> failure = end.join();
             boolean worked = running.drain(server.drain());
             if (failure.isPresent()) {
@@ -109,9 +108,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         terminal.err().flush();
     }
 
-    private static String url(InetSocketAddress address) {
-        InetAddress host = address.getAddress();
-        String name = host.getHostAddress();
-        return "http://" + (name.contains(":") ? "[" + name + "]" : name) + ":" + address.getPort();
+    private static String url(String host, int port) {
+        return "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
     }
 }

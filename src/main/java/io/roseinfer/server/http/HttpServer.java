@@ -12,6 +12,7 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.SocketProtocolFamily;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -22,10 +23,13 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -77,7 +81,7 @@ public final class HttpServer implements AutoCloseable {
     }
 
     /**
-     * Listens on an address.
+     * Listens on an address: {@code 0.0.0.0} is every IPv4 address of the machine, {@code ::} every address.
      *
      * @param port the port, or 0 for a free one
      * @param clock the clock of arrival times
@@ -92,7 +96,8 @@ public final class HttpServer implements AutoCloseable {
         Open open = new Open(limits);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
-                .channel(NioServerSocketChannel.class)
+                .channelFactory(() -> new NioServerSocketChannel(
+                        SelectorProvider.provider(), SocketProtocolFamily.of(family(address))))
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
@@ -117,9 +122,9 @@ public final class HttpServer implements AutoCloseable {
      */
     public static void requireFree(String host, int port) {
         InetSocketAddress address = resolved(host, port);
-        try (ServerSocketChannel probe = ServerSocketChannel.open()) {
+        try (ServerSocketChannel probe = ServerSocketChannel.open(family(address))) {
             probe.setOption(StandardSocketOptions.SO_REUSEADDR, true).bind(address);
-        } catch (IOException | UnsupportedAddressTypeException cannot) {
+        } catch (IOException | UnsupportedAddressTypeException | UnsupportedOperationException cannot) {
             throw unavailable(host, port, cannot);
         }
     }
@@ -130,6 +135,13 @@ public final class HttpServer implements AutoCloseable {
             throw new BadInput("host " + host + " is not an address of this machine");
         }
         return address;
+    }
+
+    /** Returns the family of an address. The JDK's default would bind {@code 0.0.0.0} as {@code ::}. */
+    private static StandardProtocolFamily family(InetSocketAddress address) {
+        return address.getAddress() instanceof Inet4Address
+                ? StandardProtocolFamily.INET
+                : StandardProtocolFamily.INET6;
     }
 
     private static BadInput unavailable(String host, int port, Throwable cause) {

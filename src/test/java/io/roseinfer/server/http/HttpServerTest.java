@@ -7,6 +7,7 @@ import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.server.http.Response.ClientGone;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Inet4Address;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -516,6 +517,15 @@ class HttpServerTest {
         client.send(RawClient.get("/flood"));
         assertThat(echo.stalled.get()).contains("has read nothing for PT0.1S");
         awaitNoConnection();
+    }
+
+    /** The JDK's default is to bind it as {@code ::}, which other machines can reach by IPv6, too. */
+    @Test
+    void wildcard_of_ipv4_is_bound_without_ipv6() {
+        try (HttpServer wide = HttpServer.start("0.0.0.0", 0, HttpLimits.defaults(), Clock.system(), echo)) {
+            assertThat(wide.address().getAddress()).isInstanceOf(Inet4Address.class);
+            assertThat(wide.address().getHostString()).isEqualTo("0.0.0.0");
+        }
     }
 
     @Test
