@@ -19,7 +19,7 @@ import picocli.CommandLine.ScopeType;
             "3:the model was not found or cannot be loaded",
             "4:the requested device is not available",
             "5:out of memory",
-            "7:the engine died",
+            "7:the engine failed",
             "8:the result of a benchmark is invalid",
             "9:arm B of bench ab is worse",
             "130:interrupted (SIGINT), except serve, which drains and returns 0",

@@ -83,19 +83,16 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         try (Engine engine = loaded.serve(engineOptions, terminal.clock(), metrics.observers());
                 Server running = Server.start(engine, options, metrics, log, terminal.clock(), time)) {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
-            CompletableFuture<Void> unused = running.death().thenAccept(why -> end.complete(Optional.of(why)));
+            CompletableFuture<Void> unused = running.failure().thenAccept(why -> end.complete(Optional.of(why)));
             StopSignals.Handled unusedHandled = StopSignals.handle(code -> end.complete(Optional.empty()));
             terminal.print(
                     "Listening on " + url(options.host(), running.address().getPort()) + "\n");
             Optional<RuntimeException> failure = end.join();
-            boolean worked = running.drain(server.drain());
             if (failure.isPresent()) {
+                int unusedCount = running.drain(server.drain());
                 throw failure.get();
             }
-            if (!worked) {
-                terminal.note("some completions did not finish within "
-                        + server.drain().toSeconds() + " s");
-            }
+            drain(running, terminal);
             return 0;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -106,6 +103,17 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private static void print(String line, Terminal terminal) {
         terminal.err().println(line);
         terminal.err().flush();
+    }
+
+    private void drain(Server running, Terminal terminal) throws InterruptedException {
+        long seconds = server.drain().toSeconds();
+        terminal.note("shutting down; HTTP requests in flight: " + running.callsInFlight() + ", which have " + seconds
+                + " s to finish (--drain-seconds)");
+        int unfinished = running.drain(server.drain());
+        if (unfinished > 0) {
+            terminal.note("HTTP requests ended with an error, because they did not finish within " + seconds + " s: "
+                    + unfinished);
+        }
     }
 
     private static String url(String host, int port) {

@@ -9,18 +9,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Admits requests: all while the server is open, no new ones while it drains or once the engine is dead. */
+/** Admits requests: all while the server is open, no new ones while it drains or after the engine has failed. */
 final class RequestGate {
     /** The server's state; it only moves down this list. */
     enum State {
         OPEN,
         DRAINING,
-        DEAD
+        FAILED
     }
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition empty = lock.newCondition();
-    private final CompletableFuture<EngineStopped> death = new CompletableFuture<>();
+    private final CompletableFuture<EngineStopped> failure = new CompletableFuture<>();
     private State state = State.OPEN;
     private int inside;
 
@@ -59,7 +59,7 @@ final class RequestGate {
         return switch (state()) {
             case OPEN -> Optional.empty();
             case DRAINING -> Optional.of(ApiError.unavailable("the server is shutting down"));
-            case DEAD -> Optional.of(ApiError.unavailable(death.join().jsonMessage()));
+            case FAILED -> Optional.of(ApiError.unavailable(failure.join().jsonMessage()));
         };
     }
 
@@ -82,33 +82,43 @@ final class RequestGate {
         }
     }
 
-    /** Records that the engine has stopped; it is dead unless the server is shutting down. */
+    /** Records that the engine has stopped: it has failed unless the server is shutting down. */
     void engineStopped(EngineStopped why) {
         lock.lock();
         try {
             if (state == State.OPEN) {
-                death.complete(why);
-                state = State.DEAD;
+                failure.complete(why);
+                state = State.FAILED;
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** Returns a future that completes when the engine dies. */
-    CompletableFuture<EngineStopped> death() {
-        return death;
+    /** Returns a future that completes when the engine fails. */
+    CompletableFuture<EngineStopped> failure() {
+        return failure;
     }
 
-    /** Waits until no request is inside, and returns whether that happened in time. */
-    boolean awaitEmpty(Duration limit) throws InterruptedException {
+    /** Returns the number of calls inside. */
+    int inside() {
+        lock.lock();
+        try {
+            return inside;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until no call is inside, and returns how many still are after the limit. */
+    int awaitEmpty(Duration limit) throws InterruptedException {
         long leftNanos = TimeUnit.NANOSECONDS.convert(limit);
         lock.lock();
         try {
             while (inside > 0 && leftNanos > 0) {
                 leftNanos = empty.awaitNanos(leftNanos);
             }
-            return inside == 0;
+            return inside;
         } finally {
             lock.unlock();
         }

@@ -158,25 +158,30 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Returns a future that completes with the reason when the engine dies; from then on every call is answered 503.
+     * Returns a future that completes with the reason when the engine fails; from then on every call is answered 503.
      */
-    public CompletableFuture<EngineStopped> death() {
-        return gate.death().copy();
+    public CompletableFuture<EngineStopped> failure() {
+        return gate.failure().copy();
+    }
+
+    /** Returns the number of calls for completions or tokens that are not answered yet. */
+    public int callsInFlight() {
+        return gate.inside();
     }
 
     /**
      * Rejects new requests, waits up to {@code grace} for those in flight, ends the rest with an error, and closes. The
      * engine is closed, too.
      *
-     * @return whether all requests were finished in time
+     * @return the number of calls that were not answered in time
      */
-    public boolean drain(Duration grace) throws InterruptedException {
+    public int drain(Duration grace) throws InterruptedException {
         gate.close();
-        boolean finished = gate.awaitEmpty(grace);
+        int unfinished = gate.awaitEmpty(grace);
         engine.close();
-        boolean unused = gate.awaitEmpty(ERROR_GRACE);
+        int unused = gate.awaitEmpty(ERROR_GRACE);
         close();
-        return finished;
+        return unfinished;
     }
 
     /** Closes every connection and stops listening. */

@@ -35,16 +35,16 @@ final class StateEndpoints {
     }
 
     /**
-     * Handles {@code /health}, whether to send requests here: 503 while the server drains and once the engine is dead.
+     * Handles {@code /health}, whether to send requests here: 503 while the server drains and after the engine has failed.
      */
     Reply health(Exchange exchange) {
         gate.requireOpen();
         return exchange.reply(200, "text/plain", new byte[0]);
     }
 
-    /** Handles {@code /ping}, whether to keep the process: 503 only once the engine is dead. */
+    /** Handles {@code /ping}, whether to keep the process: 503 only after the engine has failed. */
     Reply ping(Exchange exchange) {
-        if (gate.state() == State.DEAD) {
+        if (gate.state() == State.FAILED) {
             gate.requireOpen();
         }
         return exchange.reply(200, "text/plain", new byte[0]);

@@ -7,7 +7,7 @@
  * {@code Completions} submits. {@code CompletionEvents} sends tokens on the thread of the client's connection, which the engine's
  * thread wakes for each delivery. So the engine pays a queue entry per token, and no thread is woken for a single stream. Events are
  * copied from an {@code EventTemplate}. The page at {@code /} is the resource {@code page.html}. {@code RequestGate} admits requests,
- * and is notified if the engine dies.
+ * and is notified if the engine fails.
  *
  * <p>Invariants: bad input is answered with the name of its field and never reaches the engine's thread; the requests of a client that
  * disconnects are cancelled; a stream that fails ends with an error and without {@code [DONE]}; logs have no text of prompts or

@@ -84,7 +84,10 @@ class ServeCommandTest {
             server.signal(signal);
             assertThat(server.process().waitFor()).isZero();
             assertThat(server.out().readLine()).isNull();
-            assertThat(server.errors()).matches("roseinfer: Warm-up at load: \\d+\\.\\d\\d s\n");
+            assertThat(server.errors()).matches("""
+                            roseinfer: Warm-up at load: \\d+\\.\\d\\d s
+                            roseinfer: shutting down; HTTP requests in flight: 0, .*\\(--drain-seconds\\)
+                            """);
         }
     }
 
@@ -98,7 +101,9 @@ class ServeCommandTest {
             server.signal("TERM");
             assertThat(client.rest()).contains("shutting down").doesNotContain("[DONE]");
             assertThat(server.process().waitFor()).isZero();
-            assertThat(server.errors()).contains("some completions did not finish within 0 s");
+            assertThat(server.errors())
+                    .contains("HTTP requests in flight: 1, which have 0 s to finish")
+                    .contains("did not finish within 0 s: 1\n");
         }
     }
 

@@ -98,7 +98,7 @@ class ReplicaFaultsTest {
             assertThat(answer.status()).isIn(500, 503);
             assertThat(answer.body()).contains("the simulated device is lost").doesNotContain("\tat ");
             assertThat(server.complete(body(1, true)).status()).isEqualTo(503);
-            assertThat(server.server.death().get()).hasMessageContaining("the simulated device is lost");
+            assertThat(server.server.failure().get()).hasMessageContaining("the simulated device is lost");
             assertThat(server.get("/health").status()).isEqualTo(503);
         }
     }

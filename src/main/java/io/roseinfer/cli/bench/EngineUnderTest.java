@@ -67,7 +67,7 @@ final class EngineUnderTest implements SystemUnderTest {
         }
     }
 
-    /** Fails if an engine died: its failed requests would otherwise look like rejections by a server. */
+    /** Fails if an engine has failed: its failed requests would otherwise look like rejections by a server. */
     private void requireAlive(Engine engine) {
         for (int replica = 0; replica < loaded.replicas(); replica++) {
             Optional<RoseException> failure = engine.failure(replica);
