@@ -18,6 +18,9 @@ public record Remedy(String words, List<String> settings) implements Serializabl
     /** The remedy if a device cannot be used. */
     public static final Remedy USE_CPU = of("use %s cpu", "device");
 
+    /** The operator's remedy if the maximum of requests is in flight; clients can only retry. */
+    public static final Remedy RAISE_MAX_INFLIGHT_REQUESTS = of("raise %s", "max_inflight_requests");
+
     /** The Java names that differ from the name in JSON in more than case. */
     private static final Map<String, String> JAVA_NAMES = Map.of(
             "dtype", "precision",

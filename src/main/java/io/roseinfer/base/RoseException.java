@@ -172,8 +172,8 @@ public abstract sealed class RoseException extends RuntimeException {
 
     /** The maximum number of requests is in flight; retry later. HTTP 429. Exit code 1 if not caught. */
     public static final class Overloaded extends RoseException {
-        public Overloaded(String message) {
-            super(1, message, null);
+        public Overloaded(String problem, Remedy... remedies) {
+            super(1, problem, null, remedies);
         }
     }
 

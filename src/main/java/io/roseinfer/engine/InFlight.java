@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.Sequence;
@@ -93,8 +94,10 @@ final class InFlight {
             }
             seen = count.get();
         }
-        throw new Overloaded("too many requests in flight: the maximum is " + max
-                + " (max_inflight_requests); retry when one has ended");
+        throw new Overloaded(
+                "too many requests in flight: the maximum is " + max,
+                Remedy.of("retry when one has ended"),
+                Remedy.RAISE_MAX_INFLIGHT_REQUESTS);
     }
 
     /** Releases a place taken by {@link #reserve}. */

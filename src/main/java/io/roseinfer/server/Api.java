@@ -119,9 +119,8 @@ final class Api implements HttpHandler {
 
     @Override
     public Reply refusal(HttpCall head, int status, String message) {
-        ApiError error = status == 503
-                ? ApiError.unavailable(message).withHeader("Retry-After", "1")
-                : ApiError.of(status, "BadRequestError", message);
+        ApiError error =
+                status == 503 ? ApiError.unavailable(message) : ApiError.of(status, "BadRequestError", message);
         return answered(exchange(head), error);
     }
 

@@ -183,8 +183,7 @@ final class Completions {
         }
         if (completion.finishReason() == FinishReason.DEADLINE
                 && completion.tokens().isEmpty()) {
-            throw ApiError.unavailable("the request timed out before its first token")
-                    .withHeader("Retry-After", "1");
+            throw ApiError.unavailable("the request timed out before its first token");
         }
     }
 }

@@ -51,6 +51,11 @@ public final class ServerMetrics {
 
     private static final double[] CHOICES = {1, 2, 5, 10, 20};
 
+    private static final int FIRST_ERROR = 400;
+
+    /** Statuses that have a series before the first error, so that a rate includes that error. */
+    private static final int[] ERRORS_FROM_THE_START = {400, 401, 429, 500, 503};
+
     private static final String MODEL = "model_name";
     private static final String ENGINE = "engine";
     /** With several replicas: the label of totals. */
@@ -79,6 +84,7 @@ public final class ServerMetrics {
     private final DistributionDataPoint decode;
     private final DistributionDataPoint inference;
     private final Counter calls;
+    private final Counter errors;
 
     /** Creates the metrics of an engine with one replica. */
     public ServerMetrics(String modelName) {
@@ -112,6 +118,14 @@ public final class ServerMetrics {
                 .help("HTTP requests by path, method and status class; unknown paths share one label.")
                 .labelNames("handler", "method", "status")
                 .register(registry);
+        errors = Counter.builder()
+                .name("roseinfer:http_errors")
+                .help("HTTP responses with status 400 or more, by status.")
+                .labelNames(MODEL, ENGINE, "status")
+                .register(registry);
+        for (int status : ERRORS_FROM_THE_START) {
+            errors.initLabelValues(model, together(), String.valueOf(status));
+        }
     }
 
     private DistributionDataPoint seconds(String name, String help) {
@@ -353,6 +367,9 @@ public final class ServerMetrics {
             disconnected.increment();
         }
         calls.labelValues(handler, method, status / 100 + "xx").inc();
+        if (status >= FIRST_ERROR) {
+            errors.labelValues(model, together(), String.valueOf(status)).inc();
+        }
     }
 
     /** Handles {@code GET /metrics}. */

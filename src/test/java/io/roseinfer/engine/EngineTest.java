@@ -337,7 +337,7 @@ class EngineTest {
             TokenStream second = engine.submit(Models.request(2, 2));
             assertThatThrownBy(() -> engine.submit(Models.request(2, 3)))
                     .isInstanceOf(Overloaded.class)
-                    .hasMessageContaining("max_inflight_requests");
+                    .hasMessageContaining("maxInflightRequests");
             gate.open.countDown();
             assertThat(first.completion().ids()).hasSize(2);
             assertThat(second.completion().ids()).hasSize(2);

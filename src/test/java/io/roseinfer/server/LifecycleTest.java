@@ -49,6 +49,9 @@ class LifecycleTest {
             Answer refused = server.complete("{\"prompt\":\"a\",\"n\":2}");
             assertThat(refused.status()).isEqualTo(429);
             assertThat(refused.header("retry-after")).contains("1");
+            assertThat(refused.body())
+                    .contains("the maximum is 2; retry when one has ended\"")
+                    .doesNotContain("max_inflight_requests");
             gate.open();
             assertThat(client.answer().status()).isEqualTo(200);
             server.awaitEnded(2);
@@ -102,7 +105,10 @@ class LifecycleTest {
             gate.awaitReached();
             CompletableFuture<Integer> drained = drain(server, Duration.ofSeconds(50));
             awaitDraining(server);
-            assertThat(server.complete(PLAIN).status()).isEqualTo(503);
+            assertThat(server.server.callsInFlight()).isEqualTo(1);
+            Answer refused = server.complete(PLAIN);
+            assertThat(refused.status()).isEqualTo(503);
+            assertThat(refused.header("retry-after")).contains("1");
             assertThat(server.get("/ping").status()).isEqualTo(200);
             gate.open();
             List<String> events = TestServer.events(client.answer().body());
@@ -219,6 +225,27 @@ class LifecycleTest {
                     .isEqualTo(1);
             assertThat(server.get("/metrics").header("content-type"))
                     .hasValueSatisfying(type -> assertThat(type).startsWith("text/plain; version=0.0.4"));
+        }
+    }
+
+    @Test
+    void errors_are_counted_by_status_from_zero() throws Exception {
+        ServerOptions options = TestServer.options().withApiKey(ApiKey.of("secret"));
+        try (TestServer server = new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
+            String key = "Authorization: Bearer secret\r\n";
+            for (String series : List.of("400", "401", "429", "500", "503")) {
+                assertThat(server.get("/metrics", key).body())
+                        .contains("roseinfer:http_errors_total{engine=\"0\",model_name=\"sim\",status=\"" + series
+                                + "\"} 0.0\n");
+            }
+            assertThat(server.complete(PLAIN).status()).isEqualTo(401);
+            assertThat(server.get("/nothing", key).status()).isEqualTo(404);
+            assertThat(server.complete(PLAIN, key).status()).isEqualTo(200);
+            String text = server.get("/metrics", key).body();
+            for (String series : List.of("401", "404")) {
+                assertThat(text).contains("model_name=\"sim\",status=\"" + series + "\"} 1.0\n");
+            }
+            assertThat(text).doesNotContain("status=\"200\"");
         }
     }
 

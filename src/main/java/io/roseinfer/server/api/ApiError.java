@@ -1,6 +1,7 @@
 package io.roseinfer.server.api;
 
 import io.roseinfer.base.Quoted;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.StrictJson;
 import java.nio.charset.StandardCharsets;
@@ -11,6 +12,11 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** An error response in OpenAI's format, with the HTTP status as its code. */
 public final class ApiError extends RuntimeException {
+    private static final String RETRY_AFTER = "Retry-After";
+
+    /** A hint that retrying may help, not an estimate: nothing here knows when a place will be free. */
+    private static final String RETRY_SECONDS = "1";
+
     private final int status;
     private final String type;
     private final Optional<String> param;
@@ -52,12 +58,12 @@ public final class ApiError extends RuntimeException {
 
     /** Returns a 429 error: the maximum of requests is in flight. */
     public static ApiError overloaded(String message) {
-        return of(429, "OverloadedError", message).withHeader("Retry-After", "1");
+        return of(429, "OverloadedError", message).withHeader(RETRY_AFTER, RETRY_SECONDS);
     }
 
     /** Returns a 503 error: no request is served now. */
     public static ApiError unavailable(String message) {
-        return of(503, "ServiceUnavailableError", message);
+        return of(503, "ServiceUnavailableError", message).withHeader(RETRY_AFTER, RETRY_SECONDS);
     }
 
     public ApiError withHeader(String name, String value) {
@@ -74,7 +80,7 @@ public final class ApiError extends RuntimeException {
     public static ApiError of(RoseException failure) {
         return switch (failure) {
             case RoseException.BadInput bad -> badRequest(bad.jsonMessage());
-            case RoseException.Overloaded full -> overloaded(full.jsonMessage());
+            case RoseException.Overloaded full -> overloaded(full.messageWithout(Remedy.RAISE_MAX_INFLIGHT_REQUESTS));
             case RoseException.EngineStopped stopped -> unavailable(stopped.jsonMessage());
             default -> of(500, "InternalServerError", failure.jsonMessage());
         };
