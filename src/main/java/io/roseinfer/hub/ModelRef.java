@@ -93,8 +93,7 @@ public sealed interface ModelRef {
         if (looksLikePath(name)) {
             throw new BadModel("model " + Quoted.name(text) + ": no such directory: "
                     + FileFailure.shown(path.toAbsolutePath())
-                    + (text.startsWith("~") ? " ('~' is not expanded)" : "")
-                    + "; " + allowed(known));
+                    + (text.startsWith("~") ? " ('~' is not expanded)" : ""));
         }
         int colon = name.indexOf(':');
         if (colon > name.indexOf('/') && name.contains("/") && HubId.isId(name.substring(0, colon))) {

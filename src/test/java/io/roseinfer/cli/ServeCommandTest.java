@@ -217,6 +217,16 @@ class ServeCommandTest {
         assertThat(outcome.out()).isEmpty();
     }
 
+    @Test
+    void file_without_a_key_is_rejected_by_its_name() throws IOException {
+        Path file = Files.writeString(directory.resolve("empty"), "\n");
+        Outcome outcome = CliRunner.run("serve", "--device=sim", "--model=random:gpt2", "--api-key-file=" + file);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("--api-key-file " + file + ": the API key must")
+                .hasLineCount(1);
+    }
+
     /** The port is in use, so the command ends after printing its warnings. */
     @Test
     void public_address_and_visible_api_key_print_warnings() throws IOException {

@@ -178,6 +178,15 @@ class UsageTest {
     }
 
     @Test
+    void value_of_a_misspelled_flag_is_not_named_as_a_flag() {
+        assertThat(CliRunner.run("serve", "--max-batchsize", "8").err())
+                .isEqualTo("roseinfer: Unknown option: '--max-batchsize'; did you mean --max-batch-size?"
+                        + System.lineSeparator());
+        assertThat(CliRunner.run("serve", "--max-batchsize", "8", "--prot", "1").err())
+                .startsWith("roseinfer: Unknown options: '--max-batchsize', '--prot'; ");
+    }
+
+    @Test
     void misspelled_benchmark_suggests_the_nearest_one() {
         Outcome outcome = CliRunner.run("bench", "sheduler");
         assertThat(outcome.code()).isEqualTo(2);

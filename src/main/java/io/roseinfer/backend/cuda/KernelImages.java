@@ -89,7 +89,8 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
     public static KernelImages require() {
         return find().orElseThrow(() -> new BackendUnavailable(
                 "device cuda: this build carries no kernels, because it was made without nvcc",
-                Remedy.of("put nvcc 13 on the PATH and rebuild with tools/build"),
+                Remedy.of(
+                        "build it again in a checkout with nvcc 13 or newer on the PATH (tools/build; tools/bundle for an archive)"),
                 Remedy.USE_CPU));
     }
 

@@ -120,9 +120,9 @@ public final class ServeFlags {
         if (requestTimeout.isPresent()) {
             options = options.withRequestTimeout(Duration.ofSeconds(requestTimeout.get()));
         }
-        Optional<String> key = key(terminal);
+        Optional<ApiKey> key = key(terminal);
         if (key.isPresent()) {
-            return options.withApiKey(ApiKey.of(key.get()));
+            return options.withApiKey(key.get());
         }
         if (!isLoopback()) {
             terminal.note("--host " + host + " is reachable from other machines and requires no API key; set one with"
@@ -131,20 +131,22 @@ public final class ServeFlags {
         return options;
     }
 
-    private Optional<String> key(Terminal terminal) {
+    private Optional<ApiKey> key(Terminal terminal) {
         if (apiKey.isPresent() && apiKeyFile.isPresent()) {
             throw new BadInput("--api-key and --api-key-file are both given; give one of them");
         }
         if (apiKey.isPresent()) {
             terminal.note("--api-key is visible in the process list; --api-key-file is not");
         }
-        return apiKey.or(() -> apiKeyFile.map(ServeFlags::firstLine));
+        return apiKey.map(ApiKey::of).or(() -> apiKeyFile.map(ServeFlags::read));
     }
 
-    private static String firstLine(Path file) {
+    private static ApiKey read(Path file) {
         try {
             FileFailure.requireRegular(file);
-            return Files.readString(file).strip();
+            return ApiKey.of(Files.readString(file).strip());
+        } catch (BadInput malformed) {
+            throw new BadInput("--api-key-file " + FileFailure.shown(file) + ": " + malformed.getMessage(), malformed);
         } catch (IOException e) {
             throw new BadInput("--api-key-file " + FileFailure.shown(file) + ": " + FileFailure.reason(e), e);
         } catch (BadModel unusable) {

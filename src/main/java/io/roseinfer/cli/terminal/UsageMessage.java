@@ -28,7 +28,7 @@ public final class UsageMessage {
 
     /** Returns the message for an unknown option or command, with a suggestion by vLLM's flag names or by spelling. */
     private static String unmatched(UnmatchedArgumentException unmatched) {
-        String message = message(unmatched);
+        String message = unmatched.isUnknownOption() ? unknown(unmatched.getUnmatched()) : message(unmatched);
         CommandSpec command = unmatched.getCommandLine().getCommandSpec();
         String first = unmatched.getUnmatched().getFirst().split("=", 2)[0];
         List<String> meant = unmatched.isUnknownOption()
@@ -39,6 +39,15 @@ public final class UsageMessage {
             return message + "; give a prompt as --prompt TEXT, in quotes if it has spaces";
         }
         return message + VllmFlags.suggestion(first, command).orElseGet(() -> SpellingSuggestion.suggestion(meant));
+    }
+
+    /** Returns the message for unknown options, without the values after them, which picocli lists as options, too. */
+    private static String unknown(List<String> unmatched) {
+        List<String> options = unmatched.stream()
+                .filter(argument -> argument.startsWith("-"))
+                .map(option -> "'" + option + "'")
+                .toList();
+        return (options.size() == 1 ? "Unknown option: " : "Unknown options: ") + String.join(", ", options);
     }
 
     /**
