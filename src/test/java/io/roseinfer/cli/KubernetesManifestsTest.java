@@ -3,6 +3,9 @@ package io.roseinfer.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.Manifests;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,6 +26,7 @@ class KubernetesManifestsTest {
             Map.entry("ServiceAccount", "v1"),
             Map.entry("Role", "rbac.authorization.k8s.io/v1"),
             Map.entry("RoleBinding", "rbac.authorization.k8s.io/v1"),
+            Map.entry("NetworkPolicy", "networking.k8s.io/v1"),
             Map.entry("PodMonitor", "monitoring.coreos.com/v1"),
             Map.entry("PrometheusRule", "monitoring.coreos.com/v1"),
             Map.entry("HTTPRoute", "gateway.networking.k8s.io/v1"),
@@ -89,6 +93,11 @@ class KubernetesManifestsTest {
                         .at("/spec/podMetricsEndpoints/0/port")
                         .stringValue())
                 .isEqualTo(name);
+        assertThat(manifests
+                        .one("NetworkPolicy", "roseinfer")
+                        .at("/spec/ingress/0/ports/0/port")
+                        .intValue())
+                .isEqualTo(port);
         assertThat(texts(container.get("args"))).contains("--host=0.0.0.0");
     }
 
@@ -128,6 +137,68 @@ class KubernetesManifestsTest {
                 .isEqualTo(pods);
         assertThat(manifests.one("PodMonitor", "roseinfer").at("/spec/selector/matchLabels"))
                 .isEqualTo(pods);
+        JsonNode policy = manifests.one("NetworkPolicy", "roseinfer").get("spec");
+        assertThat(policy.at("/podSelector/matchLabels")).isEqualTo(pods);
+        assertThat(policy.at("/ingress/0/from/0/podSelector/matchLabels"))
+                .isEqualTo(manifests.one("Deployment", "roseinfer-epp").at("/spec/selector/matchLabels"));
+    }
+
+    @Test
+    void no_request_lasts_longer_than_the_drain_or_the_route() {
+        List<String> args = texts(manifests.container("roseinfer").get("args"));
+        int timeout = number(args, "--request-timeout");
+        assertThat(number(args, "--drain-seconds")).isGreaterThanOrEqualTo(timeout);
+        String route = manifests
+                .one("HTTPRoute", "roseinfer")
+                .at("/spec/rules/0/timeouts/request")
+                .stringValue();
+        assertThat(route).matches("\\d+s");
+        assertThat(Integer.parseInt(route.replace("s", ""))).isGreaterThan(timeout);
+    }
+
+    /** Else requests in flight decode in turns, none wait, and the alert on waiting requests cannot fire. */
+    @Test
+    void requests_beyond_the_batch_wait() {
+        List<String> args = texts(manifests.container("roseinfer").get("args"));
+        assertThat(number(args, "--max-active-requests"))
+                .isEqualTo(number(args, "--max-batch-size"))
+                .isLessThan(number(args, "--max-inflight-requests"));
+    }
+
+    @Test
+    void server_and_monitor_read_the_key_of_one_secret() {
+        JsonNode pod = manifests.one("Deployment", "roseinfer").at("/spec/template/spec");
+        JsonNode mount = named(pod.at("/containers/0/volumeMounts"), "key");
+        JsonNode credentials =
+                manifests.one("PodMonitor", "roseinfer").at("/spec/podMetricsEndpoints/0/authorization/credentials");
+        assertThat(texts(pod.at("/containers/0/args")))
+                .contains("--api-key-file=" + mount.get("mountPath").stringValue() + "/"
+                        + credentials.get("key").stringValue());
+        assertThat(named(pod.get("volumes"), "key").at("/secret/secretName")).isEqualTo(credentials.get("name"));
+    }
+
+    @Test
+    void container_is_restricted_and_its_volumes_exist() throws IOException {
+        JsonNode pod = manifests.one("Deployment", "roseinfer").at("/spec/template/spec");
+        String user = pod.at("/securityContext/runAsUser").asString();
+        assertThat(Files.readString(Path.of("tools/docker/Dockerfile"))).contains("USER " + user + ":");
+        JsonNode container = pod.at("/containers/0");
+        assertThat(container.at("/securityContext/readOnlyRootFilesystem").booleanValue())
+                .isTrue();
+        assertThat(container.at("/securityContext/allowPrivilegeEscalation").booleanValue())
+                .isFalse();
+        assertThat(fields(container.at("/resources/requests"))).contains("cpu", "memory");
+        assertThat(container.get("volumeMounts").valueStream())
+                .anySatisfy(mount ->
+                        assertThat(mount.get("mountPath").stringValue()).isEqualTo("/tmp"))
+                .allSatisfy(mount -> named(pod.get("volumes"), mount.get("name").stringValue()));
+    }
+
+    private static JsonNode named(JsonNode list, String name) {
+        return list.valueStream()
+                .filter(each -> each.get("name").stringValue().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("there is no " + name));
     }
 
     /** The fields of the CRD include those it requires. */

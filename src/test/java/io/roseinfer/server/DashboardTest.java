@@ -76,6 +76,24 @@ class DashboardTest {
         assertThat(found(LABEL, 1, Stream.of(exported()))).containsAll(asked);
     }
 
+    /** Replicas and pods have their own series, and their labels differ from the labels of totals. */
+    @Test
+    void every_query_sums_its_series_or_shows_the_labels_that_tell_them_apart() throws IOException {
+        dashboard().findValues("targets").stream()
+                .flatMap(JsonNode::valueStream)
+                .forEach(target -> {
+                    String query = target.get("expr").stringValue();
+                    assertThat(query).contains("model_name=\"$model\"");
+                    if (target.get("legendFormat").stringValue().contains("{{engine}}")) {
+                        assertThat(query).doesNotContain(" / ");
+                    } else {
+                        assertThat(query.split(" / "))
+                                .allSatisfy(side ->
+                                        assertThat(side).matches("(sum|sum by \\([^)]*\\) |histogram_quantile)\\(.*"));
+                    }
+                });
+    }
+
     @Test
     void every_panel_has_a_title_a_unit_and_its_own_position() throws IOException {
         Set<String> places = new TreeSet<>();
