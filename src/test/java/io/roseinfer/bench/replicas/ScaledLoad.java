@@ -35,9 +35,9 @@ record ScaledLoad(
         return new ScaledLoad("post 044", "random:gpt2", 64, 0, 256, 4096, false);
     }
 
-    /** Returns 256 requests of 512 random ids and 256 tokens per replica, on Qwen3-0.6B. */
+    /** Returns 256 requests of 512 random ids and 256 tokens per replica, on qwen3-0.6b. */
     static ScaledLoad qwen() {
-        return new ScaledLoad("Qwen3-0.6B", "random:qwen3-0.6b", 256, 512, 256, 16_384, true);
+        return new ScaledLoad("qwen3-0.6b", "random:qwen3-0.6b", 256, 512, 256, 16_384, true);
     }
 
     /** Returns a small load on the simulated device. */
