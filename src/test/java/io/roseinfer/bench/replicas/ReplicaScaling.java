@@ -344,7 +344,7 @@ final class ReplicaScaling {
                             offered,
                             address,
                             now.fileName() + "-" + run,
-                            offered.requests().size()));
+                            now.load().clientWarmUps() * offered.requests().size()));
                 }
             });
         }

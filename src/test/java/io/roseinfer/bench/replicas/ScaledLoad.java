@@ -56,6 +56,14 @@ record ScaledLoad(
                 .withKvBlocks(kvBlocks);
     }
 
+    /**
+     * Returns the warm-up requests per request of a new client process. A run of post 044 takes a tenth of a second, so with
+     * fewer its client would still be compiling.
+     */
+    int clientWarmUps() {
+        return promptTokens == 0 ? 16 : 1;
+    }
+
     /** Returns the requests of a run on this many replicas. Runs with random ids have no common prefix. */
     OfferedLoad offered(int replicas, int run) {
         int count = requests * replicas;
