@@ -1,9 +1,9 @@
-// Sampling on the device, one block per sample: penalties, temperature, min-p, top-k, top-p and a seeded random number. Order
-// and semantics are io.roseinfer.sampling.Sampler's, so a request gets the same token on any device. Also the requested
-// log-probabilities, of the logits before any change.
+// Sampling on the device, one block per sample: mask of allowed tokens, biases, penalties, temperature, min-p, top-k, top-p and a
+// seeded random number. Order and semantics are io.roseinfer.sampling.Sampler's, so a request gets the same token on any device.
+// Also the requested log-probabilities, of the logits before any change.
 //
 // Only a short list is sorted: include/ranking.cuh answers order queries in a few passes over the row. `sample_smem` keeps the
-// row in shared memory (vocabularies up to 52,000); `sample` reads it from global memory and penalizes a copy. Neither changes
+// row in shared memory (vocabularies up to 52,000); `sample` reads it from global memory and changes a copy. Neither changes
 // the logits.
 //
 // The random number is a function of (seed, position): SplitMix64, as on the host. Weights are single-precision exponentials
@@ -19,6 +19,9 @@ using namespace rose;
 
 constexpr int THREADS = RANKING_THREADS;
 
+// Reported instead of a token: the logits are unusable, or no token with a finite logit is allowed.
+constexpr uint32_t NO_TOKEN = 0xffffffff, NO_ALLOWED_TOKEN = 0xfffffffe;
+
 __device__ __forceinline__ bool has_penalties(const SampleRequest& r) {
     return r.repetitionPenalty != 1 || r.presencePenalty != 0 || r.frequencyPenalty != 0;
 }
@@ -31,6 +34,31 @@ __device__ __forceinline__ u64 mix(u64 z) {
 
 __device__ __forceinline__ double uniform(u64 key, long long index) {
     return (mix(key + (index + 1) * 0x9E3779B97F4A7C15ull) >> 11) * 0x1p-53;
+}
+
+// Forbids the tokens outside of the mask, and adds the biases. Two phases, as a token may have a finite bias and be forbidden.
+__device__ __forceinline__ void apply_constraints(float* logits, int vocabulary, const SampleRequest& r, const int* history) {
+    const float forbidden = -__int_as_float(0x7f800000);
+    if (r.maskStart >= 0) {
+        const unsigned* mask = reinterpret_cast<const unsigned*>(history + r.maskStart);
+        for (int i = threadIdx.x; i < vocabulary; i += THREADS) {
+            if ((mask[i / 32] >> i % 32 & 1) == 0) logits[i] = forbidden;
+        }
+        __syncthreads();
+    }
+    if (r.biasStart >= 0) {
+        const int* tokens = history + r.biasStart + 1;
+        const int count = tokens[-1];
+        auto bias = [&](int i) { return __int_as_float(tokens[count + i]); };
+        for (int i = threadIdx.x; i < count; i += THREADS) {
+            if (bias(i) != forbidden) logits[tokens[i]] += bias(i);
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < count; i += THREADS) {
+            if (bias(i) == forbidden) logits[tokens[i]] = forbidden;
+        }
+        __syncthreads();
+    }
 }
 
 // Applies penalties: repetition over prompt and completion, presence and frequency over the completion only. A token's first
@@ -184,16 +212,30 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
     float normalizer = 0;
     if (reports_it) { normalizer = report_most_likely(IN_SMEM ? copy : given, vocabulary, e, shared, r.logprobs, reports + s); }
     const float* row = IN_SMEM ? copy : given;
-    if (usable && has_penalties(r)) {
+    uint32_t failure = NO_TOKEN;
+    const bool constrained = r.maskStart >= 0 || r.biasStart >= 0;
+    if (usable && (constrained || has_penalties(r))) {
         float* changed = IN_SMEM ? copy : copies + static_cast<size_t>(s) * stride;
         if (!IN_SMEM) {
             for (int i = threadIdx.x; i < vocabulary; i += THREADS) changed[i] = given[i];
         }
         __syncthreads();
-        apply_penalties(changed, vocabulary, r, history, sampledBefore, seen + static_cast<size_t>(s) * ((vocabulary + 31) / 32));
+#pragma unroll 1
+        for (int change = 0; change < 2 && usable; change++) {
+            if (change == 0 && constrained) {
+                apply_constraints(changed, vocabulary, r, history);
+                failure = NO_ALLOWED_TOKEN;
+            } else if (change == 1 && has_penalties(r)) {
+                unsigned* seenHere = seen + static_cast<size_t>(s) * ((vocabulary + 31) / 32);
+                apply_penalties(changed, vocabulary, r, history, sampledBefore, seenHere);
+                failure = NO_TOKEN;
+            } else {
+                continue;
+            }
+            e = extremes(changed, vocabulary);
+            usable = has_logits(e);
+        }
         row = changed;
-        e = extremes(row, vocabulary);
-        usable = has_logits(e);
     }
     int token = static_cast<int>(~static_cast<uint32_t>(e.best));
     if (usable && r.temperature > 0) {
@@ -209,8 +251,8 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
     if (threadIdx.x == 0) {
         sampled[s] = usable ? token : 0;
         u64 word = static_cast<u64>(static_cast<unsigned>(*step)) << 32;
-        word |= usable ? static_cast<uint32_t>(token) : 0xffffffffu;
-        if (reports_it) {
+        word |= usable ? static_cast<uint32_t>(token) : failure;
+        if (reports_it && usable) {
             reports[s].logprob = given[token] - normalizer;
             __threadfence_system();
         }

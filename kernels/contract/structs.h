@@ -21,7 +21,9 @@ typedef struct SampleRequest {
     int historyLength;  // sample of the previous step
     int promptLength;
     int logprobs;  // most likely tokens to report in addition to the sampled one; negative: no report
-    int reserved[2];
+    int maskStart;  // in `history`, a bit per token, 1 if allowed: token t is bit t % 32 of word t / 32; negative: all allowed
+    int biasStart;  // in `history`, the number of biases, their tokens, their values; negative: none. A token has at most one
+                    // finite bias; -INFINITY forbids it
 } SampleRequest;
 
 // The log-probabilities of one sample, in mapped host memory.

@@ -18,6 +18,8 @@ public:
 
     // Returns whether the reference may choose `token`.
     static bool allows(int token, std::vector<float> logits, const SampleRequest& r, const std::vector<int>& history) {
+        constrain(logits, r, history);
+        if (*std::max_element(logits.begin(), logits.end()) == -INFINITY) return token == -2;
         penalize(logits, r, history);
         const int best = static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
         if (r.temperature == 0) return token == best;
@@ -62,6 +64,17 @@ private:
     }
     static double uniform(uint64_t seed, uint64_t index) {
         return static_cast<double>(mix(mix(seed) + (index + 1) * 0x9E3779B97F4A7C15ull) >> 11) * 0x1p-53;
+    }
+    static void constrain(std::vector<float>& logits, const SampleRequest& r, const std::vector<int>& history) {
+        for (size_t i = 0; r.maskStart >= 0 && i < logits.size(); i++) {
+            if ((history[r.maskStart + i / 32] >> i % 32 & 1) == 0) logits[i] = -INFINITY;
+        }
+        const int* biases = history.data() + std::max(r.biasStart, 0);
+        for (int i = 1; r.biasStart >= 0 && i <= biases[0]; i++) {
+            float value;
+            std::memcpy(&value, biases + biases[0] + i, sizeof value);
+            logits[biases[i]] += value;
+        }
     }
     static void penalize(std::vector<float>& logits, const SampleRequest& r, const std::vector<int>& history) {
         std::vector<bool> seen(logits.size());
@@ -147,6 +160,9 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
                                 {"greedy with penalties", {0, 0, 0, 1, 0, 1.2f, 1, 1}},
                                 {"cold top-k", {0, .1f, 40, 1, 0, 1, 0, 0}}};
     constexpr int SETTINGS = 15;
+    // What constrains a sample: nothing, a mask, biases, both, or a mask without a token.
+    enum { FREE, MASK, BIASES, BOTH, NOTHING, CONSTRAINTS };
+    auto constraint_of = [](int sample) { return (sample + sample / SETTINGS) % CONSTRAINTS; };  // every setting with each
     auto kind_of = [](int sample) { return (sample % SETTINGS + sample / SETTINGS) % KINDS; };  // every setting with every kind
     std::mt19937_64 random(11);
     for (int vocabulary : vocabularies) {
@@ -162,6 +178,28 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
             r.historyStart = static_cast<int>(history.size()), r.historyLength = tokens, r.promptLength = 30;
             r.logprobs = s % 4 == 0 ? -1 : s % 4 == 1 ? 0 : s % 4 == 2 ? 5 : 20;
             for (int i = 0; i < tokens; i++) history.push_back(static_cast<int>(random() % std::min(vocabulary, 40)));
+            const int constraint = constraint_of(s);
+            r.maskStart = r.biasStart = -1;
+            if (constraint == MASK || constraint == BOTH || constraint == NOTHING) {
+                r.maskStart = static_cast<int>(history.size());
+                const int sparse = s % 2;  // all bits of a word in 2, or half of all bits
+                for (int i = 0; i < ceil_div(vocabulary, 32); i++) {
+                    const unsigned bits = sparse ? (random() % 2 ? ~0u : 0) : static_cast<unsigned>(random());
+                    history.push_back(static_cast<int>(constraint == NOTHING ? 0 : i == 0 ? bits | 4 : bits));
+                }
+            }
+            if (constraint == BIASES || constraint == BOTH) {
+                const int count = std::min(vocabulary / 2, 1 + static_cast<int>(random() % 1000)), step = vocabulary / count;
+                r.biasStart = static_cast<int>(history.size());
+                history.push_back(count);
+                for (int i = 0; i < count; i++) history.push_back(i * step + (i * step == 2));
+                for (int i = 0; i < count; i++) {
+                    const float value = i % 3 == 1 ? -INFINITY : static_cast<float>(random() % 400) / 4 - 50;
+                    int bits;
+                    std::memcpy(&bits, &value, sizeof bits);
+                    history.push_back(bits);
+                }
+            }
             requests.push_back(r);
         }
         logits[static_cast<size_t>(samples - 1) * stride + vocabulary / 2] = NAN;
@@ -190,12 +228,13 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
                 const auto from = logits.begin() + static_cast<size_t>(s) * stride;
                 const std::vector<float> row(from, from + vocabulary);
                 const bool last = s == samples - 1;
-                bool right = last ? token == -1 && chosen[s] == 0
-                                  : token == chosen[s] && ReferenceSampler::allows(token, row, requests[s], history);
+                bool right = chosen[s] == std::max(token, 0) &&
+                             (last ? token == -1 : ReferenceSampler::allows(token, row, requests[s], history));
                 const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", " +
-                                         settings[s % SETTINGS].name + ", logits " + std::to_string(kind_of(s));
+                                         settings[s % SETTINGS].name + ", logits " + std::to_string(kind_of(s)) +
+                                         ", constraint " + std::to_string(constraint_of(s));
                 report(right && words[s] >> 32 == 3, what, "token " + std::to_string(token));
-                if (right && !last && requests[s].logprobs >= 0) {
+                if (right && token >= 0 && requests[s].logprobs >= 0) {
                     const std::string wrong = wrong_report(reported[s], token, row, requests[s].logprobs);
                     report(wrong.empty(), what + ", report", wrong);
                 }
@@ -217,7 +256,7 @@ inline void check_long_completion(Kernels& kernels,
     std::vector<float> logits(stride);
     logits[repeated] = tokens * penalty + penalty / 2;
     SampleRequest request = {0, 0, 0, 1, 0, 1, 0, penalty};
-    request.historyLength = tokens, request.logprobs = -1;
+    request.historyLength = tokens, request.logprobs = -1, request.maskStart = request.biasStart = -1;
     DeviceArray<float> deviceLogits(logits), copies(logits.size());
     DeviceArray<SampleRequest> requests(std::vector<SampleRequest>{request});
     DeviceArray<int> history(std::vector<int>(tokens, repeated)), step(1), sampled(1), sampledBefore(1);

@@ -275,7 +275,10 @@ static void time_sampling(Kernels& kernels, int rows) {
                                    random_array<float>(static_cast<size_t>(rows) * stride, 8, 0, .2f)};
     for (const Way& way : ways) {
         std::vector<SampleRequest> requests(rows, way.request);
-        for (int r = 0; r < rows; r++) requests[r].seed = r, requests[r].position = r;
+        for (int r = 0; r < rows; r++) {
+            requests[r].seed = r, requests[r].position = r;
+            requests[r].maskStart = requests[r].biasStart = -1;
+        }
         DeviceArray<SampleRequest> parameters(requests);
         std::printf("SAMPLING rows %3d %-20s", rows, way.name);
         for (const std::string name : {"sample", "sample_smem"}) {

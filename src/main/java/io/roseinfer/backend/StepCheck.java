@@ -2,6 +2,7 @@ package io.roseinfer.backend;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.TokenMask;
 
 /**
  * Checks a step's indices against model and KV pool before a device uses them; every runner does so at submission. A failure is a bug in
@@ -54,7 +55,7 @@ public final class StepCheck {
         }
     }
 
-    private static void sample(StepInputs step, int sample, int previous) {
+    private void sample(StepInputs step, int sample, int previous) {
         int row = Check.index(step.sampleRow(sample), step.rows(), "sampled row");
         int token = step.sampleToken(sample);
         Check.that(
@@ -63,6 +64,17 @@ public final class StepCheck {
                 token,
                 row);
         Check.that(token > previous, "sampled token %d does not follow %d", token, previous);
+        TokenMask mask = step.mask(sample);
+        int masked = mask == null ? spec.vocabularySize() : mask.vocabularySize();
+        Check.that(
+                masked == spec.vocabularySize(),
+                "a mask of %d tokens for a vocabulary of %d",
+                masked,
+                spec.vocabularySize());
+        for (int i = step.biasStart(sample); i < step.biasStart(sample + 1); i++) {
+            Check.index(step.biasToken(i), spec.vocabularySize(), "biased token");
+            Check.that(step.bias(i) < Float.POSITIVE_INFINITY, "bias %d of sample %d is NaN or +∞", i, sample);
+        }
     }
 
     private void id(int id, int samplesBefore) {

@@ -4,9 +4,12 @@ import io.roseinfer.base.Check;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.TokenMask;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A step's inputs as a struct of arrays in one off-heap allocation, written row by row; the runner checks them with {@link StepCheck}.
@@ -15,13 +18,19 @@ import java.lang.foreign.ValueLayout;
  * after the step its sequence holds {@code contextLength(r)} tokens, kept in the blocks {@code block(blockStart(r)) …
  * block(blockStart(r + 1) - 1)}. Token t is at {@code position(t)} of its sequence; its key and value go to {@code slot(t)} =
  * block id · block size + offset. Sample s is taken after token {@code sampleToken(s)} of row {@code sampleRow(s)}, from the logits at that
- * token. A row may have any number of samples; they are in token order, at most one per token.
+ * token. A row may have any number of samples; they are in token order, at most one per token. A sample may have a mask of allowed tokens, and
+ * biases {@code biasStart(s) … biasStart(s + 1) - 1}, which are added to logits.
  *
  * <p>A negative token id is a token still on the device: {@code ~id} is the index of its sample in the previous step. Only runners with
  * {@link ModelRunner#maxInFlight()} above 1 see one.
  */
 public final class StepInputs {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+
+    /** Maximum biases of a sample. */
+    public static final int MAX_BIASES = 1024;
+
+    private static final int FIRST_BIASES = 64;
 
     /** Maximum length of an array. */
     private static final int MAX_LISTED_BLOCKS = Integer.MAX_VALUE - 8;
@@ -42,6 +51,12 @@ public final class StepInputs {
     private final long sampleRows;
     private final long blocks;
     private final SampleRequest[] sampling;
+    private final @Nullable TokenMask[] masks;
+    private final int[] biasStarts;
+    /** Grow on demand: few requests have biases. */
+    private int[] biasTokens = new int[FIRST_BIASES];
+
+    private float[] biases = new float[FIRST_BIASES];
 
     private int tokenCount;
     private int rowCount;
@@ -90,6 +105,8 @@ public final class StepInputs {
         next += 4L * maxSamples;
         this.blocks = next;
         this.sampling = new SampleRequest[maxSamples];
+        this.masks = new TokenMask[maxSamples];
+        this.biasStarts = new int[maxSamples + 1];
     }
 
     /**
@@ -175,7 +192,36 @@ public final class StepInputs {
         set(sampleTokens, sampleCount, token);
         set(sampleRows, sampleCount, rowCount - 1);
         sampling[sampleCount] = request;
+        masks[sampleCount] = null;
         sampleCount++;
+        biasStarts[sampleCount] = biasStarts[sampleCount - 1];
+    }
+
+    /**
+     * Limits the sample requested last to the tokens of a mask.
+     *
+     * @param mask over the model's vocabulary; the caller keeps it, and does not change it until the step is awaited
+     */
+    public void mask(TokenMask mask) {
+        Check.that(sampleCount > 0, "a mask without a sample");
+        masks[sampleCount - 1] = mask;
+    }
+
+    /**
+     * Adds to a token's logit for the sample requested last; at most {@value #MAX_BIASES} times per sample.
+     *
+     * @param bias finite, at most once per token; or −∞, which forbids the token
+     */
+    public void bias(int token, float bias) {
+        Check.that(sampleCount > 0, "a bias without a sample");
+        int index = biasStarts[sampleCount]++;
+        Check.that(index - biasStarts[sampleCount - 1] < MAX_BIASES, "a sample has more biases than its limit");
+        if (index == biasTokens.length) {
+            biasTokens = Arrays.copyOf(biasTokens, 2 * index);
+            biases = Arrays.copyOf(biases, 2 * index);
+        }
+        biasTokens[index] = token;
+        biases[index] = bias;
     }
 
     public int tokens() {
@@ -265,6 +311,29 @@ public final class StepInputs {
 
     public SampleRequest sampling(int sample) {
         return sampling[sample];
+    }
+
+    /** Returns the allowed tokens of a sample, or null if all are. */
+    public @Nullable TokenMask mask(int sample) {
+        return masks[sample];
+    }
+
+    /** Returns the index of a sample's first bias; {@code biasStart(samples())} is the number of biases. */
+    public int biasStart(int sample) {
+        return biasStarts[sample];
+    }
+
+    public int biasToken(int index) {
+        return biasTokens[index];
+    }
+
+    public float bias(int index) {
+        return biases[index];
+    }
+
+    /** Returns whether a sample has a mask or biases, so that its logits change even without penalties. */
+    public boolean changesLogits(int sample) {
+        return masks[sample] != null || biasStarts[sample + 1] > biasStarts[sample];
     }
 
     private int get(long array, int index) {

@@ -1,6 +1,7 @@
 package io.roseinfer.backend;
 
 import io.roseinfer.sampling.SamplingParams;
+import java.util.Arrays;
 
 /**
  * A step's results: a token per sample, in the order of the inputs, with log-probabilities if requested. Preallocated; arrays are read in
@@ -10,19 +11,22 @@ public final class StepOutputs {
     /** The status of a sample. */
     public enum Status {
         OK,
-        /** The logits contain NaN or no finite value: the row's request fails, others are unaffected. */
-        NON_FINITE
+        /** The logits contain NaN or no finite value: the sample's request fails, others are unaffected. */
+        NON_FINITE,
+        /** Mask and biases forbid every token with a finite logit: the sample's request fails, others are unaffected. */
+        NO_ALLOWED_TOKEN
     }
 
     private final int[] tokens;
-    private final boolean[] nonFinite;
+    private final Status[] statuses;
     private final float[] logprobs;
     private final int[] topTokens;
     private final float[] topLogprobs;
 
     public StepOutputs(int maxSamples) {
         tokens = new int[maxSamples];
-        nonFinite = new boolean[maxSamples];
+        statuses = new Status[maxSamples];
+        Arrays.fill(statuses, Status.OK);
         logprobs = new float[maxSamples];
         topTokens = new int[maxSamples * SamplingParams.MAX_LOGPROBS];
         topLogprobs = new float[maxSamples * SamplingParams.MAX_LOGPROBS];
@@ -33,10 +37,10 @@ public final class StepOutputs {
     }
 
     public Status status(int sample) {
-        return nonFinite[sample] ? Status.NON_FINITE : Status.OK;
+        return statuses[sample];
     }
 
-    /** Returns the log-probability of the sampled token, before temperature, penalties and filters. */
+    /** Returns the log-probability of the sampled token, before mask, biases, penalties, temperature and filters. */
     public float logprob(int sample) {
         return logprobs[sample];
     }
@@ -52,7 +56,7 @@ public final class StepOutputs {
 
     public void set(int sample, int token, Status outcome) {
         tokens[sample] = token;
-        nonFinite[sample] = outcome == Status.NON_FINITE;
+        statuses[sample] = outcome;
     }
 
     public void setLogprob(int sample, float logprob) {

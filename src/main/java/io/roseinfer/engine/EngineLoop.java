@@ -210,6 +210,9 @@ final class EngineLoop {
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
             if (!plan.hasSampledToken(row)) {
+                if (plan.sample(row) != StepPlan.NO_SAMPLE) {
+                    InFlight.requestOf(sequence).sampledNothing(flight.outputs().status(plan.sample(row)));
+                }
                 continue;
             }
             if (InFlight.requestOf(sequence).stopsAt(plan.sampledToken(row))) {

@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutedRequest;
@@ -86,6 +87,8 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private int loadPromptTokens;
     /** Whether a token has been written, or scanned for stop strings. */
     private boolean hasOutput;
+    /** Whether its last sample had no token that its constraints allow. */
+    private boolean noAllowedToken;
     /** The text to deliver with the token that {@link #stopsAt} scanned last. */
     private String certainText = "";
 
@@ -375,13 +378,21 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
             case LENGTH -> RequestOutcome.LENGTH;
             case CANCELLED -> RequestOutcome.CANCELLED;
             case DEADLINE -> RequestOutcome.DEADLINE;
-            case ERROR -> RequestOutcome.failed(unusableLogits());
+            case ERROR -> RequestOutcome.failed(noToken());
         };
     }
 
-    private static RoseException unusableLogits() {
+    private RoseException noToken() {
+        if (noAllowedToken) {
+            return new BadInput("no token is allowed: the request's constraints forbid every token with a finite logit");
+        }
         return new DeviceFailure(
                 "the model's logits were not finite for this request; check the weights for NaN or infinity", true);
+    }
+
+    /** Records why its last sample has no token. */
+    void sampledNothing(StepOutputs.Status status) {
+        noAllowedToken = status == StepOutputs.Status.NO_ALLOWED_TOKEN;
     }
 
     /** Returns whether the text including this token contains a stop string. Free for requests without stop strings. */

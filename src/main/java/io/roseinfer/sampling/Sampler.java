@@ -5,8 +5,8 @@ import java.util.Arrays;
 
 /**
  * The reference sampler: turns one row of logits into a token, with sums in double precision. The order of operations
- * is vLLM's: penalties, temperature, min-p, top-k and top-p, then one draw by inverse transform sampling. Tokens are
- * visited most likely first, or in order of their ids without top-k and top-p.
+ * is vLLM's: mask of allowed tokens, biases, penalties, temperature, min-p, top-k and top-p, then one draw by inverse
+ * transform sampling. Tokens are visited most likely first, or in order of their ids without top-k and top-p.
  *
  * <p>An instance has scratch memory for one vocabulary, is not thread-safe and allocates nothing after construction.
  * The result depends only on the arguments of {@link #sample}.
@@ -14,6 +14,9 @@ import java.util.Arrays;
 public final class Sampler {
     /** Returned by {@link #sample} for a row without a usable logit. */
     public static final int NO_TOKEN = -1;
+
+    /** Returned by {@link #sample} if mask and biases leave no token with a finite logit. */
+    public static final int NO_ALLOWED_TOKEN = -2;
 
     private final int vocabulary;
     private final Candidates candidates;
@@ -34,19 +37,26 @@ public final class Sampler {
     /**
      * Samples the next token.
      *
-     * @param logits the row is {@code logits[from … from + vocabularySize)}; penalties modify it in place
-     * @param history the tokens up to the sample, read only by penalties; the request's own may have later ones
-     * @param contextLength number of tokens up to the sample, which is the index of the draw
-     * @return the token, or {@link #NO_TOKEN} if the row has NaN, +∞ or no finite value, before or after the penalties
+     * @param logits the row is {@code logits[from … from + vocabularySize)}; mask, biases and penalties modify it in
+     *     place
+     * @return the token; {@link #NO_TOKEN} if the row has NaN, +∞ or no finite value, before mask and biases or after
+     *     the penalties; {@link #NO_ALLOWED_TOKEN} if mask and biases leave none
      */
-    public int sample(float[] logits, int from, SampleRequest request, TokenHistory history, int contextLength) {
+    public int sample(float[] logits, int from, SampleInputs inputs) {
         int best = argmax(logits, from);
         if (best == NO_TOKEN) {
             return NO_TOKEN;
         }
-        SamplingParams params = request.params();
+        if (inputs.changesLogits()) {
+            constrain(logits, from, inputs);
+            best = argmax(logits, from);
+            if (best == NO_TOKEN) {
+                return NO_ALLOWED_TOKEN;
+            }
+        }
+        SamplingParams params = inputs.request().params();
         if (params.hasPenalties()) {
-            penalize(logits, from, params, history);
+            penalize(logits, from, params, inputs.history());
             best = argmax(logits, from);
             if (best == NO_TOKEN) {
                 return NO_TOKEN;
@@ -55,7 +65,7 @@ public final class Sampler {
         if (params.isGreedy()) {
             return best;
         }
-        double draw = SplitMix64.uniform(SplitMix64.mix(request.seed()), contextLength);
+        double draw = SplitMix64.uniform(SplitMix64.mix(inputs.request().seed()), inputs.position());
         return draw(logits, from, params, logits[from + best], draw);
     }
 
@@ -76,6 +86,21 @@ public final class Sampler {
             }
         }
         return best;
+    }
+
+    /** Sets the logits of forbidden tokens to −∞ and adds biases. */
+    private void constrain(float[] logits, int from, SampleInputs inputs) {
+        TokenMask mask = inputs.mask();
+        if (mask != null) {
+            for (int i = 0; i < vocabulary; i++) {
+                if (!mask.allows(i)) {
+                    logits[from + i] = Float.NEGATIVE_INFINITY;
+                }
+            }
+        }
+        for (int i = 0; i < inputs.biases(); i++) {
+            logits[from + inputs.biasToken(i)] += inputs.bias(i);
+        }
     }
 
     /**

@@ -18,7 +18,7 @@ public final class RowSamples {
     private static final int PROMPT = 9;
 
     /** Limits of a runner that these checks drive. */
-    public static final RunnerLimits LIMITS = new RunnerLimits(3, 64, 16, 512).withMaxSamples(64);
+    public static final RunnerLimits LIMITS = new RunnerLimits(6, 64, 16, 512).withMaxSamples(64);
 
     private RowSamples() {}
 

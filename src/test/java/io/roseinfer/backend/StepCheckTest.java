@@ -8,6 +8,7 @@ import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.sampling.TokenMask;
 import java.lang.foreign.Arena;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -101,6 +102,42 @@ class StepCheckTest {
         assertThatThrownBy(() -> step.sample(7, REQUEST))
                 .isInstanceOf(Check.Failure.class)
                 .hasMessageContaining("more samples than its limit");
+    }
+
+    @Test
+    void mask_of_another_vocabulary_is_rejected() {
+        row(0, new int[] {0}, 1);
+        step.mask(new TokenMask(VOCABULARY + 1));
+        assertRefused(0, "a mask of 101 tokens for a vocabulary of 100");
+    }
+
+    @Test
+    void bias_outside_the_vocabulary_is_rejected() {
+        row(0, new int[] {0}, 1);
+        step.bias(VOCABULARY, 1);
+        assertRefused(0, "biased token 100");
+    }
+
+    @Test
+    void bias_that_is_not_a_number_or_positive_infinite_is_rejected() {
+        row(0, new int[] {0}, 1);
+        step.bias(3, Float.POSITIVE_INFINITY);
+        assertRefused(0, "bias 0 of sample 0 is NaN or +∞");
+        step.clear();
+        row(0, new int[] {0}, 1);
+        step.bias(3, Float.NaN);
+        assertRefused(0, "bias 0 of sample 0 is NaN or +∞");
+    }
+
+    @Test
+    void more_biases_than_the_limit_are_rejected() {
+        row(0, new int[] {0}, 1);
+        for (int i = 0; i < StepInputs.MAX_BIASES; i++) {
+            step.bias(3, Float.NEGATIVE_INFINITY);
+        }
+        assertThatThrownBy(() -> step.bias(3, Float.NEGATIVE_INFINITY))
+                .isInstanceOf(Check.Failure.class)
+                .hasMessageContaining("more biases than its limit");
     }
 
     @Test

@@ -8,6 +8,9 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +37,7 @@ class SamplerTest {
 
     private static int sample(float[] logits, SamplingParams params, TokenHistory history, long seed, int position) {
         SampleRequest request = new SampleRequest(params, seed, history);
-        return new Sampler(logits.length).sample(logits.clone(), 0, request, history, position);
+        return new Sampler(logits.length).sample(logits.clone(), 0, OneSample.of(request, position));
     }
 
     private static int greedy(float... logits) {
@@ -48,7 +51,7 @@ class SamplerTest {
         Sampler sampler = new Sampler(logits.length);
         SampleRequest request = new SampleRequest(params, 42, history);
         for (int position = 0; position < draws; position++) {
-            counts[sampler.sample(logits.clone(), 0, request, history, position)]++;
+            counts[sampler.sample(logits.clone(), 0, OneSample.of(request, position))]++;
         }
         return Arrays.stream(counts).map(c -> c / draws).toArray();
     }
@@ -288,13 +291,71 @@ class SamplerTest {
         }
     }
 
+    private static int constrained(float[] logits, SamplingParams params, UnaryOperator<OneSample> constraint) {
+        OneSample sample = OneSample.of(new SampleRequest(params, 0, NOTHING), 0);
+        return new Sampler(logits.length).sample(logits, 0, constraint.apply(sample));
+    }
+
+    @Test
+    void mask_limits_greedy_and_random_samples() {
+        float[] logits = {5, 1, 9, 3, 2};
+        assertThat(constrained(logits.clone(), SamplingParams.greedy(), sample -> sample.allowing(5, 1, 3)))
+                .isEqualTo(3);
+        SampleRequest request = new SampleRequest(SamplingParams.random().withTemperature(9), 4, NOTHING);
+        Set<Integer> seen = new TreeSet<>();
+        for (int position = 0; position < 200; position++) {
+            OneSample sample = OneSample.of(request, position).allowing(5, 1, 3, 4);
+            seen.add(new Sampler(5).sample(logits.clone(), 0, sample));
+        }
+        assertThat(seen).containsExactly(1, 3, 4);
+    }
+
+    @Test
+    void bias_is_added_before_penalties_and_argmax() {
+        float[] logits = {5, 1, 9, 3};
+        assertThat(constrained(
+                        logits.clone(),
+                        SamplingParams.greedy(),
+                        sample -> sample.withBiases(List.of(1, 2), List.of(100f, -100f))))
+                .isEqualTo(1);
+        SamplingParams halving = SamplingParams.greedy().withRepetitionPenalty(2);
+        SampleRequest request = new SampleRequest(halving, 0, new History(new int[] {1}, 1));
+        OneSample sample = OneSample.of(request, 1).withBiases(List.of(1), List.of(19f));
+        assertThat(new Sampler(4).sample(logits, 0, sample)).isEqualTo(1);
+        assertThat(logits[1]).as("(1 + 19) / 2").isEqualTo(10);
+    }
+
+    @Test
+    void negative_infinite_bias_forbids_a_token_regardless_of_its_other_bias() {
+        float[] logits = {5, 1, 9, 3};
+        assertThat(constrained(
+                        logits,
+                        SamplingParams.greedy(),
+                        sample -> sample.withBiases(List.of(2, 2), List.of(50f, Float.NEGATIVE_INFINITY))))
+                .isZero();
+    }
+
+    @Test
+    void sample_without_an_allowed_finite_logit_has_no_allowed_token() {
+        float[] logits = {5, Float.NEGATIVE_INFINITY, 9};
+        for (SamplingParams params : List.of(SamplingParams.greedy(), SamplingParams.random())) {
+            assertThat(constrained(logits.clone(), params, sample -> sample.allowing(3, 1)))
+                    .isEqualTo(Sampler.NO_ALLOWED_TOKEN);
+            assertThat(constrained(logits.clone(), params, sample -> sample.allowing(3)))
+                    .isEqualTo(Sampler.NO_ALLOWED_TOKEN);
+        }
+        float[] unusable = {5, Float.NaN, 9};
+        assertThat(constrained(unusable, SamplingParams.greedy(), sample -> sample.allowing(3, 0)))
+                .isEqualTo(Sampler.NO_TOKEN);
+    }
+
     @Test
     void row_is_read_at_its_offset() {
         Sampler sampler = new Sampler(3);
         SampleRequest request = new SampleRequest(SamplingParams.greedy(), 0, NOTHING);
         float[] rows = {9, 0, 0, 0, 0, 9};
-        assertThat(sampler.sample(rows, 0, request, NOTHING, 0)).isZero();
-        assertThat(sampler.sample(rows, 3, request, NOTHING, 0)).isEqualTo(2);
+        assertThat(sampler.sample(rows, 0, OneSample.of(request, 0))).isZero();
+        assertThat(sampler.sample(rows, 3, OneSample.of(request, 0))).isEqualTo(2);
     }
 
     @ParameterizedTest

@@ -1,9 +1,9 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.Operator;
-import io.roseinfer.backend.SampleHistory;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.model.ModelSpec;
@@ -76,13 +76,12 @@ final class LmHeadPass {
         if (report) {
             System.arraycopy(scratch.logits, from, own.rawLogits, 0, spec.vocabularySize());
         }
-        SampleHistory history = own.history.of(step, sample);
-        int token = own.sampler.sample(scratch.logits, from, request, history, history.length());
-        if (token == Sampler.NO_TOKEN) {
-            outputs.set(sample, 0, StepOutputs.Status.NON_FINITE);
+        int token = own.sampler.sample(scratch.logits, from, own.sample.of(step, sample));
+        if (token < 0) {
+            outputs.set(sample, 0, token == Sampler.NO_TOKEN ? Status.NON_FINITE : Status.NO_ALLOWED_TOKEN);
             return;
         }
-        outputs.set(sample, token, StepOutputs.Status.OK);
+        outputs.set(sample, token, Status.OK);
         if (report) {
             report(own, sample, token, request.params().logprobs(), outputs);
         }

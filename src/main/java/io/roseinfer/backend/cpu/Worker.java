@@ -2,7 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.backend.SampleHistory;
+import io.roseinfer.backend.StepSample;
 import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
@@ -25,7 +25,7 @@ final class Worker {
 
     final KvView view;
     final Sampler sampler;
-    final SampleHistory history = new SampleHistory();
+    final StepSample sample = new StepSample();
     /** Accumulators of one panel, [row][COLUMNS]. */
     final float[] sums;
     /** Accumulators of a gate's panel, [row][COLUMNS]; empty without a gate. */

@@ -8,6 +8,7 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepCheck;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
 import io.roseinfer.backend.cuda.ForwardPass.Step;
 import io.roseinfer.backend.cuda.GraphBuckets.Captured;
@@ -16,6 +17,7 @@ import io.roseinfer.backend.cuda.driver.PlatformThreads;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -215,7 +217,8 @@ final class CudaModelRunner implements ModelRunner {
         Choice choice = Choice.GREEDY;
         for (int sample = 0; sample < in.samples(); sample++) {
             SamplingParams params = in.sampling(sample).params();
-            boolean best = params.isGreedy() && !params.hasPenalties() && params.logprobs() < 0;
+            boolean best =
+                    params.isGreedy() && !params.hasPenalties() && params.logprobs() < 0 && !in.changesLogits(sample);
             choice = best ? choice : Choice.DRAW;
         }
         return choice;
@@ -252,7 +255,8 @@ final class CudaModelRunner implements ModelRunner {
     private void collect(PendingStep pending, int sample, int logprobs, StepOutputs out) {
         int token = pending.tokenSlots.token(sample);
         boolean usable = token >= 0 && token < spec().vocabularySize();
-        out.set(sample, usable ? token : 0, usable ? StepOutputs.Status.OK : StepOutputs.Status.NON_FINITE);
+        Status refused = token == Sampler.NO_ALLOWED_TOKEN ? Status.NO_ALLOWED_TOKEN : Status.NON_FINITE;
+        out.set(sample, usable ? token : 0, usable ? Status.OK : refused);
         if (usable && logprobs >= 0) {
             pending.logprobSlots.read(sample, Math.min(logprobs, spec().vocabularySize()), out);
         }

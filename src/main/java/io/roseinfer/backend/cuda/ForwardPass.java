@@ -26,7 +26,7 @@ final class ForwardPass {
     enum Choice {
         /** Every sample is greedy: logits stay in the head's kernel. */
         GREEDY,
-        /** The sampling kernel runs over the logits: a sample is random, has penalties or reports log-probabilities. */
+        /** The sampling kernel runs over the logits: a sample is random, has a mask, biases or penalties, or reports log-probabilities. */
         DRAW
     }
 

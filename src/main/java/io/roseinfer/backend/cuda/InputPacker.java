@@ -6,6 +6,7 @@ import io.roseinfer.base.Check;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.sampling.TokenMask;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -35,7 +36,8 @@ final class InputPacker {
         int blocks = pages.copy(in, to, layout.blockStarts(), layout.blocks());
         rows(in, layout, blocks, to);
         in.copySampleTokens(to, layout.sampleTokens());
-        return layout.bytes(blocks, samples(in, layout, blocks, to));
+        int words = samples(in, layout, blocks, to);
+        return layout.bytes(blocks, constraints(in, layout, blocks, words, to));
     }
 
     /**
@@ -43,14 +45,14 @@ final class InputPacker {
      * reads it up to its own token.
      */
     private int samples(StepInputs in, StepLayout layout, int blocks, MemorySegment to) {
-        long history = layout.history(blocks);
+        long history = layout.tail(blocks);
         int historyTokens = 0;
         int row = -1;
         int start = 0;
         for (int sample = 0; sample < in.samples(); sample++) {
             SampleRequest request = in.sampling(sample);
             int length = in.sampleLength(sample);
-            long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * sample;
+            long at = requestAt(layout, sample);
             Request.write(request, length, to, at);
             if (request.params().hasPenalties()) {
                 if (in.sampleRow(sample) != row) {
@@ -62,7 +64,7 @@ final class InputPacker {
                 Request.writeHistory(
                         to,
                         at,
-                        layout.historyIndex(blocks) + start,
+                        layout.tailIndex(blocks) + start,
                         length,
                         Math.min(request.history().promptLength(), length));
             } else {
@@ -71,10 +73,61 @@ final class InputPacker {
         }
         for (int sample = in.samples(); sample < layout.samples(); sample++) {
             set(to, layout.sampleTokens(), sample, sample);
-            Request.write(PADDING, 0, to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample);
-            Request.writeHistory(to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample, 0, 0, 0);
+            Request.write(PADDING, 0, to, requestAt(layout, sample));
+            Request.writeHistory(to, requestAt(layout, sample), 0, 0, 0);
         }
         return historyTokens;
+    }
+
+    private static long requestAt(StepLayout layout, int sample) {
+        return layout.requests() + (long) StepLayout.REQUEST_BYTES * sample;
+    }
+
+    /** Writes masks and biases to the tail from {@code words} on; returns the words of the tail. */
+    private static int constraints(StepInputs in, StepLayout layout, int blocks, int words, MemorySegment to) {
+        int end = words;
+        for (int sample = 0; sample < in.samples(); sample++) {
+            TokenMask mask = in.mask(sample);
+            if (mask != null) {
+                int same = sampleWith(mask, in, sample);
+                if (same == sample) {
+                    mask.copyTo(to, layout.tail(blocks) + 4L * end);
+                    Request.writeMask(to, requestAt(layout, sample), layout.tailIndex(blocks) + end);
+                    end += TokenMask.words(mask.vocabularySize());
+                } else {
+                    int start = Request.maskStart(to, requestAt(layout, same));
+                    Request.writeMask(to, requestAt(layout, sample), start);
+                }
+            }
+            end += biases(in, sample, layout, blocks, end, to);
+        }
+        return end;
+    }
+
+    /** Returns the first sample with the same mask object. */
+    private static int sampleWith(TokenMask mask, StepInputs in, int last) {
+        int sample = 0;
+        while (sample < last && in.mask(sample) != mask) {
+            sample++;
+        }
+        return sample;
+    }
+
+    /** Writes a sample's biases, if it has any, as their number, token ids and values; returns the words written. */
+    private static int biases(StepInputs in, int sample, StepLayout layout, int blocks, int word, MemorySegment to) {
+        int first = in.biasStart(sample);
+        int count = in.biasStart(sample + 1) - first;
+        if (count == 0) {
+            return 0;
+        }
+        long at = layout.tail(blocks) + 4L * word;
+        Request.writeBiases(to, requestAt(layout, sample), layout.tailIndex(blocks) + word);
+        set(to, at, 0, count);
+        for (int i = 0; i < count; i++) {
+            set(to, at, 1 + i, in.biasToken(first + i));
+            set(to, at, 1 + count + i, Float.floatToRawIntBits(in.bias(first + i)));
+        }
+        return StepLayout.biasWords(count);
     }
 
     /** Writes tokens {@code from … end - 1} of a row's sequence; the row's own may still be on the device. */

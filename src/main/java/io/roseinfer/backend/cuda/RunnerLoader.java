@@ -52,7 +52,7 @@ final class RunnerLoader {
         this.weights = weights;
         this.limits = limits;
         this.pages = KvPages.of(limits.blockSize());
-        this.inputBytes = StepLayout.maxBytes(limits, spec.contextLength());
+        this.inputBytes = StepLayout.maxBytes(limits, spec.contextLength(), spec.vocabularySize());
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
         ElementType matrices = ElementType.of(

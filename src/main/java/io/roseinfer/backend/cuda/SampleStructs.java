@@ -35,7 +35,8 @@ final class SampleStructs {
                         INT.withName("historyLength"),
                         INT.withName("promptLength"),
                         INT.withName("logprobs"),
-                        MemoryLayout.sequenceLayout(2, INT).withName("reserved"))
+                        INT.withName("maskStart"),
+                        INT.withName("biasStart"))
                 .withName("SampleRequest");
 
         public static final int BYTES = (int) LAYOUT.byteSize();
@@ -52,10 +53,15 @@ final class SampleStructs {
         private static final long HISTORY_LENGTH = offset(LAYOUT, "historyLength");
         private static final long PROMPT_LENGTH = offset(LAYOUT, "promptLength");
         private static final long LOGPROBS = offset(LAYOUT, "logprobs");
+        private static final long MASK_START = offset(LAYOUT, "maskStart");
+        private static final long BIAS_START = offset(LAYOUT, "biasStart");
+
+        /** A start without a mask, or without biases. */
+        static final int NONE = -1;
 
         private Request() {}
 
-        /** Writes a request without its history. */
+        /** Writes a request without its history, mask and biases. */
         static void write(SampleRequest request, int contextLength, MemorySegment to, long at) {
             SamplingParams params = request.params();
             to.set(ValueLayout.JAVA_LONG, at + SEED, request.seed());
@@ -68,6 +74,20 @@ final class SampleStructs {
             to.set(FLOAT, at + FREQUENCY_PENALTY, params.frequencyPenalty());
             to.set(INT, at + POSITION, contextLength);
             to.set(INT, at + LOGPROBS, params.logprobs());
+            to.set(INT, at + MASK_START, NONE);
+            to.set(INT, at + BIAS_START, NONE);
+        }
+
+        static void writeMask(MemorySegment to, long at, int start) {
+            to.set(INT, at + MASK_START, start);
+        }
+
+        static int maskStart(MemorySegment from, long at) {
+            return from.get(INT, at + MASK_START);
+        }
+
+        static void writeBiases(MemorySegment to, long at, int start) {
+            to.set(INT, at + BIAS_START, start);
         }
 
         /** Writes the start and length of a request's tokens. */

@@ -116,7 +116,7 @@ final class StepBuffers {
         plan.add(Buffer.BEST, 8L * samples * (shape.paddedVocabulary() / 64));
         plan.add(Buffer.LOGITS, 4L * samples * shape.paddedVocabulary());
         plan.add(Buffer.SEEN, 4L * samples * Math.ceilDiv(shape.spec().vocabularySize(), 32));
-        // For penalties, unless the sampling kernel keeps the row in shared memory.
+        // For masks, biases and penalties, unless the sampling kernel keeps the row in shared memory.
         plan.add(Buffer.LOGIT_COPIES, sampling.inSharedMemory() ? UNUSED : 4L * samples * shape.paddedVocabulary());
         plan.add(Buffer.EVEN_SAMPLED, 4L * samples);
         plan.add(Buffer.ODD_SAMPLED, 4L * samples);

@@ -12,6 +12,7 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.TokenMask;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -20,7 +21,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The simulated model. Its KV pool stores token ids, one int per slot; an unwritten or poisoned slot makes the row fail as NaN would.
+ * The simulated model. Its KV pool stores token ids, one int per slot; an unwritten or poisoned slot makes the row fail as NaN would. Masks and
+ * biases of −∞ move a choice to the next allowed token; other biases change nothing.
  */
 public final class SimRunner implements ModelRunner {
     /** Content of an unwritten slot. */
@@ -154,11 +156,41 @@ public final class SimRunner implements ModelRunner {
             hash = SplitMix64.mix(hash * 31 + token + ((long) position << 32));
         }
         int vocabulary = spec.vocabularySize();
-        out.set(sample, (int) Long.remainderUnsigned(hash, vocabulary), StepOutputs.Status.OK);
+        int token = allowed(in, sample, (int) Long.remainderUnsigned(hash, vocabulary));
+        if (token < 0) {
+            out.set(sample, 0, StepOutputs.Status.NO_ALLOWED_TOKEN);
+            return;
+        }
+        out.set(sample, token, StepOutputs.Status.OK);
         out.setLogprob(sample, logprob(hash, 0));
         for (int rank = 0; rank < Math.min(vocabulary, request.params().logprobs()); rank++) {
             out.setTop(sample, rank, (int) Long.remainderUnsigned(hash + rank, vocabulary), logprob(hash, rank));
         }
+    }
+
+    /** Returns the first token, cyclically from {@code choice}, that the sample may take; −1 if there is none. */
+    private int allowed(StepInputs in, int sample, int choice) {
+        if (!in.changesLogits(sample)) {
+            return choice;
+        }
+        int vocabulary = spec.vocabularySize();
+        for (int i = 0; i < vocabulary; i++) {
+            int token = (choice + i) % vocabulary;
+            TokenMask mask = in.mask(sample);
+            if ((mask == null || mask.allows(token)) && !isForbidden(in, sample, token)) {
+                return token;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean isForbidden(StepInputs in, int sample, int token) {
+        for (int i = in.biasStart(sample); i < in.biasStart(sample + 1); i++) {
+            if (in.biasToken(i) == token && in.bias(i) == Float.NEGATIVE_INFINITY) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the log-probability of a rank's token: it differs by context and decreases with rank. */

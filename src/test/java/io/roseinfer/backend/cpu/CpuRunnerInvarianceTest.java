@@ -2,6 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.ConstrainedSamples;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RowSamples;
@@ -190,6 +191,15 @@ class CpuRunnerInvarianceTest {
         try (StepDriver driver = driver(model, OPTIONS.withPrecision(precision), RowSamples.LIMITS)) {
             RowSamples.assertEachEqualsItsPrefix(driver.runner, 37);
             RowSamples.assertEachEqualsItsPrefix(driver.runner, 8, 4, 25);
+        }
+    }
+
+    @Test
+    void masks_and_biases_constrain_their_sample_alone() {
+        try (StepDriver driver = driver(model, OPTIONS, RowSamples.LIMITS)) {
+            ConstrainedSamples.assertMostLikelyAllowedToken(driver.runner);
+            ConstrainedSamples.assertBiasesAreAdded(driver.runner);
+            ConstrainedSamples.assertNoAllowedToken(driver.runner);
         }
     }
 

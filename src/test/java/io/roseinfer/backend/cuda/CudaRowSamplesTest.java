@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.ConstrainedSamples;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RowSamples;
@@ -27,6 +28,16 @@ class CudaRowSamplesTest {
         run(shape, precision, runner -> {
             RowSamples.assertEachEqualsItsPrefix(runner, 37);
             RowSamples.assertEachEqualsItsPrefix(runner, 8, 4, 25);
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"gpt2, FP16", "gpt2, FP32", "smollm2-135m, BF16"})
+    void masks_and_biases_constrain_their_sample_alone(String shape, Precision precision) {
+        run(shape, precision, runner -> {
+            ConstrainedSamples.assertMostLikelyAllowedToken(runner);
+            ConstrainedSamples.assertBiasesAreAdded(runner);
+            ConstrainedSamples.assertNoAllowedToken(runner);
         });
     }
 

@@ -13,6 +13,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.golden.GoldenLogits;
 import io.roseinfer.model.files.ModelFiles;
+import io.roseinfer.sampling.OneSample;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;
@@ -90,8 +91,8 @@ class CudaSamplingTest {
     private static Sampled reference(ModelRunner runner, SamplingParams params, Sequence sequence) {
         float[] raw = CudaProbe.logits(runner, 0);
         Sampler sampler = new Sampler(raw.length);
-        int token =
-                sampler.sample(raw.clone(), 0, new SampleRequest(params, SEED, sequence), sequence, sequence.length());
+        int token = sampler.sample(
+                raw.clone(), 0, OneSample.of(new SampleRequest(params, SEED, sequence), sequence.length()));
         float normalizer = sampler.logSumExp(raw, 0);
         int[] tops = new int[Math.min(TOPS, raw.length)];
         sampler.top(raw, 0, tops.length, tops);

@@ -125,7 +125,10 @@ class StepBuffersTest {
                         limits,
                         SampleKernel.of(shape.spec().vocabularySize(), hopper),
                         kernels.fusesNorms(),
-                        StepLayout.maxBytes(limits, shape.spec().contextLength()))
+                        StepLayout.maxBytes(
+                                limits,
+                                shape.spec().contextLength(),
+                                shape.spec().vocabularySize()))
                 .bytes();
         return KvSizing.geometry(shape, limits, freeBesideWeights(shape), scratch, "device cuda:0");
     }

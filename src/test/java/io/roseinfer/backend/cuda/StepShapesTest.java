@@ -21,6 +21,7 @@ import io.roseinfer.model.family.Families;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.sampling.TokenMask;
 import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -257,18 +258,19 @@ class StepShapesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"8192, 131072, 16, true", "8190, 131072, 16, true", "7600, 131072, 16, false", "65536, 32768, 24, true"
+    @CsvSource({"8192, 131072, 16, true", "8190, 131072, 16, true", "7400, 131072, 16, false", "65536, 32768, 24, true"
     })
     void inputs_beyond_int_indices_are_rejected_with_the_option(
             int batch, int contextLength, int blockSize, boolean refused) {
         RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, 2 * batch, blockSize, 0);
         if (refused) {
-            assertThatThrownBy(() -> StepLayout.maxBytes(limits, contextLength))
+            assertThatThrownBy(() -> StepLayout.maxBytes(limits, contextLength, 50_257))
                     .isInstanceOf(BadInput.class)
                     .hasMessageStartingWith("a step of " + 2 * batch + " rows of up to " + contextLength + " tokens")
                     .hasMessageContaining("maxBatchSize");
         } else {
-            assertThat(StepLayout.maxBytes(limits, contextLength)).isGreaterThan(4L * 2 * batch * contextLength);
+            assertThat(StepLayout.maxBytes(limits, contextLength, 50_257))
+                    .isGreaterThan(4L * 2 * batch * contextLength);
         }
     }
 
@@ -489,7 +491,7 @@ class StepShapesTest {
         memory.fill((byte) 0x55);
         long bytes = new InputPacker(50_257, KvPages.of(16)).pack(in, layout, 1, memory);
 
-        assertThat(bytes).isEqualTo(layout.history(3) + 12);
+        assertThat(bytes).isEqualTo(layout.tail(3) + 12);
         long request = layout.requests() + StepLayout.REQUEST_BYTES;
         assertThat(memory.get(ValueLayout.JAVA_LONG, request)).isEqualTo(1);
         assertThat(memory.asSlice(request + 8, 28).toArray(ValueLayout.JAVA_FLOAT))
@@ -508,6 +510,49 @@ class StepShapesTest {
         assertThat(memory.get(ValueLayout.JAVA_FLOAT, layout.requests() + 3L * StepLayout.REQUEST_BYTES + 8))
                 .as("temperature of a padding row")
                 .isZero();
+    }
+
+    /** Three samples: one with biases after a history, two with one mask. */
+    @Test
+    void masks_and_biases_are_packed_after_histories() {
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
+        TokenMask mask = TokenMask.of(70, List.of(1, 33, 69));
+        in.clear();
+        for (int row = 0; row < 3; row++) {
+            in.beginRow(0, new int[] {row});
+            in.addToken(40);
+            in.endRow();
+            SamplingParams params = row == 0 ? SamplingParams.random().withPresencePenalty(1) : SamplingParams.random();
+            in.sample(in.tokens() - 1, new SampleRequest(params, 0, history(0)));
+            if (row == 0) {
+                in.bias(5, 1.5f);
+                in.bias(6, Float.NEGATIVE_INFINITY);
+            } else {
+                in.mask(mask);
+            }
+        }
+        StepLayout layout = new StepLayout(3, 3, 3);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        memory.fill((byte) 0x55);
+        long bytes = new InputPacker(70, KvPages.of(16)).pack(in, layout, 1, memory);
+        assertThat(bytes).isEqualTo(layout.bytes(3, 1 + 5 + 3));
+        assertThat(ints(memory, layout.tail(3), 9))
+                .containsExactly(
+                        40,
+                        2,
+                        5,
+                        6,
+                        Float.floatToRawIntBits(1.5f),
+                        Float.floatToRawIntBits(Float.NEGATIVE_INFINITY),
+                        1 << 1,
+                        1 << 1,
+                        1 << 5);
+        int tail = layout.tailIndex(3);
+        for (int sample = 0; sample < 3; sample++) {
+            assertThat(ints(memory, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample + 56, 2))
+                    .as("mask and bias start of sample %d", sample)
+                    .containsExactly(sample == 0 ? -1 : tail + 6, sample == 0 ? tail + 1 : -1);
+        }
     }
 
     /** A row of four tokens after two earlier ones, sampled after three of them. */
@@ -529,16 +574,16 @@ class StepShapesTest {
         StepLayout layout = new StepLayout(4, 1, 3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         long bytes = new InputPacker(50_257, KvPages.of(16)).pack(in, layout, 1, memory);
-        assertThat(bytes).isEqualTo(layout.history(1) + 4 * 6);
+        assertThat(bytes).isEqualTo(layout.tail(1) + 4 * 6);
         assertThat(ints(memory, layout.sampleTokens(), 3)).containsExactly(0, 2, 3);
-        assertThat(ints(memory, layout.history(1), 6)).containsExactly(40, 41, ~0, 7, 8, 9);
+        assertThat(ints(memory, layout.tail(1), 6)).containsExactly(40, 41, ~0, 7, 8, 9);
         assertThat(ints(memory, layout.requests() + 36, 4))
                 .as("position, history start, its length, the prompt's")
-                .containsExactly(3, layout.historyIndex(1), 3, 1);
+                .containsExactly(3, layout.tailIndex(1), 3, 1);
         assertThat(ints(memory, layout.requests() + StepLayout.REQUEST_BYTES + 36, 3))
                 .containsExactly(5, 0, 0);
         assertThat(ints(memory, layout.requests() + 2L * StepLayout.REQUEST_BYTES + 36, 4))
-                .containsExactly(6, layout.historyIndex(1), 6, 1);
+                .containsExactly(6, layout.tailIndex(1), 6, 1);
     }
 
     private static SpecBuilder gated(int heads, int kvHeads, int headSize) {

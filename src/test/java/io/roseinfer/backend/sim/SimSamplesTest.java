@@ -1,5 +1,6 @@
 package io.roseinfer.backend.sim;
 
+import io.roseinfer.backend.ConstrainedSamples;
 import io.roseinfer.backend.RowSamples;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
@@ -15,6 +16,14 @@ class SimSamplesTest {
         try (SimRunner runner = new SimRunner(SPEC, RowSamples.LIMITS, SimOptions.defaults())) {
             RowSamples.assertEachEqualsItsPrefix(runner, 37);
             RowSamples.assertEachEqualsItsPrefix(runner, 8, 4, 25);
+        }
+    }
+
+    @Test
+    void masks_and_forbidden_tokens_move_the_choice() {
+        try (SimRunner runner = new SimRunner(SPEC, RowSamples.LIMITS, SimOptions.defaults())) {
+            ConstrainedSamples.assertMostLikelyAllowedToken(runner);
+            ConstrainedSamples.assertNoAllowedToken(runner);
         }
     }
 
