@@ -3,6 +3,7 @@ package io.roseinfer.backend;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.sampling.LogitConstraints;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.TokenMask;
 import java.lang.foreign.Arena;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A negative token id is a token still on the device: {@code ~id} is the index of its sample in the previous step. Only runners with
  * {@link ModelRunner#maxInFlight()} above 1 see one.
  */
-public final class StepInputs {
+public final class StepInputs implements LogitConstraints.Target {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
 
     /** Maximum biases of a sample. */
@@ -202,6 +203,7 @@ public final class StepInputs {
      *
      * @param mask over the model's vocabulary; the caller keeps it, and does not change it until the step is awaited
      */
+    @Override
     public void mask(TokenMask mask) {
         Check.that(sampleCount > 0, "a mask without a sample");
         masks[sampleCount - 1] = mask;
@@ -212,6 +214,7 @@ public final class StepInputs {
      *
      * @param bias finite, at most once per token; or −∞, which forbids the token
      */
+    @Override
     public void bias(int token, float bias) {
         Check.that(sampleCount > 0, "a bias without a sample");
         int index = biasStarts[sampleCount]++;

@@ -16,6 +16,7 @@ import io.roseinfer.observe.JfrRecorder;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepLog;
+import io.roseinfer.sampling.LogitConstraints;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
@@ -218,8 +219,9 @@ public final class Engine implements AutoCloseable {
         GenerationRequest request =
                 servable.options().timeout().isPresent() ? servable.startingAt(clock.nanos()) : servable;
         requireTokenizer(request);
+        LogitConstraints constraints = RequestConstraints.of(request, spec(), tokenizer);
         manager.reserve();
-        LiveRequest live = newRequest(request);
+        LiveRequest live = newRequest(request, constraints);
         live.submitted(startNanos);
         TokenStream stream;
         try {
@@ -244,11 +246,11 @@ public final class Engine implements AutoCloseable {
         return stream;
     }
 
-    private LiveRequest newRequest(GenerationRequest request) {
+    private LiveRequest newRequest(GenerationRequest request, LogitConstraints constraints) {
         try {
             long id = nextId.getAndIncrement();
             long seed = request.seed().orElseGet(() -> SplitMix64.at(options.seed(), id));
-            return new LiveRequest(id, request, seed, spec().contextLength(), tokenizer);
+            return new LiveRequest(id, request, seed, spec().contextLength(), tokenizer).setConstraints(constraints);
         } catch (RuntimeException | Error e) {
             manager.inFlight().release();
             throw e;
@@ -281,6 +283,9 @@ public final class Engine implements AutoCloseable {
         }
         if (!request.stop().isEmpty()) {
             throw new BadInput("the model has no tokenizer, so stop strings cannot be found; leave them out");
+        }
+        if (!request.constraints().badWords().isEmpty()) {
+            throw new BadInput("the model has no tokenizer, so bad_words have no tokens; leave them out");
         }
     }
 

@@ -33,6 +33,7 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
         inputs.endRow();
         if (plan.sample(row) != StepPlan.NO_SAMPLE) {
             inputs.sample(inputs.tokens() - 1, sequence.sampling());
+            sequence.constraints().apply(sequence, end, inputs);
         }
     }
 }

@@ -2,9 +2,11 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenConstraints;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -21,6 +23,7 @@ import java.util.OptionalLong;
  * @param stopTokens token ids that end the completion like the model's end-of-text tokens and are not part of the text;
  *     at most {@value #MAX_STOP_TOKENS}
  * @param ignoreEndOfText whether to continue after the model's end-of-text token
+ * @param constraints limits on the tokens of the completion
  * @param options deadline, priority and tag
  */
 public record GenerationRequest(
@@ -31,6 +34,7 @@ public record GenerationRequest(
         List<String> stop,
         List<Integer> stopTokens,
         boolean ignoreEndOfText,
+        TokenConstraints constraints,
         RequestOptions options) {
 
     public static final int MAX_STOP_STRINGS = 4;
@@ -46,6 +50,7 @@ public record GenerationRequest(
         Objects.requireNonNull(seed, "seed");
         requireElements(stop, "stop");
         requireElements(stopTokens, "stopTokens");
+        Objects.requireNonNull(constraints, "constraints");
         Objects.requireNonNull(options, "options");
         BadInput.require(maxNewTokens >= 1, "max_new_tokens", maxNewTokens, "positive");
         stop = List.copyOf(stop);
@@ -106,12 +111,14 @@ public record GenerationRequest(
                 List.of(),
                 List.of(),
                 false,
+                TokenConstraints.NONE,
                 RequestOptions.NONE);
     }
 
     /** Returns a copy with another prompt. */
     public GenerationRequest withPrompt(Prompt value) {
-        return new GenerationRequest(value, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, options);
+        return new GenerationRequest(
+                value, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, constraints, options);
     }
 
     /**
@@ -122,12 +129,14 @@ public record GenerationRequest(
      * @throws BadInput unless {@code value} is positive
      */
     public GenerationRequest withMaxNewTokens(int value) {
-        return new GenerationRequest(prompt, value, sampling, seed, stop, stopTokens, ignoreEndOfText, options);
+        return new GenerationRequest(
+                prompt, value, sampling, seed, stop, stopTokens, ignoreEndOfText, constraints, options);
     }
 
     /** Returns a copy with other sampling parameters. */
     public GenerationRequest withSampling(SamplingParams value) {
-        return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, stopTokens, ignoreEndOfText, options);
+        return new GenerationRequest(
+                prompt, maxNewTokens, value, seed, stop, stopTokens, ignoreEndOfText, constraints, options);
     }
 
     /**
@@ -136,7 +145,15 @@ public record GenerationRequest(
      */
     public GenerationRequest withSeed(long value) {
         return new GenerationRequest(
-                prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, stopTokens, ignoreEndOfText, options);
+                prompt,
+                maxNewTokens,
+                sampling,
+                OptionalLong.of(value),
+                stop,
+                stopTokens,
+                ignoreEndOfText,
+                constraints,
+                options);
     }
 
     /**
@@ -147,7 +164,8 @@ public record GenerationRequest(
      */
     public GenerationRequest withStop(String... values) {
         List<String> all = Arrays.asList(Objects.requireNonNull(values, "stop"));
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, all, stopTokens, ignoreEndOfText, options);
+        return new GenerationRequest(
+                prompt, maxNewTokens, sampling, seed, all, stopTokens, ignoreEndOfText, constraints, options);
     }
 
     /**
@@ -158,16 +176,65 @@ public record GenerationRequest(
     public GenerationRequest withStopTokens(int... ids) {
         List<Integer> all =
                 Arrays.stream(Objects.requireNonNull(ids, "stopTokens")).boxed().toList();
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, all, ignoreEndOfText, options);
+        return new GenerationRequest(
+                prompt, maxNewTokens, sampling, seed, stop, all, ignoreEndOfText, constraints, options);
     }
 
     /** Returns a copy that continues after the model's end-of-text token, or does not. */
     public GenerationRequest withIgnoreEndOfText(boolean value) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, value, options);
+        return new GenerationRequest(
+                prompt, maxNewTokens, sampling, seed, stop, stopTokens, value, constraints, options);
+    }
+
+    private GenerationRequest withConstraints(TokenConstraints value) {
+        return new GenerationRequest(
+                prompt, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, value, options);
+    }
+
+    /**
+     * Returns a copy that generates at least {@code value} tokens before the model's end-of-text tokens, stop tokens
+     * and stop strings can end it. The model's end-of-text tokens are not sampled before that even if they are ignored.
+     *
+     * @throws BadInput if {@code value} is negative; {@link Engine#submit} throws it if it exceeds the maximum of new
+     *     tokens
+     */
+    public GenerationRequest withMinTokens(int value) {
+        return withConstraints(constraints.withMinTokens(value));
+    }
+
+    /**
+     * Returns a copy that samples only these token ids; none allows all.
+     *
+     * @throws BadInput if an id is negative; {@link Engine#submit} throws it if one is beyond the vocabulary
+     */
+    public GenerationRequest withAllowedTokens(int... ids) {
+        return withConstraints(
+                constraints.withAllowedTokens(Arrays.stream(ids).boxed().toList()));
+    }
+
+    /**
+     * Returns a copy that adds a value to the logits of these token ids, instead of the present values.
+     *
+     * @throws BadInput if a value is not in [-100, 100], there are more than {@value TokenConstraints#MAX_BIASES}, or an
+     *     id is negative; {@link Engine#submit} throws it if one is beyond the vocabulary
+     */
+    public GenerationRequest withLogitBias(Map<Integer, Float> biases) {
+        return withConstraints(constraints.withLogitBias(biases));
+    }
+
+    /**
+     * Returns a copy that does not generate these texts, instead of the present ones; {@link Engine#submit} needs a
+     * tokenizer for them.
+     *
+     * @throws BadInput if one is blank, or there are more than {@value TokenConstraints#MAX_BAD_WORDS}
+     */
+    public GenerationRequest withBadWords(String... words) {
+        return withConstraints(constraints.withBadWords(Arrays.asList(words)));
     }
 
     private GenerationRequest withOptions(RequestOptions value) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, value);
+        return new GenerationRequest(
+                prompt, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, constraints, value);
     }
 
     /**

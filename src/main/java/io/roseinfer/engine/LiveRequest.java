@@ -9,6 +9,7 @@ import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.sampling.LogitConstraints;
 import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
@@ -70,6 +71,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.TOKENIZING);
     private final AtomicBoolean cancelled = new AtomicBoolean();
+    private LogitConstraints constraints = LogitConstraints.NONE;
     private @Nullable CloseAction streamAction;
     private volatile @Nullable Sequence sequence;
     private int promptTokens;
@@ -85,6 +87,9 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     private long loadTokens;
     private int loadPromptTokens;
+    /** Tokens so far that {@code min_tokens} exempted from the search for stop strings. */
+    private int exempted;
+
     /** Whether a token has been written, or scanned for stop strings. */
     private boolean hasOutput;
     /** Whether its last sample had no token that its constraints allow. */
@@ -106,6 +111,12 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     @Override
     public long id() {
         return id;
+    }
+
+    /** Sets the constraints of its samples; called before it is submitted. Returns this request. */
+    LiveRequest setConstraints(LogitConstraints own) {
+        constraints = own;
+        return this;
     }
 
     GenerationRequest request() {
@@ -258,7 +269,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
                 request.sampling(),
                 seed,
                 IntStream.concat(Arrays.stream(model), Arrays.stream(own)).toArray());
-        return made.setPriorityAndTag(priority(), tag());
+        return made.setPriorityAndTag(priority(), tag()).setConstraints(constraints);
     }
 
     private static int[] ids(Collection<Integer> tokens) {
@@ -384,7 +395,8 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     private RoseException noToken() {
         if (noAllowedToken) {
-            return new BadInput("no token is allowed: the request's constraints forbid every token with a finite logit");
+            return new BadInput(
+                    "no token is allowed: the request's constraints forbid every token with a finite logit");
         }
         return new DeviceFailure(
                 "the model's logits were not finite for this request; check the weights for NaN or infinity", true);
@@ -401,6 +413,11 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
             return false;
         }
         hasOutput = true;
+        if (exempted < request.constraints().minTokens()) {
+            exempted++;
+            certainText = isStopToken(token) ? "" : detokenizer.push(token);
+            return false;
+        }
         // A stop token has no text, but text held back before it stays held back.
         certainText = isStopToken(token) ? "" : stops.push(detokenizer.push(token));
         return stops.matched();

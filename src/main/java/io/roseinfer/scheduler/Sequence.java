@@ -1,6 +1,7 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.kv.BlockTable;
+import io.roseinfer.sampling.LogitConstraints;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -79,6 +80,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     private int pending;
     private int priority;
     private Optional<Object> tag = Optional.empty();
+    private LogitConstraints constraints = LogitConstraints.NONE;
     private @Nullable FinishReason finishReason;
 
     /**
@@ -120,13 +122,24 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return this;
     }
 
+    /** Sets the constraints of its samples; must be called before it is added. Returns this sequence. */
+    public Sequence setConstraints(LogitConstraints callersConstraints) {
+        constraints = callersConstraints;
+        return this;
+    }
+
+    public LogitConstraints constraints() {
+        return constraints;
+    }
+
     /**
      * Returns a copy with nothing computed, for another scheduler than the one that admitted this sequence. It keeps
      * its arrival and its number of skips.
      */
     public Sequence newAttempt() {
         Sequence again = new Sequence(id, owner, promptIds(), maxLength, sampling.params(), sampling.seed(), endOfText)
-                .setPriorityAndTag(priority, tag);
+                .setPriorityAndTag(priority, tag)
+                .setConstraints(constraints);
         again.setArrival(arrival, arrivalStep);
         again.timesSkipped = timesSkipped;
         return again;
@@ -282,6 +295,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     /** Returns whether the last token is being sampled by a step in flight, so that only the device knows it. */
     boolean hasPending() {
         return pending > 0;
+    }
+
+    /** Returns whether its next sample needs a token that only the device knows. */
+    boolean awaitsToken() {
+        return hasPending() && constraints.needsTokens();
     }
 
     /** Advances past the tokens of its row in a step. */

@@ -121,6 +121,10 @@ final class StepPlanner implements StepBuilder {
             if (sequence == null || !isReady(sequence, plan)) {
                 return;
             }
+            if (sequence.awaitsToken()) {
+                queues.decoding.rotate();
+                continue;
+            }
             if (blocks.allocateSlot(sequence)) {
                 queues.decoding.rotate();
                 plan.addRow(sequence, 1, false);

@@ -208,17 +208,30 @@ class CompletionFieldsTest {
     }
 
     @Test
-    void min_tokens_is_supported_without_other_stop_conditions() throws IOException {
-        assertThat(ids(choice(body(1).put("min_tokens", TOKENS)).get("token_ids")))
-                .hasSize(TOKENS);
+    void completion_has_at_least_min_tokens_despite_stop_tokens() throws IOException {
+        ObjectNode free = body(1);
+        int[] first = ids(choice(free).get("token_ids"));
+        ObjectNode stopping = body(1);
+        stopping.putArray("stop_token_ids").add(first[0]).add(first[1]);
+        assertThat(ids(choice(stopping).get("token_ids"))).hasSize(1);
+        stopping.put("min_tokens", 3);
+        int[] longer = ids(choice(stopping).get("token_ids"));
+        assertThat(longer).hasSizeGreaterThanOrEqualTo(3);
+        assertThat(Arrays.copyOf(longer, 3)).doesNotContain(first[0], first[1]);
+    }
+
+    @Test
+    void only_allowed_tokens_are_sampled() throws IOException {
+        ObjectNode body = body(1);
+        body.putArray("allowed_token_ids").add(5).add(7);
+        assertThat(Arrays.stream(ids(choice(body).get("token_ids"))).boxed())
+                .hasSize(TOKENS)
+                .isSubsetOf(5, 7);
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "min_tokens; \"min_tokens\":3",
-                "min_tokens; \"min_tokens\":3,\"ignore_eos\":true,\"stop\":\"x\"",
-                "min_tokens; \"min_tokens\":3,\"ignore_eos\":true,\"stop_token_ids\":[1]",
                 "min_tokens; \"min_tokens\":17,\"ignore_eos\":true",
                 "min_tokens; \"min_tokens\":-1",
                 "stop_token_ids; \"stop_token_ids\":[-1]",
@@ -232,7 +245,17 @@ class CompletionFieldsTest {
                 "truncation_side; \"truncation_side\":\"middle\",\"truncate_prompt_tokens\":1",
                 "prompt; \"truncate_prompt_tokens\":0",
                 "stream_interval; \"stream_interval\":0",
-                "logit_bias; \"logit_bias\":{\"5\":1}"
+                "logit_bias; \"logit_bias\":{\"5\":101}",
+                "logit_bias; \"logit_bias\":{\"-5\":1}",
+                "logit_bias; \"logit_bias\":{\"99999999\":1}",
+                "logit_bias; \"logit_bias\":{\"5\":\"1\"}",
+                "logit_bias; \"logit_bias\":[5]",
+                "allowed_token_ids; \"allowed_token_ids\":[]",
+                "allowed_token_ids; \"allowed_token_ids\":[99999999]",
+                "allowed_token_ids; \"allowed_token_ids\":5",
+                "bad_words; \"bad_words\":\"x\"",
+                "bad_words; \"bad_words\":[\" \"]",
+                "bad_words; \"bad_words\":[1]"
             })
     void wrong_field_is_named(String line) throws IOException {
         String param = line.substring(0, line.indexOf(';'));

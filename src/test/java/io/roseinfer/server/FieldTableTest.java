@@ -23,7 +23,8 @@ class FieldTableTest {
             model "sim" | max_tokens 3 | n 2 | temperature 0.5 | top_p 0.5 | top_k 3 | min_p 0.1 | presence_penalty 1
             frequency_penalty 1 | repetition_penalty 1.1 | seed 1 | stop "zzz" | stop_token_ids [1] | ignore_eos true | stream true
             return_token_ids true | priority 1 | user "me" | truncate_prompt_tokens 5 | truncation_side "right" | request_id "r"
-            return_tokens_as_token_ids true | stream_interval 2 | min_tokens 0 | best_of 1""";
+            return_tokens_as_token_ids true | stream_interval 2 | min_tokens 1 | best_of 1
+            logit_bias {"1":5} | allowed_token_ids [1, 2, 3, 4, 5, 6, 7, 8, 9] | bad_words ["a"]""";
 
     private static final String COMPLETION_ONLY = "logprobs 2 | echo true | add_special_tokens true";
 
@@ -33,7 +34,7 @@ class FieldTableTest {
             add_special_tokens false""";
 
     private static final String REFUSED = """
-            suffix "x" | logit_bias {"1":5} | prompt_logprobs 1 | allowed_token_ids [1] | bad_words ["a"] | use_beam_search true
+            suffix "x" | prompt_logprobs 1 | use_beam_search true
             response_format {"type":"json_object"} | structured_outputs {"regex":"a"} | guided_json {"a":1} | guided_regex "a"
             guided_choice ["a"] | guided_grammar "a" | grammar "root ::= a" | json_schema {"a":1} | regex "a" | ebnf "a"
             structural_tag {"a":1} | format "json" | options {"temperature":1} | cache_salt "x" | thinking_token_budget 5
@@ -44,7 +45,7 @@ class FieldTableTest {
             custom_logit_processor "a" | logits_processors ["a"] | vllm_xargs {"a":1} | return_hidden_states true
             input_embeds [1] | functions [{"name":"f"}] | documents [{"a":1}] | prompt_embeds "a" | tools [{"type":"function"}]
             kv_transfer_params {"a":1} | repetition_detection {"a":1} | skip_special_tokens false | detokenize false
-            spaces_between_special_tokens false | enable_thinking false | logprob_token_ids [1] | min_tokens 1
+            spaces_between_special_tokens false | enable_thinking false | logprob_token_ids [1]
             tool_choice "required" | function_call "auto" | best_of 2""";
 
     private static final String REFUSED_IN_CHATS = """

@@ -75,11 +75,8 @@ public sealed class CompletionReader permits ChatReader {
                             "function_call",
                             "documents",
                             "suffix",
-                            "logit_bias",
                             "prompt_logprobs",
                             "logprob_token_ids",
-                            "allowed_token_ids",
-                            "bad_words",
                             "use_beam_search",
                             "response_format",
                             "structured_outputs",
@@ -120,6 +117,7 @@ public sealed class CompletionReader permits ChatReader {
     private final Optional<Tokenizer> tokenizer;
     private final Optional<Duration> maxTime;
     private final StopConditionReader ends;
+    private final ConstraintReader constraints;
 
     /**
      * Creates a reader for one model.
@@ -133,6 +131,7 @@ public sealed class CompletionReader permits ChatReader {
         this.tokenizer = tokenizer;
         this.maxTime = maxTime;
         this.ends = new StopConditionReader(spec, tokenizer);
+        this.constraints = new ConstraintReader(ends, tokenizer);
     }
 
     /** Reads the fields of a body, and the related headers. */
@@ -295,7 +294,7 @@ public sealed class CompletionReader permits ChatReader {
                 .withPriority(fields.integer("priority", 0, Integer.MIN_VALUE, Integer.MAX_VALUE));
         OptionalLong seed = fields.integer("seed");
         GenerationRequest seeded = seed.isPresent() ? request.withSeed(seed.getAsLong()) : request;
-        GenerationRequest stopping = ends.read(fields, seeded);
+        GenerationRequest stopping = constraints.read(fields, ends.read(fields, seeded));
         return timeout(timeoutSeconds).map(stopping::withTimeout).orElse(stopping);
     }
 

@@ -11,7 +11,6 @@ import tools.jackson.databind.JsonNode;
 /** Reads the stop conditions other than {@code max_tokens}. */
 final class StopConditionReader {
     private static final String STOP_TOKENS = "stop_token_ids";
-    private static final String MIN_TOKENS = "min_tokens";
     private static final String SHOW_STOP = "include_stop_str_in_output";
 
     private final ModelSpec spec;
@@ -34,9 +33,7 @@ final class StopConditionReader {
         }
         GenerationRequest ending = request.withIgnoreEndOfText(fields.flag("ignore_eos"));
         GenerationRequest stopping = Fields.checked("stop", () -> ending.withStop(strings.toArray(String[]::new)));
-        GenerationRequest all = Fields.checked(STOP_TOKENS, () -> stopping.withStopTokens(ids));
-        requireMinTokens(fields, all);
-        return all;
+        return Fields.checked(STOP_TOKENS, () -> stopping.withStopTokens(ids));
     }
 
     private int[] tokens(Fields fields) {
@@ -47,30 +44,6 @@ final class StopConditionReader {
         int[] ids = Fields.ids(STOP_TOKENS, list);
         requireInVocabulary(STOP_TOKENS, ids);
         return ids;
-    }
-
-    /**
-     * Rejects a minimum length if the completion could end earlier: that would require masking tokens in sampling,
-     * which is not supported.
-     */
-    private static void requireMinTokens(Fields fields, GenerationRequest request) {
-        int minTokens = fields.integer(MIN_TOKENS, 0, 0, Integer.MAX_VALUE);
-        if (minTokens > request.maxNewTokens()) {
-            throw ApiError.badField(
-                    MIN_TOKENS,
-                    MIN_TOKENS + " is " + minTokens + "; it must be at most max_tokens (" + request.maxNewTokens()
-                            + ")");
-        }
-        boolean endsAnywhere = !request.ignoreEndOfText()
-                || !request.stop().isEmpty()
-                || !request.stopTokens().isEmpty();
-        if (minTokens > 0 && endsAnywhere) {
-            throw ApiError.badField(
-                    MIN_TOKENS,
-                    MIN_TOKENS
-                            + " is supported only if max_tokens alone ends the completion: with ignore_eos, and without stop"
-                            + " and " + STOP_TOKENS);
-        }
     }
 
     /** Rejects ids outside the model's vocabulary, naming a field. */
