@@ -1,0 +1,67 @@
+package io.roseinfer.grammar;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
+
+/**
+ * A grammar compiled for a vocabulary. Parser states and masks are computed when a cursor needs them, and cached for all
+ * cursors, up to {@link GrammarLimits#bytes}. Thread-safe.
+ */
+public final class CompiledGrammar {
+    private final ByteRegexTable regexes;
+    private final ByteClasses classes;
+    private final ParseTable table;
+    private final TokenTrie trie;
+    private final int[] plainBytes;
+
+    private CompiledGrammar(
+            ByteRegexTable regexes, ByteClasses classes, ParseTable table, TokenTrie trie, int[] plainBytes) {
+        this.regexes = regexes;
+        this.classes = classes;
+        this.table = table;
+        this.trie = trie;
+        this.plainBytes = plainBytes;
+    }
+
+    /**
+     * Compiles a grammar, in time about linear in its size; it may take milliseconds, so not on an engine's thread.
+     *
+     * @param clock measures the time spent, for the limit
+     * @throws BadInput if the grammar has no text, exceeds a limit or names an unknown special token
+     */
+    public static CompiledGrammar compile(Grammar grammar, TokenTrie trie, GrammarLimits limits, Clock clock) {
+        long begin = clock.nanos();
+        ByteRegexTable regexes = new ByteRegexTable(limits.states(), trie.maxBytes());
+        Runnable checkLimits = () -> {
+            if (clock.nanos() - begin > limits.nanos()) {
+                throw new BadInput("compiling the grammar takes more than " + limits.nanos() / 1_000_000
+                        + " ms (the limit); simplify it");
+            }
+            if (regexes.permanentSize() > limits.bytes() / 2) {
+                throw new BadInput("the grammar's regular expressions take more than " + limits.bytes() / 2
+                        + " bytes (half of the limit); simplify them");
+            }
+        };
+        ProductionsBuilder builder = new ProductionsBuilder(grammar, trie.vocabulary(), regexes, limits, checkLimits);
+        Productions productions = builder.build();
+        ByteClasses classes = regexes.classes();
+        ParseTable table = new ParseTable(productions, regexes, classes, limits);
+        checkLimits.run();
+        return new CompiledGrammar(regexes, classes, table, trie, trie.plain().representatives(classes));
+    }
+
+    /** Returns a cursor before the first token. */
+    public GrammarCursor newCursor() {
+        return new GrammarCursor(table, classes, trie, new MaskBuilder(table, regexes, classes, trie, plainBytes));
+    }
+
+    /** Returns the number of 64-bit words of a mask. */
+    public int maskWords() {
+        return trie.maskWords();
+    }
+
+    /** Returns the approximate size of the caches, in bytes. */
+    public long cachedBytes() {
+        return table.size();
+    }
+}

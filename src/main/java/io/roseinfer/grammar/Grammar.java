@@ -1,0 +1,126 @@
+package io.roseinfer.grammar;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.Utf16;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A context-free grammar whose terminals are regular languages and special tokens. Any grammar is allowed: left and
+ * right recursion, ambiguity, empty rules, cycles. Immutable.
+ *
+ * @param start the rule that describes whole outputs
+ * @param rules right side by name, in order of definition
+ */
+public record Grammar(String start, Map<String, Expression> rules) {
+    /**
+     * Creates a grammar.
+     *
+     * @throws BadInput if the start rule or a rule that is referred to is not defined
+     */
+    public Grammar {
+        rules = Collections.unmodifiableMap(new LinkedHashMap<>(rules));
+        requireDefined(start, rules);
+        for (Expression right : rules.values()) {
+            requireDefined(right, rules);
+        }
+    }
+
+    /** Creates a grammar of one rule. */
+    public static Grammar of(Expression root) {
+        return new Grammar("root", Map.of("root", root));
+    }
+
+    /**
+     * Returns the grammar of the texts that match a regular expression (ECMA-262) from start to end.
+     *
+     * @throws BadInput if the expression is malformed, too large or has a backreference, lookbehind or word boundary
+     */
+    public static Grammar regex(String pattern) {
+        return of(Expression.terminal(RegexParser.match(pattern)));
+    }
+
+    /**
+     * Returns the grammar of some texts.
+     *
+     * @throws BadInput if the list is empty or a text has an unpaired surrogate
+     */
+    public static Grammar choice(List<String> texts) {
+        BadInput.require(!texts.isEmpty(), "the number of choices", 0, "at least 1");
+        for (String text : texts) {
+            BadInput.require(
+                    Utf16.unpairedSurrogate(text) < 0, "a choice", Quoted.name(text), "without unpaired surrogates");
+        }
+        return of(Expression.terminal(JsonText.texts(texts)));
+    }
+
+    /**
+     * Returns the grammar of the JSON texts that are valid against a schema; see the page on JSON Schema for what is
+     * supported and how values are written.
+     *
+     * @param schema a JSON Schema as JSON text
+     * @throws BadInput if the schema is not JSON, malformed, too large, valid for no value, or has a keyword that is
+     *     not supported
+     */
+    public static Grammar jsonSchema(String schema) {
+        return jsonSchema(JsonSchema.parse(schema));
+    }
+
+    /** Returns the grammar of a schema; see {@link #jsonSchema(String)}. */
+    public static Grammar jsonSchema(JsonNode schema) {
+        return jsonSchema(schema, JsonSchema.DEFAULT_SPACE);
+    }
+
+    /**
+     * Returns the grammar of a schema; see {@link #jsonSchema(String)}.
+     *
+     * @param maxSpace the maximum white space between two tokens, in characters; 0 for compact JSON
+     */
+    public static Grammar jsonSchema(JsonNode schema, int maxSpace) {
+        BadInput.require(maxSpace >= 0, "the maximum white space", maxSpace, "at least 0");
+        return JsonSchema.grammar(schema, maxSpace);
+    }
+
+    /** Returns the grammar of all JSON objects. */
+    public static Grammar jsonObject() {
+        return jsonSchema(JsonSchema.anyObject());
+    }
+
+    /**
+     * Returns the grammar of a text in llama.cpp's GBNF; its start rule is {@code root}.
+     *
+     * @throws BadInput if the text is malformed, too large or not supported, or a rule is not defined
+     */
+    public static Grammar gbnf(String text) {
+        return GbnfParser.parse(text);
+    }
+
+    /**
+     * Returns the grammar of a text in llguidance's subset of Lark; its start rule is {@code start}.
+     *
+     * @throws BadInput if the text is malformed, too large or not supported, or a rule is not defined
+     */
+    public static Grammar lark(String text) {
+        return LarkParser.parse(text);
+    }
+
+    private static void requireDefined(Expression expression, Map<String, Expression> rules) {
+        switch (expression) {
+            case Expression.Terminal _, Expression.TokenReference _ -> {}
+            case Expression.Sequence(var parts) -> parts.forEach(part -> requireDefined(part, rules));
+            case Expression.Choice(var alternatives) -> alternatives.forEach(part -> requireDefined(part, rules));
+            case Expression.Repeat(var operand, int _, int _) -> requireDefined(operand, rules);
+            case Expression.Reference(String rule) -> requireDefined(rule, rules);
+        }
+    }
+
+    private static void requireDefined(String rule, Map<String, Expression> rules) {
+        if (!rules.containsKey(rule)) {
+            throw new BadInput("the grammar's rule " + Quoted.name(rule) + " is not defined");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.roseinfer.grammar;
+
+/**
+ * The tokens that are prefixes of a lexeme, hence allowed whatever follows the lexeme, and where in the trees of tokens
+ * the lexeme may end. Immutable.
+ *
+ * @param words the tokens as a bit set
+ * @param ends nodes with a text of the lexeme and descendants, ascending, by tree; see {@link MaskBuilder}
+ */
+record LexemeMask(long[] words, int[][] ends) {
+    /** Stands for a lexeme whose tokens are few; it has no mask. */
+    static final LexemeMask NARROW = new LexemeMask(new long[0], new int[0][]);
+
+    /** Returns whether the lexeme has no mask. */
+    boolean isNarrow() {
+        return words.length == 0;
+    }
+
+    /** Returns the approximate size in bytes. */
+    long size() {
+        long size = 64 + 8L * words.length;
+        for (int[] nodes : ends) {
+            size += 16 + 4L * nodes.length;
+        }
+        return size;
+    }
+}

@@ -1,0 +1,182 @@
+package io.roseinfer.grammar;
+
+import io.roseinfer.grammar.Condition.All;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A set of JSON objects. Immutable.
+ *
+ * @param named conditions on the values of declared properties, in the order in which they are written
+ * @param required declared properties that must be present
+ * @param others disjoint classes of undeclared names; a name in no class is not allowed. Declared names are excluded
+ *     without being mentioned
+ * @param some for each, an object has a property with such a name and value
+ * @param min the minimum number of properties
+ * @param max the maximum number, or {@link #UNBOUNDED}
+ */
+record ObjectShape(
+        Map<String, All> named, Set<String> required, List<Names> others, List<Names> some, int min, int max) {
+    static final int UNBOUNDED = Integer.MAX_VALUE;
+
+    /** Every object. */
+    static final ObjectShape ANY = new ObjectShape(
+            Map.of(), Set.of(), List.of(new Names(Texts.Pattern.ALL, All.TRUE)), List.of(), 0, UNBOUNDED);
+
+    /** Names and the condition on the values of properties so named. */
+    record Names(Texts names, All value) {}
+
+    ObjectShape {
+        named = Collections.unmodifiableMap(new LinkedHashMap<>(named));
+        required = Collections.unmodifiableSet(new LinkedHashSet<>(required));
+        others = List.copyOf(others);
+        some = List.copyOf(some);
+    }
+
+    static ObjectShape ofSize(int min, int max) {
+        return new ObjectShape(Map.of(), Set.of(), ANY.others, List.of(), min, max);
+    }
+
+    /** Returns the objects with a property. */
+    static ObjectShape with(String name, All value) {
+        return new ObjectShape(Map.of(name, value), Set.of(name), ANY.others, List.of(), 0, UNBOUNDED);
+    }
+
+    /** Returns the objects whose property, if present, has a value. */
+    static ObjectShape optional(String name, All value) {
+        return new ObjectShape(Map.of(name, value), Set.of(), ANY.others, List.of(), 0, UNBOUNDED);
+    }
+
+    /** Returns the objects without a property. */
+    static ObjectShape without(String name) {
+        return optional(name, All.FALSE);
+    }
+
+    static ObjectShape withSome(Names names) {
+        return new ObjectShape(Map.of(), Set.of(), ANY.others, List.of(names), 0, UNBOUNDED);
+    }
+
+    /** Returns the condition on the value of a property. */
+    All at(String name) {
+        All declared = named.get(name);
+        if (declared != null) {
+            return declared;
+        }
+        for (Names one : others) {
+            if (one.names.contains(name)) {
+                return one.value;
+            }
+        }
+        return All.FALSE;
+    }
+
+    /** Returns the common objects, or null if there are certainly none. */
+    @Nullable
+    ObjectShape and(ObjectShape other) {
+        Map<String, All> values = new LinkedHashMap<>();
+        for (String name : named.keySet()) {
+            values.put(name, at(name).and(other.at(name)));
+        }
+        for (String name : other.named.keySet()) {
+            values.computeIfAbsent(name, key -> at(key).and(other.at(key)));
+        }
+        Set<String> present = new LinkedHashSet<>(required);
+        present.addAll(other.required);
+        Set<Names> exist = new LinkedHashSet<>(some);
+        exist.addAll(other.some);
+        int least = Math.max(min, other.min);
+        int most = Math.min(max, other.max);
+        List<Names> classes = common(others, other.others);
+        return new ObjectShape(values, present, classes, List.copyOf(exist), least, most).normalized();
+    }
+
+    private static List<Names> common(List<Names> left, List<Names> right) {
+        List<Names> classes = new ArrayList<>();
+        for (Names one : left) {
+            for (Names two : right) {
+                All value = one.value.and(two.value);
+                Texts names = one.names.and(two.names);
+                boolean divided = !one.names.equals(Texts.Pattern.ALL) && !two.names.equals(Texts.Pattern.ALL);
+                if (!value.isFalse() && !(divided && names.isEmpty())) {
+                    classes.add(new Names(names, value));
+                }
+            }
+        }
+        GrammarSize.require(
+                classes.size() <= GrammarSize.NAME_CLASSES,
+                "the number of classes of undeclared property names",
+                classes.size(),
+                "at most " + GrammarSize.NAME_CLASSES);
+        return classes;
+    }
+
+    /** Returns this, or null if it is empty by its own numbers. */
+    @Nullable
+    ObjectShape normalized() {
+        long possible = 0;
+        for (Map.Entry<String, All> property : named.entrySet()) {
+            if (!property.getValue().isFalse()) {
+                possible++;
+            } else if (required.contains(property.getKey())) {
+                return null;
+            }
+        }
+        boolean impossible =
+                min > max || required.size() > max || (others.isEmpty() && (possible < min || hasOnlyUndeclared()));
+        return impossible ? null : this;
+    }
+
+    private boolean hasOnlyUndeclared() {
+        return some.stream().anyMatch(one -> named.keySet().stream().noneMatch(one.names::contains));
+    }
+
+    /** Returns sets whose union is every other object. */
+    List<ObjectShape> not() {
+        List<ObjectShape> result = new ArrayList<>();
+        for (String name : required) {
+            // Absent, or present with another value: one set, in which the property is optional.
+            result.add(optional(name, All.not(at(name))));
+        }
+        named.forEach((name, value) -> {
+            if (!value.isTrue() && !required.contains(name)) {
+                result.add(with(name, All.not(value)));
+            }
+        });
+        Texts undeclared = new Texts.Finite(List.copyOf(named.keySet())).not();
+        Texts uncovered = undeclared;
+        for (Names one : others) {
+            if (!one.value.isTrue()) {
+                result.add(withSome(new Names(one.names.and(undeclared), All.not(one.value))));
+            }
+            uncovered = uncovered.and(one.names.not());
+        }
+        if (!uncovered.isEmpty()) {
+            result.add(withSome(new Names(uncovered, All.TRUE)));
+        }
+        for (Names one : some) {
+            result.add(withoutAny(one));
+        }
+        if (min > 0) {
+            result.add(ofSize(0, min - 1));
+        }
+        if (max < UNBOUNDED) {
+            result.add(ofSize(max + 1, UNBOUNDED));
+        }
+        return result;
+    }
+
+    private static ObjectShape withoutAny(Names absent) {
+        List<Names> classes = new ArrayList<>();
+        classes.add(new Names(absent.names.not(), All.TRUE));
+        if (!absent.value.isTrue()) {
+            classes.add(new Names(absent.names, All.not(absent.value)));
+        }
+        return new ObjectShape(Map.of(), Set.of(), classes, List.of(), 0, UNBOUNDED);
+    }
+}

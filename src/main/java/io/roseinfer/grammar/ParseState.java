@@ -1,0 +1,64 @@
+package io.roseinfer.grammar;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What may follow a text: the lexemes that have begun, each with the rest of its language and the item after it. States
+ * are states of an automaton over byte classes, infinite for recursive grammars, whose visited part is cached in
+ * {@link #next}.
+ *
+ * <p>Fields that are not final are caches of immutable objects, read without a lock.
+ */
+final class ParseState {
+    static final int UNKNOWN = -2;
+
+    /** The rest of a lexeme and the item after it. */
+    record Scan(ByteRegex rest, Item item) {}
+
+    /** A special token that is allowed and the item after it. */
+    record TokenScan(int token, Item item) {}
+
+    private final Scan[] scans;
+    private final TokenScan[] tokens;
+    private final boolean accepting;
+
+    /** States by byte class; null where not yet computed. */
+    @Nullable
+    ParseState @Nullable [] next;
+
+    @Nullable
+    TokenMask mask;
+
+    /** The only byte that may follow, -1 if there is none, or {@link #UNKNOWN}. */
+    int forced = UNKNOWN;
+
+    /**
+     * Creates a state.
+     *
+     * @param scans distinct, in a canonical order
+     * @param tokens distinct, in a canonical order
+     * @param accepting whether the text so far is a text of the grammar
+     */
+    ParseState(Scan[] scans, TokenScan[] tokens, boolean accepting) {
+        this.scans = scans;
+        this.tokens = tokens;
+        this.accepting = accepting;
+    }
+
+    Scan[] scans() {
+        return scans;
+    }
+
+    TokenScan[] tokens() {
+        return tokens;
+    }
+
+    boolean isAccepting() {
+        return accepting;
+    }
+
+    /** Returns whether nothing may follow. */
+    boolean isFinal() {
+        return scans.length == 0 && tokens.length == 0;
+    }
+}

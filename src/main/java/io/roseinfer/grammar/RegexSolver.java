@@ -1,0 +1,301 @@
+package io.roseinfer.grammar;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Decides membership and emptiness of regular languages by derivatives.
+ *
+ * <p>Expressions are interned as numbered nodes; unions and intersections are sorted sets, so derivatives are finitely
+ * many. One solver serves one expression and one thread.
+ */
+final class RegexSolver {
+    private static final int EMPTY = 0;
+    private static final int NONE = 1;
+
+    private enum Kind {
+        EMPTY,
+        NONE,
+        CHARS,
+        CONCAT,
+        OR,
+        AND,
+        NOT,
+        REPEAT
+    }
+
+    private record Node(Kind kind, List<Integer> operands, CodePointSet set, int min, int max) {
+        static Node of(Kind kind, List<Integer> operands) {
+            return new Node(kind, operands, CodePointSet.NONE, 0, 0);
+        }
+    }
+
+    private final List<Node> nodes = new ArrayList<>();
+    private final BitSet nullable = new BitSet();
+    private final Map<Node, Integer> numbers = new HashMap<>();
+    private final Map<Long, Integer> derivatives = new HashMap<>();
+    private final int any;
+    private final int root;
+
+    private RegexSolver(Regex regex) {
+        intern(Node.of(Kind.EMPTY, List.of()));
+        intern(Node.of(Kind.NONE, List.of()));
+        any = repeat(chars(CodePointSet.ALL), 0, Regex.Repeat.UNBOUNDED);
+        root = nodeOf(regex);
+    }
+
+    /** Returns whether a text is in the language. */
+    static boolean matches(Regex regex, String text) {
+        RegexSolver solver = new RegexSolver(regex);
+        int state = solver.root;
+        for (int i = 0; i < text.length() && state != NONE; i += Character.charCount(text.codePointAt(i))) {
+            state = solver.derivative(state, text.codePointAt(i));
+        }
+        return solver.nullable.get(state);
+    }
+
+    /** Returns whether the language is certainly empty; false also if that takes too many states to decide. */
+    static boolean isEmpty(Regex regex) {
+        return switch (regex) {
+            case Regex.None() -> true;
+            case Regex.Empty(), Regex.Literal(var _) -> false;
+            case Regex.Chars(CodePointSet set) -> set.isEmpty();
+            case Regex.Concat(var parts) -> parts.stream().anyMatch(RegexSolver::isEmpty);
+            case Regex.Or(var alternatives) -> alternatives.stream().allMatch(RegexSolver::isEmpty);
+            case Regex.Repeat(var operand, int min, int _) -> min > 0 && isEmpty(operand);
+            case Regex.And(var _), Regex.Not(var _) -> new RegexSolver(regex).hasNoText();
+        };
+    }
+
+    private boolean hasNoText() {
+        if (nullable.get(root)) {
+            return false;
+        }
+        int[] representatives = representatives();
+        // Breadth first: texts are mostly short, while a length limit makes long paths.
+        Set<Integer> seen = new HashSet<>();
+        Deque<Integer> open = new ArrayDeque<>();
+        seen.add(root);
+        open.add(root);
+        while (!open.isEmpty()) {
+            int state = open.remove();
+            for (int codePoint : representatives) {
+                int next = derivative(state, codePoint);
+                if (nullable.get(next) || seen.size() > GrammarSize.SOLVER_STATES) {
+                    return false;
+                }
+                if (next != NONE && seen.add(next)) {
+                    open.add(next);
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Returns one code point of each class that no set in the expression divides. */
+    private int[] representatives() {
+        Set<CodePointSet> sets = new HashSet<>();
+        for (Node node : nodes) {
+            if (node.kind == Kind.CHARS) {
+                sets.add(node.set);
+            }
+        }
+        TreeSet<Integer> starts = new TreeSet<>(List.of(0));
+        for (CodePointSet set : sets) {
+            for (int range = 0; range < set.rangeCount(); range++) {
+                starts.add(set.first(range));
+                int after = set.last(range) + 1;
+                starts.add(after == Character.MIN_SURROGATE ? Character.MAX_SURROGATE + 1 : after);
+            }
+        }
+        List<CodePointSet> ordered = List.copyOf(sets);
+        Map<BitSet, Integer> classes = new LinkedHashMap<>();
+        for (int start : starts) {
+            if (start > Character.MAX_CODE_POINT) {
+                continue;
+            }
+            BitSet signature = new BitSet();
+            for (int i = 0; i < ordered.size(); i++) {
+                signature.set(i, ordered.get(i).contains(start));
+            }
+            classes.putIfAbsent(signature, start);
+        }
+        return classes.values().stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    private int intern(Node node) {
+        Integer known = numbers.get(node);
+        if (known != null) {
+            return known;
+        }
+        int number = nodes.size();
+        nodes.add(node);
+        numbers.put(node, number);
+        nullable.set(number, isNullable(node));
+        return number;
+    }
+
+    private boolean isNullable(Node node) {
+        return switch (node.kind) {
+            case EMPTY -> true;
+            case NONE, CHARS -> false;
+            case CONCAT, AND -> node.operands.stream().allMatch(nullable::get);
+            case OR -> node.operands.stream().anyMatch(nullable::get);
+            case NOT -> !nullable.get(node.operands.getFirst());
+            case REPEAT -> node.min == 0;
+        };
+    }
+
+    private int nodeOf(Regex regex) {
+        return switch (regex) {
+            case Regex.Empty() -> EMPTY;
+            case Regex.None() -> NONE;
+            case Regex.Chars(CodePointSet set) -> chars(set);
+            case Regex.Literal(String text) -> {
+                int node = EMPTY;
+                int[] points = text.codePoints().toArray();
+                for (int i = points.length - 1; i >= 0; i--) {
+                    node = concat(chars(CodePointSet.of(points[i])), node);
+                }
+                yield node;
+            }
+            case Regex.Concat(var parts) -> {
+                int node = EMPTY;
+                for (Regex part : parts.reversed()) {
+                    node = concat(nodeOf(part), node);
+                }
+                yield node;
+            }
+            case Regex.Or(var alternatives) ->
+                or(alternatives.stream().map(this::nodeOf).toList());
+            case Regex.And(var operands) ->
+                and(operands.stream().map(this::nodeOf).toList());
+            case Regex.Not(var operand) -> not(nodeOf(operand));
+            case Regex.Repeat(var operand, int min, int max) -> repeat(nodeOf(operand), min, max);
+        };
+    }
+
+    private int chars(CodePointSet set) {
+        return set.isEmpty() ? NONE : intern(new Node(Kind.CHARS, List.of(), set, 0, 0));
+    }
+
+    private int concat(int head, int tail) {
+        if (head == NONE || tail == NONE) {
+            return NONE;
+        }
+        if (head == EMPTY || tail == EMPTY) {
+            return head == EMPTY ? tail : head;
+        }
+        Node first = nodes.get(head);
+        if (first.kind == Kind.CONCAT) {
+            return concat(first.operands.get(0), concat(first.operands.get(1), tail));
+        }
+        return intern(Node.of(Kind.CONCAT, List.of(head, tail)));
+    }
+
+    private int or(List<Integer> operands) {
+        return combine(Kind.OR, operands, NONE, any);
+    }
+
+    private int and(List<Integer> operands) {
+        return combine(Kind.AND, operands, any, NONE);
+    }
+
+    private int combine(Kind kind, List<Integer> operands, int neutral, int absorbing) {
+        TreeSet<Integer> distinct = new TreeSet<>();
+        for (int operand : operands) {
+            Node node = nodes.get(operand);
+            if (node.kind == kind) {
+                distinct.addAll(node.operands);
+            } else {
+                distinct.add(operand);
+            }
+        }
+        distinct.remove(neutral);
+        if (distinct.contains(absorbing)) {
+            return absorbing;
+        }
+        return switch (distinct.size()) {
+            case 0 -> neutral;
+            case 1 -> distinct.getFirst();
+            default -> intern(Node.of(kind, List.copyOf(distinct)));
+        };
+    }
+
+    private int not(int operand) {
+        Node node = nodes.get(operand);
+        if (node.kind == Kind.NOT) {
+            return node.operands.getFirst();
+        }
+        return operand == NONE ? any : operand == any ? NONE : intern(Node.of(Kind.NOT, List.of(operand)));
+    }
+
+    private int repeat(int operand, int min, int max) {
+        if (max == 0 || operand == EMPTY) {
+            return EMPTY;
+        }
+        if (operand == NONE) {
+            return min == 0 ? EMPTY : NONE;
+        }
+        int least = nullable.get(operand) ? 0 : min;
+        if (least == 1 && max == 1) {
+            return operand;
+        }
+        return intern(new Node(Kind.REPEAT, List.of(operand), CodePointSet.NONE, least, max));
+    }
+
+    private int derivative(int state, int codePoint) {
+        Node node = nodes.get(state);
+        switch (node.kind) {
+            case EMPTY, NONE -> {
+                return NONE;
+            }
+            case CHARS -> {
+                return node.set.contains(codePoint) ? EMPTY : NONE;
+            }
+            default -> {}
+        }
+        long key = (long) state << 21 | codePoint;
+        Integer known = derivatives.get(key);
+        if (known != null) {
+            return known;
+        }
+        int result =
+                switch (node.kind) {
+                    case CONCAT -> {
+                        int tail = node.operands.get(1);
+                        int head = concat(derivative(node.operands.get(0), codePoint), tail);
+                        yield nullable.get(node.operands.get(0))
+                                ? or(Arrays.asList(head, derivative(tail, codePoint)))
+                                : head;
+                    }
+                    case OR ->
+                        or(node.operands.stream()
+                                .map(operand -> derivative(operand, codePoint))
+                                .toList());
+                    case AND ->
+                        and(node.operands.stream()
+                                .map(operand -> derivative(operand, codePoint))
+                                .toList());
+                    case NOT -> not(derivative(node.operands.getFirst(), codePoint));
+                    case REPEAT -> {
+                        int operand = node.operands.getFirst();
+                        int max = node.max == Regex.Repeat.UNBOUNDED ? node.max : node.max - 1;
+                        yield concat(derivative(operand, codePoint), repeat(operand, Math.max(0, node.min - 1), max));
+                    }
+                    default -> NONE;
+                };
+        derivatives.put(key, result);
+        return result;
+    }
+}

@@ -1,0 +1,220 @@
+package io.roseinfer.grammar;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** A JSON Schema with its subschemas, and the resolution of references between them. Used by one thread. */
+final class SchemaDocument {
+    /** The versions of JSON Schema that differ here. */
+    enum Dialect {
+        DRAFT_4,
+        DRAFT_6_OR_7,
+        LATER;
+
+        static Dialect of(JsonNode root) {
+            String uri = root.path("$schema").asString("");
+            if (uri.contains("draft-03") || uri.contains("draft-02") || uri.contains("draft-01")) {
+                throw new BadInput(
+                        "the schema's $schema is " + Quoted.name(uri) + "; supported are draft 4 to 2020-12");
+            }
+            if (uri.contains("draft-04")) {
+                return DRAFT_4;
+            }
+            if (uri.contains("draft-05") || uri.contains("draft-06") || uri.contains("draft-07")) {
+                return DRAFT_6_OR_7;
+            }
+            return LATER;
+        }
+
+        boolean ignoresSiblingsOfRef() {
+            return this == DRAFT_4 || this == DRAFT_6_OR_7;
+        }
+    }
+
+    private static final Set<String> SCHEMA_KEYWORDS = Set.of(
+            "additionalItems",
+            "additionalProperties",
+            "contains",
+            "else",
+            "if",
+            "items",
+            "not",
+            "propertyNames",
+            "then",
+            "unevaluatedItems",
+            "unevaluatedProperties");
+
+    private static final Set<String> SCHEMA_LISTS = Set.of("allOf", "anyOf", "items", "oneOf", "prefixItems");
+
+    private static final Set<String> SCHEMA_MAPS =
+            Set.of("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties");
+
+    private final JsonNode root;
+    private final Dialect dialect;
+    private final IdentityHashMap<JsonNode, SchemaSource> sources = new IdentityHashMap<>();
+    private final Map<String, JsonNode> resources = new HashMap<>();
+    private final Map<String, JsonNode> anchors = new HashMap<>();
+    private final Map<String, Integer> dynamicAnchors = new HashMap<>();
+    private final IdentityHashMap<JsonNode, String> bases = new IdentityHashMap<>();
+
+    SchemaDocument(JsonNode root) {
+        this.root = root;
+        this.dialect = Dialect.of(root);
+        resources.put("", root);
+        index(root, "", 0);
+    }
+
+    Dialect dialect() {
+        return dialect;
+    }
+
+    SchemaSource root() {
+        return source(root, bases.getOrDefault(root, ""), "");
+    }
+
+    /** Returns the schema at a keyword of another. */
+    SchemaSource child(SchemaSource parent, String keyword, JsonNode schema) {
+        return source(schema, parent.base(), parent.pointer() + "/" + keyword);
+    }
+
+    private SchemaSource source(JsonNode schema, String base, String pointer) {
+        if (!schema.isObject() && !schema.isBoolean()) {
+            throw new BadInput("the schema at " + (pointer.isEmpty() ? "the root" : Quoted.value(pointer)) + " is "
+                    + Quoted.value(schema.toString()) + "; it must be an object, true or false");
+        }
+        if (schema.isBoolean()) {
+            return new SchemaSource(schema, base, pointer);
+        }
+        return sources.computeIfAbsent(schema, key -> new SchemaSource(key, bases.getOrDefault(key, base), pointer));
+    }
+
+    private void index(JsonNode schema, String outer, int depth) {
+        GrammarSize.require(
+                depth <= GrammarSize.SCHEMA_DEPTH,
+                "the nesting of a schema",
+                depth,
+                "at most " + GrammarSize.SCHEMA_DEPTH);
+        if (!schema.isObject()) {
+            return;
+        }
+        String base = outer;
+        JsonNode id = schema.path(dialect == Dialect.DRAFT_4 ? "id" : "$id");
+        boolean ignored = dialect.ignoresSiblingsOfRef() && schema.has("$ref");
+        if (id.isString() && !ignored) {
+            String uri = id.stringValue();
+            if (uri.startsWith("#")) {
+                anchors.put(base + uri, schema);
+            } else {
+                base = resolved(outer, uri);
+                resources.putIfAbsent(base, schema);
+            }
+        }
+        for (String keyword : new String[] {"$anchor", "$dynamicAnchor"}) {
+            JsonNode anchor = schema.path(keyword);
+            if (anchor.isString()) {
+                anchors.put(base + "#" + anchor.stringValue(), schema);
+                if (keyword.equals("$dynamicAnchor")) {
+                    dynamicAnchors.merge(anchor.stringValue(), 1, Integer::sum);
+                }
+            }
+        }
+        if (schema.path("$recursiveAnchor").asBoolean(false)) {
+            dynamicAnchors.merge("", 1, Integer::sum);
+        }
+        bases.put(schema, base);
+        for (Map.Entry<String, JsonNode> entry : schema.properties()) {
+            String keyword = entry.getKey();
+            JsonNode value = entry.getValue();
+            if (SCHEMA_KEYWORDS.contains(keyword) && value.isObject()) {
+                index(value, base, depth + 1);
+            } else if ((SCHEMA_LISTS.contains(keyword) && value.isArray())
+                    || (SCHEMA_MAPS.contains(keyword) && value.isObject())) {
+                for (JsonNode element : value) {
+                    index(element, base, depth + 1);
+                }
+            }
+        }
+    }
+
+    private static String resolved(String base, String uri) {
+        try {
+            String whole = base.isEmpty() ? uri : URI.create(base).resolve(uri).toString();
+            return whole.endsWith("#") ? whole.substring(0, whole.length() - 1) : whole;
+        } catch (IllegalArgumentException e) {
+            return uri;
+        }
+    }
+
+    /**
+     * Returns the schema that a reference names.
+     *
+     * @throws BadInput if it is in another document or does not exist
+     */
+    SchemaSource resolve(SchemaSource from, String reference) {
+        int hash = reference.indexOf('#');
+        String uri = hash < 0 ? reference : reference.substring(0, hash);
+        String fragment = hash < 0 ? "" : decoded(reference.substring(hash + 1));
+        String base = uri.isEmpty() ? from.base() : resolved(from.base(), uri);
+        JsonNode resource = resources.get(base);
+        if (resource == null) {
+            throw new BadInput("$ref " + Quoted.name(reference) + " at " + from
+                    + " names another document; only references within the schema are supported");
+        }
+        if (fragment.isEmpty()) {
+            return source(resource, base, "");
+        }
+        if (fragment.startsWith("/")) {
+            return pointed(resource, base, fragment, reference, from);
+        }
+        JsonNode anchored = anchors.get(base + "#" + fragment);
+        if (anchored == null) {
+            throw missing(reference, from);
+        }
+        return source(anchored, base, "#" + fragment);
+    }
+
+    /** Returns the schema that a dynamic reference names if it can only be one; null if that depends on the path. */
+    @Nullable
+    SchemaSource resolveDynamic(SchemaSource from, String reference) {
+        String name = reference.substring(reference.indexOf('#') + 1);
+        return dynamicAnchors.getOrDefault(name, 0) > 1 ? null : resolve(from, reference);
+    }
+
+    private SchemaSource pointed(JsonNode resource, String base, String pointer, String reference, SchemaSource from) {
+        JsonNode node = resource;
+        String current = base;
+        for (String token : pointer.substring(1).split("/", -1)) {
+            String key = token.replace("~1", "/").replace("~0", "~");
+            JsonNode next = node.isArray() && key.matches("0|[1-9][0-9]{0,8}")
+                    ? node.get(Integer.parseInt(key))
+                    : node.isObject() ? node.get(key) : null;
+            if (next == null) {
+                throw missing(reference, from);
+            }
+            node = next;
+            current = bases.getOrDefault(node, current);
+        }
+        return source(node, current, pointer);
+    }
+
+    private static BadInput missing(String reference, SchemaSource from) {
+        return new BadInput("$ref " + Quoted.name(reference) + " at " + from + " names a schema that does not exist");
+    }
+
+    private static String decoded(String fragment) {
+        try {
+            return URLDecoder.decode(fragment.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            return fragment;
+        }
+    }
+}

@@ -1,0 +1,366 @@
+package io.roseinfer.grammar;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.grammar.Expression.Repeat;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class GrammarCursorTest {
+    private static final Regex DIGITS = Regex.plus(Regex.chars(CodePointSet.range('0', '9')));
+    private static final Regex LETTERS = Regex.plus(Regex.chars(CodePointSet.range('a', 'z')));
+    private static final Regex STRING = Regex.concat(
+            Regex.literal("\""),
+            Regex.star(Regex.chars(
+                    CodePointSet.ofRanges(0, 0x1F, '"', '"', '\\', '\\').complement())),
+            Regex.literal("\""));
+
+    /** Tokens 0..255 are the bytes; the others are the given texts. */
+    private static TokenTrie trie(String... texts) {
+        byte[][] tokens = new byte[256 + texts.length][];
+        for (int i = 0; i < 256; i++) {
+            tokens[i] = new byte[] {(byte) i};
+        }
+        for (int i = 0; i < texts.length; i++) {
+            tokens[256 + i] = texts[i].getBytes(StandardCharsets.UTF_8);
+        }
+        return TokenTrie.of(TokenVocabulary.of(tokens, Map.of()));
+    }
+
+    private static CompiledGrammar compile(Grammar grammar, TokenTrie trie) {
+        return CompiledGrammar.compile(grammar, trie, GrammarLimits.DEFAULT, () -> 0);
+    }
+
+    private static GrammarCursor cursor(Grammar grammar) {
+        return compile(grammar, trie()).newCursor();
+    }
+
+    private static boolean read(GrammarCursor cursor, String text) {
+        for (byte value : text.getBytes(StandardCharsets.UTF_8)) {
+            if (!cursor.advance(value & 0xFF)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean matches(Grammar grammar, String text) {
+        GrammarCursor cursor = cursor(grammar);
+        return read(cursor, text) && cursor.isAccepting();
+    }
+
+    private static List<Integer> allowed(CompiledGrammar compiled, GrammarCursor cursor) {
+        long[] words = new long[compiled.maskWords()];
+        cursor.mask(words);
+        List<Integer> tokens = new ArrayList<>();
+        for (int i = 0; i < 64 * words.length; i++) {
+            if (TokenMask.has(words, i)) {
+                tokens.add(i);
+            }
+        }
+        return tokens;
+    }
+
+    private static Grammar rules(Object... namesAndRules) {
+        Map<String, Expression> rules = new java.util.LinkedHashMap<>();
+        for (int i = 0; i < namesAndRules.length; i += 2) {
+            rules.put((String) namesAndRules[i], (Expression) namesAndRules[i + 1]);
+        }
+        return new Grammar((String) namesAndRules[0], rules);
+    }
+
+    /** Lists of numbers, strings and lists. */
+    private static Grammar lists() {
+        Expression value = Expression.choice(
+                Expression.terminal(DIGITS), Expression.terminal(STRING), Expression.reference("list"));
+        Expression more = Expression.sequence(Expression.literal(","), value);
+        return rules(
+                "list",
+                Expression.sequence(
+                        Expression.literal("["),
+                        Expression.optional(Expression.sequence(value, Expression.repeat(more, 0, Repeat.UNBOUNDED))),
+                        Expression.literal("]")));
+    }
+
+    @Test
+    void token_may_span_lexemes() {
+        TokenTrie trie = trie("[\"", "\",\"", "\"]", "1,", "],[", "]]", "12]", "\"a", "é\"", ",,");
+        CompiledGrammar compiled = compile(lists(), trie);
+        GrammarCursor cursor = compiled.newCursor();
+        assertThat(allowed(compiled, cursor)).containsExactly((int) '[', 256);
+        assertThat(cursor.advance(256)).isTrue();
+        assertThat(allowed(compiled, cursor))
+                .contains(256, 257, 258, 259, 260, 261, 262, 264, 265)
+                .doesNotContain(263, (int) '\\', 0xFF, 0x80);
+        assertThat(cursor.advance(258)).isTrue();
+        assertThat(cursor.isDone()).isTrue();
+        assertThat(allowed(compiled, cursor)).isEmpty();
+    }
+
+    @Test
+    void token_may_end_within_a_character() {
+        TokenTrie trie = trie("\"\u00e9".substring(0, 2), "é\"");
+        CompiledGrammar compiled = compile(Grammar.of(Expression.terminal(STRING)), trie);
+        GrammarCursor cursor = compiled.newCursor();
+        assertThat(cursor.advance('"')).isTrue();
+        assertThat(cursor.advance(0xE2)).isTrue();
+        assertThat(allowed(compiled, cursor)).hasSize(64).allMatch(token -> token >= 0x80 && token < 0xC0);
+        assertThat(cursor.advance(0x82)).isTrue();
+        assertThat(cursor.advance('"')).isFalse();
+        assertThat(cursor.advance(0xAC)).isTrue();
+        assertThat(cursor.advance('"')).isTrue();
+        assertThat(cursor.isDone()).isTrue();
+    }
+
+    @Test
+    void recursion_may_be_left_right_or_both() {
+        Expression x = Expression.terminal(LETTERS);
+        Grammar left = rules(
+                "e", Expression.choice(Expression.sequence(Expression.reference("e"), Expression.literal("+"), x), x));
+        Grammar right = rules(
+                "e", Expression.choice(Expression.sequence(x, Expression.literal("+"), Expression.reference("e")), x));
+        Grammar both = rules(
+                "e",
+                Expression.choice(
+                        Expression.sequence(
+                                Expression.reference("e"), Expression.literal("+"), Expression.reference("e")),
+                        x));
+        for (Grammar grammar : List.of(left, right, both)) {
+            assertThat(matches(grammar, "a+bc+d")).isTrue();
+            assertThat(matches(grammar, "a+bc+")).isFalse();
+            assertThat(matches(grammar, "a++b")).isFalse();
+        }
+    }
+
+    @Test
+    void empty_rules_and_cycles_are_allowed() {
+        Grammar cyclic = rules(
+                "a", Expression.choice(Expression.reference("b"), Expression.literal("x"), Expression.EMPTY),
+                "b",
+                        Expression.choice(
+                                Expression.sequence(Expression.reference("a"), Expression.reference("a")),
+                                Expression.reference("a")));
+        assertThat(matches(cyclic, "")).isTrue();
+        assertThat(matches(cyclic, "xxxx")).isTrue();
+        assertThat(matches(cyclic, "xy")).isFalse();
+    }
+
+    @Test
+    void ambiguous_lexemes_are_all_followed() {
+        Expression word = Expression.terminal(LETTERS);
+        Grammar grammar = Grammar.of(Expression.choice(
+                Expression.sequence(word, Expression.literal("ab"), word),
+                Expression.sequence(Expression.literal("i"), Expression.literal("1"))));
+        assertThat(matches(grammar, "xababy")).isTrue();
+        assertThat(matches(grammar, "xaby")).isTrue();
+        assertThat(matches(grammar, "aby")).isFalse();
+        assertThat(matches(grammar, "i1")).isTrue();
+    }
+
+    @Test
+    void caches_do_not_grow_with_the_length_of_recursion() {
+        Grammar right = rules(
+                "e",
+                Expression.choice(
+                        Expression.sequence(Expression.literal("a"), Expression.reference("e")),
+                        Expression.literal("b")));
+        CompiledGrammar compiled = compile(right, trie());
+        GrammarCursor cursor = compiled.newCursor();
+        assertThat(read(cursor, "aaaaaaaa")).isTrue();
+        long size = compiled.cachedBytes();
+        assertThat(read(cursor, "a".repeat(10_000))).isTrue();
+        assertThat(compiled.cachedBytes()).isEqualTo(size);
+        assertThat(read(cursor, "b")).isTrue();
+        assertThat(cursor.isDone()).isTrue();
+    }
+
+    @Test
+    void caches_are_cleared_at_their_limit() {
+        TokenTrie trie = trie("[[[", "]]]");
+        GrammarLimits limits = new GrammarLimits(1000, 100_000, 1000, Long.MAX_VALUE);
+        CompiledGrammar compiled = CompiledGrammar.compile(lists(), trie, limits, () -> 0);
+        GrammarCursor cursor = compiled.newCursor();
+        long[] words = new long[compiled.maskWords()];
+        for (int i = 0; i < 3000; i++) {
+            cursor.mask(words);
+            assertThat(cursor.advance('[')).isTrue();
+        }
+        for (int i = 0; i < 3000; i++) {
+            cursor.mask(words);
+            assertThat(TokenMask.has(words, 257)).as("depth %d", 3000 - i).isEqualTo(3000 - i >= 3);
+            assertThat(cursor.advance(']')).isTrue();
+        }
+        assertThat(cursor.isDone()).isTrue();
+        assertThat(compiled.cachedBytes()).isLessThan(200_000);
+    }
+
+    @Test
+    void rollback_restores_the_state() {
+        CompiledGrammar compiled = compile(lists(), trie("[1", "2]"));
+        GrammarCursor cursor = compiled.newCursor();
+        List<Integer> before = allowed(compiled, cursor);
+        assertThat(read(cursor, "[\"x\",[2]")).isTrue();
+        assertThat(cursor.length()).isEqualTo(8);
+        cursor.rollback(8);
+        assertThat(allowed(compiled, cursor)).isEqualTo(before);
+        assertThat(cursor.length()).isZero();
+        assertThatThrownBy(() -> cursor.rollback(1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("cannot take back 1 of 0 tokens");
+    }
+
+    @Test
+    void rejected_token_leaves_the_cursor_unchanged() {
+        CompiledGrammar compiled = compile(lists(), trie("[,"));
+        GrammarCursor cursor = compiled.newCursor();
+        List<Integer> before = allowed(compiled, cursor);
+        assertThat(cursor.advance(256)).isFalse();
+        assertThat(cursor.advance(-1)).isFalse();
+        assertThat(cursor.advance(257)).isFalse();
+        assertThat(allowed(compiled, cursor)).isEqualTo(before);
+        assertThat(cursor.length()).isZero();
+    }
+
+    @Test
+    void forced_text_ends_at_a_choice() {
+        Grammar grammar = Grammar.of(Expression.sequence(
+                Expression.literal("{\"name\":"), Expression.terminal(STRING), Expression.literal(",\"é\":1}")));
+        CompiledGrammar compiled = compile(grammar, trie("{\""));
+        GrammarCursor cursor = compiled.newCursor();
+        byte[] bytes = new byte[20];
+        assertThat(cursor.forcedBytes(bytes)).isEqualTo(9);
+        assertThat(new String(bytes, 0, 9, StandardCharsets.UTF_8)).isEqualTo("{\"name\":\"");
+        assertThat(cursor.forcedToken()).as("{ or {\"").isEqualTo(-1);
+        assertThat(cursor.advance(256)).isTrue();
+        assertThat(cursor.forcedToken()).isEqualTo('n');
+        assertThat(read(cursor, "name\":\"a\"")).isTrue();
+        assertThat(cursor.forcedBytes(bytes)).isEqualTo(8);
+        assertThat(read(cursor, ",\"é\":1}")).isTrue();
+        assertThat(cursor.forcedBytes(bytes)).isZero();
+        assertThat(cursor.forcedToken()).isEqualTo(-1);
+    }
+
+    @Test
+    void special_tokens_are_allowed_only_by_name() {
+        byte[][] tokens = {
+            "a".getBytes(StandardCharsets.UTF_8), "<e>".getBytes(StandardCharsets.UTF_8), {'<'}, {'e'}, {'>'}
+        };
+        TokenTrie trie = TokenTrie.of(TokenVocabulary.of(tokens, Map.of("<e>", 1)));
+        CompiledGrammar text = compile(Grammar.of(Expression.terminal(Regex.ANY_TEXT)), trie);
+        assertThat(allowed(text, text.newCursor())).containsExactly(0, 2, 3, 4);
+        Grammar named = Grammar.of(Expression.sequence(
+                Expression.terminal(Regex.star(Regex.literal("a"))), new Expression.TokenReference("<e>")));
+        CompiledGrammar compiled = compile(named, trie);
+        GrammarCursor cursor = compiled.newCursor();
+        assertThat(allowed(compiled, cursor)).containsExactly(0, 1);
+        assertThat(cursor.advance(1)).isTrue();
+        assertThat(cursor.isDone()).isTrue();
+        assertThatThrownBy(() -> compile(Grammar.of(new Expression.TokenReference("<f>")), trie))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the grammar's special token \"<f>\" is not in the vocabulary");
+    }
+
+    @Test
+    void limits_are_named() {
+        Expression many =
+                Expression.repeat(Expression.sequence(Expression.reference("r"), Expression.terminal(STRING)), 0, 5000);
+        Grammar repetitions = rules(
+                "root",
+                many,
+                "r",
+                Expression.choice(
+                        Expression.sequence(Expression.literal("("), Expression.reference("r")),
+                        Expression.literal(")")));
+        assertThatThrownBy(() -> CompiledGrammar.compile(
+                        repetitions, trie(), new GrammarLimits(1000, 1 << 20, 1000, 1000), () -> 0))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("a repetition of the grammar has the bound 5000; it must be at most 1000");
+        AtomicLong clock = new AtomicLong();
+        assertThatThrownBy(() -> CompiledGrammar.compile(
+                        repetitions,
+                        trie(),
+                        new GrammarLimits(1000, 1 << 20, 100_000, 1_000_000),
+                        () -> clock.getAndAdd(300_000)))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("compiling the grammar takes more than 1 ms (the limit); simplify it");
+        Grammar large = Grammar.of(Expression.literal("0123456789".repeat(10_000)));
+        assertThatThrownBy(() -> CompiledGrammar.compile(
+                        large, trie(), new GrammarLimits(1000, 1 << 20, 1000, Long.MAX_VALUE), () -> 0))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("take more than 524288 bytes (half of the limit)");
+    }
+
+    @Test
+    void ambiguity_is_limited() {
+        Grammar pairs = rules(
+                "s",
+                Expression.choice(
+                        Expression.sequence(Expression.reference("s"), Expression.reference("s")),
+                        Expression.literal("a")));
+        CompiledGrammar compiled =
+                CompiledGrammar.compile(pairs, trie(), new GrammarLimits(50, 1 << 24, 1000, Long.MAX_VALUE), () -> 0);
+        GrammarCursor cursor = compiled.newCursor();
+        assertThat(read(cursor, "a".repeat(20))).isTrue();
+        assertThatThrownBy(() -> read(cursor, "a".repeat(1000)))
+                .isInstanceOf(BadInput.class)
+                .hasMessage(
+                        "the grammar is too ambiguous: a text has more than 50 parses at the same time (the limit)");
+    }
+
+    @Test
+    void mask_of_a_known_state_allocates_nothing() {
+        CompiledGrammar compiled = compile(lists(), trie("\",\"", "abc", "],["));
+        GrammarCursor cursor = compiled.newCursor();
+        long[] words = new long[compiled.maskWords()];
+        byte[] text = "[\"abc\",[12,[]],\"d\"]".getBytes(StandardCharsets.UTF_8);
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < 20; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (byte value : text) {
+                cursor.mask(words);
+                cursor.advance(value);
+            }
+            cursor.rollback(text.length);
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertThat(least).isZero();
+    }
+
+    @Test
+    void cursors_of_several_threads_agree() throws Exception {
+        TokenTrie trie = trie("\",\"", "abc", "],[", "[[", "é", "\"]");
+        GrammarLimits limits = new GrammarLimits(1000, 60_000, 1000, Long.MAX_VALUE);
+        CompiledGrammar shared = CompiledGrammar.compile(lists(), trie, limits, () -> 0);
+        Callable<List<List<Integer>>> reading = () -> {
+            GrammarCursor cursor = shared.newCursor();
+            List<List<Integer>> masks = new ArrayList<>();
+            for (byte value : "[[[[\"abcé\",[12,[]],\"d\"],7]],\"\",[[[[[1]]]]]]".getBytes(StandardCharsets.UTF_8)) {
+                masks.add(allowed(shared, cursor));
+                assertThat(cursor.advance(value & 0xFF)).isTrue();
+            }
+            return masks;
+        };
+        List<List<Integer>> expected = reading.call();
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            List<Future<List<List<Integer>>>> results = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                results.add(threads.submit(reading));
+            }
+            for (Future<List<List<Integer>>> result : results) {
+                assertThat(result.get()).isEqualTo(expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+package io.roseinfer.grammar;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BadInput;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class JsonSchemaTest {
+    private static void assertTexts(String schema, String in, String out) {
+        Grammar grammar = Grammar.jsonSchema(schema);
+        for (String text : split(in)) {
+            assertThat(GrammarOracle.accepts(grammar, text))
+                    .as("%s is valid for %s", text, schema)
+                    .isTrue();
+        }
+        for (String text : split(out)) {
+            assertThat(GrammarOracle.accepts(grammar, text))
+                    .as("%s is not valid for %s", text, schema)
+                    .isFalse();
+        }
+    }
+
+    private static String[] split(String texts) {
+        return texts == null ? new String[0] : texts.split(" ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "true; null 1 -0.5e+7 \"a\" [] {} [1,{\"a\":[]}]; nul 01 +1 .5 1. \"a [1,] {\"a\"} {a:1}",
+                "{\"type\":\"null\"}; null; 0 false",
+                "{\"type\":\"boolean\"}; true false; null 1",
+                "{\"type\":\"integer\"}; 0 -1 10; 1.0 1e2 -0 01 \"1\"",
+                "{\"type\":\"number\"}; 0 -1 1.50 1e2 1E-2; null \"1\"",
+                "{\"type\":\"string\"}; \"\" \"aé😀\" \"\\n"
+                        + "\" \"\\u00e9\" \"\\uD83D\\uDE00\"; 1 \"\\ud800\" \"\\x\" \"a\"b\"",
+                "{\"type\":[\"string\",\"null\"]}; \"a\" null; 1",
+                "{\"enum\":[1,\"a\",null,[1],{\"a\":2}]}; 1 \"a\" null [1] {\"a\":2}; 2 \"b\" [] {\"a\":1} 1.0",
+                "{\"const\":{\"a\":[1.50,\"x\"]}}; {\"a\":[1.5,\"x\"]}; {\"a\":[1.5]} {\"a\":[1.51,\"x\"]}",
+                "{\"type\":\"string\",\"enum\":[\"a\",1]}; \"a\"; 1"
+            })
+    void types_and_constants(String schema, String in, String out) {
+        assertTexts(schema, in, out);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "{\"type\":\"integer\",\"minimum\":-3,\"maximum\":12}; -3 0 12; -4 13 1.5",
+                "{\"type\":\"integer\",\"exclusiveMinimum\":9,\"exclusiveMaximum\":100}; 10 99; 9 100",
+                "{\"type\":\"number\",\"minimum\":0.25}; 0.25 0.3 1 10; 0.2 -1 1e9",
+                "{\"type\":\"number\",\"maximum\":-0.5}; -0.5 -12; -0.4 0",
+                "{\"type\":\"integer\",\"multipleOf\":7}; 0 7 -14 707; 1 8",
+                "{\"type\":\"number\",\"multipleOf\":0.01}; 0.01 1.5 -2; 0.001 1.555",
+                "{\"$schema\":\"http://json-schema.org/draft-04/schema#\",\"type\":\"integer\",\"minimum\":1,"
+                        + "\"exclusiveMinimum\":true}; 2; 1",
+                "{\"type\":\"integer\",\"multipleOf\":997}; 0 997 9970; 998 99",
+                "{\"type\":\"string\",\"minLength\":2,\"maxLength\":3}; \"ab\" \"é😀a\" \"\\n\\u0041\"; \"a\" \"abcd\"",
+                "{\"type\":\"string\",\"pattern\":\"^a\"}; \"a\" \"ab\" \"a\\n\"; \"b\" \"\\u0061\"",
+                "{\"type\":\"string\",\"pattern\":\"b\",\"maxLength\":2}; \"b\" \"ab\"; \"abc\" \"a\"",
+                "{\"type\":\"string\",\"pattern\":\"^[^a]$\"}; \"b\" \"\\n\" \"\\\"\" \"\\\\\"; \"a\" \"\"",
+                "{\"pattern\":\"^a$\"}; \"a\" 1 null; \"b\""
+            })
+    void numbers_and_strings(String schema, String in, String out) {
+        assertTexts(schema, in, out);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "date; 2024-02-29 2023-12-31 2000-02-29; 2023-02-29 1900-02-29 2023-04-31 2023-1-1",
+                "time; 23:59:59Z 01:02:03.5+01:30 23:59:60Z; 24:00:00Z 01:02:03 12:00:60Z",
+                "date-time; 2024-02-29T01:02:03Z; 2024-02-30T01:02:03Z 2024-02-29",
+                "duration; P1D PT1H2M P1Y2M3DT4S P3W; P PT P1DT P1Y3D P1H",
+                "email; a@b a.b+c@d.example \"x\"@[127.0.0.1]; a a@ .a@b a@-b",
+                "hostname; a a-b.example; -a a- a..b xn--a",
+                "ipv4; 0.0.0.0 255.1.20.3; 256.0.0.0 1.2.3 01.2.3.4",
+                "ipv6; :: ::1 1::8 1:2:3:4:5:6:7:8 ::ffff:1.2.3.4; : 1:2 1::2::3 12345::",
+                "uuid; 01234567-89ab-CDEF-0123-456789abcdef; 0123456789abcdef0123456789abcdef",
+                "uri; a: http://u@h:80/p/q?r#s urn:a:b http://[::1]/; /p a%zz: ://h http://[::1",
+                "uri-reference; /p ?q #f // a/b:c; a%zz \\",
+                "iri; http://ƒøø.ßår/; /p",
+                "json-pointer; /a/b~0~1 /; a /~2 ~",
+                "relative-json-pointer; 0 1/a 2#; -1 01 /a",
+                "uri-template; http://a/{b}{?c,d*} a; {a http://a/{b:0}",
+                "byte; YQ== YWI= YWJj; YQ= Y?=="
+            })
+    void formats(String format, String in, String out) {
+        Grammar grammar = Grammar.jsonSchema("{\"type\":\"string\",\"format\":\"" + format + "\"}");
+        for (String text : split(in)) {
+            assertThat(GrammarOracle.accepts(grammar, JsonText.quoted(text)))
+                    .as(text)
+                    .isTrue();
+        }
+        for (String text : split(out)) {
+            assertThat(GrammarOracle.accepts(grammar, JsonText.quoted(text)))
+                    .as(text)
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void formats_of_integers_are_ranges() {
+        assertTexts("{\"type\":\"integer\",\"format\":\"int32\"}", "2147483647 -2147483648", "2147483648 -2147483649");
+        assertTexts("{\"type\":\"integer\",\"format\":\"uint8\"}", "0 255", "-1 256");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}; [] [1] [1,2,3]; [\"a\"] [1,] 1",
+                "{\"type\":\"array\",\"minItems\":1,\"maxItems\":2}; [1] [1,\"a\"]; [] [1,2,3]",
+                "{\"type\":\"array\",\"prefixItems\":[{\"const\":1},{\"const\":2}],\"items\":{\"const\":3}};"
+                        + " [] [1] [1,2] [1,2,3,3]; [2] [1,3] [1,2,4]",
+                "{\"type\":\"array\",\"prefixItems\":[{\"const\":1}],\"items\":false,\"minItems\":1}; [1]; [] [1,1]",
+                "{\"type\":\"array\",\"items\":[{\"const\":1}],\"additionalItems\":{\"const\":2}}; [1,2]; [2] [1,1]",
+                "{\"type\":\"array\",\"items\":{\"enum\":[1,2,3]},\"contains\":{\"const\":2}}; [2] [1,2,3]; [] [1,3]",
+                "{\"type\":\"array\",\"items\":{\"enum\":[1,2]},\"contains\":{\"const\":2},\"minContains\":2,"
+                        + "\"maxContains\":3}; [2,2] [2,1,2,2]; [2,1] [2,2,2,2]",
+                "{\"type\":\"array\",\"items\":{\"enum\":[1,2,3]},\"uniqueItems\":true,\"minItems\":1};"
+                        + " [1] [3,1] [2,1,3]; [] [1,1] [1,2,1]",
+                "{\"type\":\"array\",\"items\":false}; []; [1]",
+                "{\"type\":\"array\",\"prefixItems\":[true],\"unevaluatedItems\":{\"const\":1}}; [] [2,1]; [1,2]"
+            })
+    void arrays(String schema, String in, String out) {
+        assertTexts(schema, in, out);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1},\"b\":{\"const\":2}},"
+                        + "\"additionalProperties\":false};"
+                        + " {} {\"a\":1} {\"b\":2} {\"a\":1,\"b\":2}; {\"b\":2,\"a\":1} {\"a\":2} {\"c\":1} {\"a\":1,}",
+                "{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{},\"c\":{}},\"required\":[\"b\"],"
+                        + "\"additionalProperties\":false}; {\"b\":2} {\"a\":1,\"b\":2} {\"b\":2,\"c\":1}"
+                        + " {\"a\":1,\"b\":2,\"c\":1}; {} {\"a\":1,\"c\":2}",
+                "{\"properties\":{\"a\":{\"const\":1}},\"additionalProperties\":{\"const\":2}};"
+                        + " {} {\"a\":1} {\"x\":2} {\"a\":1,\"x\":2,\"y\":2} 5; {\"a\":2} {\"x\":1} {\"\\u0061\":2}",
+                "{\"type\":\"object\",\"required\":[\"a\"]}; {\"a\":1} {\"a\":1,\"b\":2}; {} {\"b\":1}",
+                "{\"type\":\"object\",\"patternProperties\":{\"^a\":{\"const\":1},\"b$\":{\"type\":\"integer\"}},"
+                        + "\"additionalProperties\":false};"
+                        + " {} {\"a\":1} {\"b\":2} {\"ab\":1}; {\"ab\":2} {\"c\":1} {\"a\":2}",
+                "{\"type\":\"object\",\"properties\":{\"ab\":{\"minimum\":5}},\"patternProperties\":{\"^a\":"
+                        + "{\"maximum\":7}}}; {\"ab\":6} {\"ac\":1} {\"x\":9}; {\"ab\":8} {\"ab\":4} {\"ac\":9}",
+                "{\"type\":\"object\",\"propertyNames\":{\"maxLength\":1}}; {} {\"a\":1}; {\"ab\":1}",
+                "{\"type\":\"object\",\"propertyNames\":{\"enum\":[\"a\",\"b\"]},\"minProperties\":2};"
+                        + " {\"a\":1,\"b\":2}; {} {\"a\":1} {\"a\":1,\"c\":1}",
+                "{\"type\":\"object\",\"minProperties\":1}; {\"a\":1} {\"a\":1,\"b\":2}; {}",
+                "{\"type\":\"object\",\"maxProperties\":1}; {} {\"a\":1}; {\"a\":1,\"b\":2}",
+                "{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{},\"c\":{}},\"minProperties\":2,"
+                        + "\"additionalProperties\":false}; {\"a\":1,\"c\":1} {\"a\":1,\"b\":1,\"c\":1}; {} {\"b\":1}",
+                "{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{}},\"maxProperties\":2};"
+                        + " {} {\"a\":1,\"b\":1} {\"b\":1,\"x\":1} {\"x\":1,\"y\":1}; {\"a\":1,\"b\":1,\"x\":1}",
+                "{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{}},\"dependentRequired\":{\"a\":[\"b\"]},"
+                        + "\"additionalProperties\":false}; {} {\"b\":1} {\"a\":1,\"b\":1}; {\"a\":1}",
+                "{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{}},\"dependentSchemas\":{\"a\":{\"properties\":"
+                        + "{\"b\":{\"const\":1}}}}}; {\"b\":2} {\"a\":1,\"b\":1}; {\"a\":1,\"b\":2}",
+                "{\"type\":\"object\",\"properties\":{\"a\":{}},\"unevaluatedProperties\":false}; {\"a\":1}; {\"b\":1}"
+            })
+    void objects(String schema, String in, String out) {
+        assertTexts(schema, in, out);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\",\"maxLength\":1}]}; 1 \"a\"; null \"ab\"",
+                "{\"allOf\":[{\"minimum\":3},{\"maximum\":5}],\"type\":\"integer\"}; 3 5; 2 6",
+                "{\"allOf\":[{\"properties\":{\"a\":{\"minimum\":3}}},{\"properties\":{\"b\":{},\"a\":{\"maximum\":5}},"
+                        + "\"required\":[\"b\",\"a\"]}],\"type\":\"object\"};"
+                        + " {\"a\":4,\"b\":1}; {\"b\":1,\"a\":4} {\"a\":6,\"b\":1} {\"a\":4}",
+                "{\"oneOf\":[{\"type\":\"integer\"},{\"minimum\":2}]}; 1 2.5 \"a\"; 3 1.5",
+                "{\"oneOf\":[{\"properties\":{\"k\":{\"const\":\"x\"}},\"required\":[\"k\"]},{\"properties\":{\"k\":"
+                        + "{\"const\":\"y\"},\"v\":{\"const\":1}},\"required\":[\"k\"]}],\"type\":\"object\"};"
+                        + " {\"k\":\"x\"} {\"k\":\"y\",\"v\":1} {\"k\":\"x\",\"v\":2}; {} {\"k\":\"z\"}"
+                        + " {\"k\":\"y\",\"v\":2}",
+                "{\"not\":{\"type\":[\"string\",\"object\"]}}; 1 [] null; \"a\" {}",
+                "{\"type\":\"string\",\"not\":{\"enum\":[\"a\",\"b\"]}}; \"c\" \"ab\" \"\"; \"a\" \"b\"",
+                "{\"type\":\"object\",\"not\":{\"required\":[\"a\"]}}; {} {\"b\":1}; {\"a\":1}",
+                "{\"type\":\"array\",\"not\":{\"items\":{\"const\":1}}}; [2] [1,2]; [] [1,1]",
+                "{\"type\":\"object\",\"not\":{\"additionalProperties\":{\"const\":1}}};"
+                        + " {\"a\":2} {\"a\":1,\"b\":2}; {} {\"a\":1}",
+                "{\"if\":{\"properties\":{\"a\":{\"const\":1}},\"required\":[\"a\"]},\"then\":{\"required\":[\"b\"]},"
+                        + "\"else\":{\"required\":[\"c\"]},\"type\":\"object\"};"
+                        + " {\"a\":1,\"b\":1} {\"a\":2,\"c\":1} {\"c\":1}; {\"a\":1,\"c\":1} {\"a\":2,\"b\":1} {}",
+                "{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/n\"}}}};"
+                        + " [] [[],[[]]]; [1] 1",
+                "{\"$ref\":\"#n\",\"$defs\":{\"x\":{\"$anchor\":\"n\",\"const\":1}}}; 1; 2",
+                "{\"$ref\":\"http://e/b\",\"$defs\":{\"x\":{\"$id\":\"http://e/b\",\"const\":1}}}; 1; 2",
+                "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"definitions\":{\"a\":{\"const\":1}},"
+                        + "\"properties\":{\"p\":{\"$ref\":\"#/definitions/a\",\"maximum\":0}}}; {\"p\":1}; {\"p\":0}"
+            })
+    void combinations_and_references(String schema, String in, String out) {
+        assertTexts(schema, in, out);
+    }
+
+    @Test
+    void recursive_property_without_an_end_is_left_out() {
+        assertTexts("""
+            {"type": "object", "properties": {"a": {"$ref": "#/$defs/endless"}}, "additionalProperties": false,
+             "$defs": {"endless": {"type": "object", "properties": {"a": {"$ref": "#/$defs/endless"}},
+                                   "required": ["a"]}}}
+            """, "{}", "{\"a\":{}}");
+    }
+
+    @Test
+    void annotations_and_unknown_keywords_restrict_nothing() {
+        assertTexts("""
+            {"title": "t", "description": "d", "default": 1, "examples": [1], "$comment": "c", "readOnly": true,
+             "deprecated": true, "contentEncoding": "base64", "x-own": 1, "const": "a"}
+            """, "\"a\"", "1");
+    }
+
+    @Test
+    void white_space_is_allowed_between_tokens_up_to_a_limit() {
+        Grammar grammar = Grammar.jsonSchema(
+                JsonSchema.parse("{\"properties\":{\"a\":{\"items\":{\"const\":1}}},\"type\":\"object\"}"), 2);
+        assertThat(GrammarOracle.accepts(grammar, "{ \n\"a\" : [ 1\t, 1 ]\r\n}"))
+                .isTrue();
+        assertThat(GrammarOracle.accepts(grammar, "{ }")).isTrue();
+        assertThat(GrammarOracle.accepts(grammar, "{   \"a\":[]}")).isFalse();
+        assertThat(GrammarOracle.accepts(grammar, "{   }")).isFalse();
+        assertThat(GrammarOracle.accepts(grammar, " {}")).isFalse();
+        assertThat(GrammarOracle.accepts(grammar, "{} ")).isFalse();
+    }
+
+    @Test
+    void any_object_is_json() {
+        Grammar grammar = Grammar.jsonObject();
+        assertThat(GrammarOracle.accepts(grammar, "{\"a\": [1, {\"b\": null}], \"c\": -1.5e3}"))
+                .isTrue();
+        assertThat(GrammarOracle.accepts(grammar, "[]")).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "{\"contains\":true,\"unevaluatedItems\":false}; unevaluatedItems next to contains",
+                "{\"allOf\":[true],\"unevaluatedProperties\":false}; unevaluatedProperties next to allOf",
+                "{\"properties\":{\"a\":{\"format\":\"color\"}}}; format \"color\" at /properties/a is not supported",
+                "{\"type\":\"array\",\"uniqueItems\":true}; uniqueItems is supported only for elements of an"
+                        + " enumeration",
+                "{\"type\":\"object\",\"minProperties\":2}; minProperties 2 is not supported for undeclared properties",
+                "{\"$ref\":\"http://e/other\"}; $ref \"http://e/other\" at the root names another document",
+                "{\"$ref\":\"#/$defs/a\"}; $ref \"#/$defs/a\" at the root names a schema that does not exist",
+                "{\"$ref\":\"#\"}; refers to itself",
+                "{\"$schema\":\"http://json-schema.org/draft-03/schema#\"}; supported are draft 4 to 2020-12",
+                "{\"pattern\":\"(?<=a)\"}; lookbehind",
+                "{\"disallow\":\"string\"}; disallow at the root is not supported",
+                "{\"type\":\"strin\"}; type at the root is",
+                "{\"minLength\":-1}; minLength at the root is -1; it must be a count",
+                "{\"required\":true}; required at the root is true; it must be an array of names",
+                "{\"properties\":{\"a\":1}}; the schema at /properties/a is 1",
+                "{\"anyOf\":[]}; anyOf at the root is []",
+                "false; the schema is valid for no value",
+                "{\"type\":\"integer\",\"minimum\":2,\"maximum\":1}; the schema is valid for no value",
+                "{\"type\":\"string\",\"pattern\":\"^a\",\"enum\":[\"b\"]}; the schema is valid for no value",
+                "[1]; it must be an object, true or false",
+                "{; the JSON schema is not JSON",
+                "{\"enum\":[\"\\ud800\"]}; without unpaired surrogates",
+                "{\"multipleOf\":0}; multipleOf at the root is 0; it must be a positive number"
+            })
+    void what_is_not_enforced_is_named(String schema, String message) {
+        // A CSV column is split at ';', so the message may be cut there.
+        assertThatThrownBy(() -> Grammar.jsonSchema(schema))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining(message.strip());
+    }
+
+    @Test
+    void limits_are_named() {
+        String deep = "{\"items\":".repeat(150) + "true" + "}".repeat(150);
+        assertThatThrownBy(() -> Grammar.jsonSchema(deep)).isInstanceOf(BadInput.class);
+        StringBuilder wide = new StringBuilder("{\"allOf\":[true");
+        for (int i = 0; i < 12; i++) {
+            wide.append(",{\"anyOf\":[{\"required\":[\"a")
+                    .append(i)
+                    .append("\"]},{\"required\":[\"b")
+                    .append(i)
+                    .append("\"]}]}");
+        }
+        assertThatThrownBy(() -> Grammar.jsonSchema(wide.append("]}").toString()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("the number of alternatives of one value is 1001");
+    }
+}
