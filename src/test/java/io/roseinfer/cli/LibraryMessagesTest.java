@@ -8,6 +8,7 @@ import io.roseinfer.base.Remedy;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenConstraints;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.server.ServerOptions;
@@ -88,6 +89,7 @@ class LibraryMessagesTest {
                         AdmissionPolicy.Pack.class,
                         GenerationRequest.class,
                         SamplingParams.class,
+                        TokenConstraints.class,
                         ServerOptions.class)
                 .flatMap(type -> Stream.of(type.getRecordComponents()))
                 .map(RecordComponent::getName)
