@@ -17,6 +17,7 @@ import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenConstraints;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
@@ -110,6 +111,7 @@ class NullArgumentsTest {
         put(Prompt.Tokens.class, new Prompt.Tokens(1));
         put(RequestOptions.class, RequestOptions.NONE);
         put(SamplingParams.class, SamplingParams.greedy());
+        put(TokenConstraints.class, TokenConstraints.NONE);
         put(TokenStream.class, engine.submit(GenerationRequest.ofTokens(1).withMaxNewTokens(1)));
         put(SchedulerOptions.class, SchedulerOptions.defaults());
         put(SchedulerOptions.Builder.class, SchedulerOptions.builder());

@@ -208,6 +208,7 @@ public record GenerationRequest(
      * @throws BadInput if an id is negative; {@link Engine#submit} throws it if one is beyond the vocabulary
      */
     public GenerationRequest withAllowedTokens(int... ids) {
+        Objects.requireNonNull(ids, "ids");
         return withConstraints(
                 constraints.withAllowedTokens(Arrays.stream(ids).boxed().toList()));
     }
@@ -219,7 +220,7 @@ public record GenerationRequest(
      *     id is negative; {@link Engine#submit} throws it if one is beyond the vocabulary
      */
     public GenerationRequest withLogitBias(Map<Integer, Float> biases) {
-        return withConstraints(constraints.withLogitBias(biases));
+        return withConstraints(constraints.withLogitBias(Objects.requireNonNull(biases, "biases")));
     }
 
     /**
@@ -229,7 +230,7 @@ public record GenerationRequest(
      * @throws BadInput if one is blank, or there are more than {@value TokenConstraints#MAX_BAD_WORDS}
      */
     public GenerationRequest withBadWords(String... words) {
-        return withConstraints(constraints.withBadWords(Arrays.asList(words)));
+        return withConstraints(constraints.withBadWords(Arrays.asList(Objects.requireNonNull(words, "words"))));
     }
 
     private GenerationRequest withOptions(RequestOptions value) {
