@@ -75,14 +75,15 @@ class CudaCommandTest {
 
     @Test
     void threads_without_effect_are_noted() {
-        assertThat(bench("--threads", "1").err())
+        assertThat(bench("--threads", "1", "--warmup-runs", "0").err())
                 .contains("--threads 1 has no effect on cuda")
                 .hasLineCount(1);
     }
 
     @Test
     void device_auto_gives_the_reason_for_not_using_the_gpu() {
-        Outcome outcome = CliRunner.run("bench", "--threads", "1", "--num-requests", "1", "--max-new-tokens", "2");
+        Outcome outcome = CliRunner.run(
+                "bench", "--threads", "1", "--num-requests", "1", "--max-new-tokens", "2", "--warmup-runs", "0");
         assertThat(outcome.err())
                 .contains("device auto is cpu: a number of threads")
                 .hasLineCount(1);
