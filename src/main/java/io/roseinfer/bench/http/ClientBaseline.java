@@ -38,6 +38,8 @@ public record ClientBaseline(
      * @throws BadInput if requests fail; the server is this process, so file descriptors have run out
      */
     public static ClientBaseline measure(int readers, Clock clock) {
+        // The first reading opens a library, which needs a file: before the sockets take them all.
+        long unused = Compilers.millis();
         Endpoint.Ask ask = new Endpoint.Ask(0, true, true, true, false);
         try (NullServer server = NullServer.start();
                 HttpTarget target = new HttpTarget(
