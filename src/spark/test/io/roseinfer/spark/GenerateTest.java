@@ -158,7 +158,7 @@ class GenerateTest {
         assertThat(errors.get(0L)).startsWith("the prompt is null");
         assertThat(errors.get(1L)).isNull();
         assertThat(errors.get(2L)).startsWith("the prompt is empty");
-        assertThat(errors.get(3L)).contains("the model's context is 512");
+        assertThat(errors.get(3L)).contains("the context of 512 leaves room for at most 511");
     }
 
     @ParameterizedTest
@@ -202,10 +202,10 @@ class GenerateTest {
     void invalid_values_are_rejected_before_a_job_runs() {
         StructType schema = LocalSpark.PROMPTS;
         GenerateTransformer stage = new GenerateTransformer().setModelRef("builtin:tiny");
-        assertThatThrownBy(() -> stage.setTopP(2).transformSchema(schema)).hasMessageStartingWith("top_p is 2.0");
+        assertThatThrownBy(() -> stage.setTopP(2).transformSchema(schema)).hasMessageStartingWith("topP is 2.0");
         stage.setTopP(1);
         assertThatThrownBy(() -> stage.setMaxNewTokens(0).transformSchema(schema))
-                .hasMessageStartingWith("max_new_tokens is 0");
+                .hasMessageStartingWith("maxNewTokens is 0");
         stage.setMaxNewTokens(1);
         assertThatThrownBy(() -> stage.setDevice("gpu").transformSchema(schema))
                 .hasMessage("device is \"gpu\"; it must be one of auto, cpu, cuda, sim");
