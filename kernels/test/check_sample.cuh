@@ -160,7 +160,7 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
                                 {"greedy with penalties", {0, 0, 0, 1, 0, 1.2f, 1, 1}},
                                 {"cold top-k", {0, .1f, 40, 1, 0, 1, 0, 0}}};
     constexpr int SETTINGS = 15;
-    // What constrains a sample: nothing, a mask, biases, both, or a mask without a token.
+    // Constraints of a sample: none, a mask, biases, both, or a mask without a token.
     enum { FREE, MASK, BIASES, BOTH, NOTHING, CONSTRAINTS };
     auto constraint_of = [](int sample) { return (sample + sample / SETTINGS) % CONSTRAINTS; };  // every setting with each
     auto kind_of = [](int sample) { return (sample % SETTINGS + sample / SETTINGS) % KINDS; };  // every setting with every kind

@@ -3,9 +3,9 @@ package io.roseinfer.grammar;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What may follow a text: the lexemes that have begun, each with the rest of its language and the item after it. States
- * are states of an automaton over byte classes, infinite for recursive grammars, whose visited part is cached in
- * {@link #next}.
+ * The parser's state after a text: the lexemes that have begun, each with the rest of its language and the item after
+ * it. An automaton over byte classes, infinite for recursive grammars, has these states; {@link #next} caches its visited
+ * part.
  *
  * <p>Fields that are not final are caches of immutable objects, read without a lock.
  */

@@ -1,7 +1,7 @@
 package io.roseinfer.grammar;
 
 /**
- * What follows one plain character of a language; see {@link PlainSlice}. Immutable.
+ * The languages after one plain character of a language; see {@link PlainSlice}. Immutable.
  *
  * @param next the languages after the characters that are allowed, distinct
  * @param all whether all plain characters are allowed

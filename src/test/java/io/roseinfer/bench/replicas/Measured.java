@@ -37,7 +37,7 @@ record Measured(double seconds, List<Request> requests, Host host) {
     record Request(int engine, int tokens, long gapNanos, Optional<String> error) {}
 
     /**
-     * What a run takes of the process of the engine.
+     * The use of the engine's process by a run.
      *
      * @param submitMicros median duration of {@code Engine.submit}
      * @param cores processors used
