@@ -145,7 +145,7 @@ public final class SweepReport {
             if (highest instanceof Sweep.SearchedRate.Between found
                     && found.beyond().stream().anyMatch(point -> point.isWithin(sweep.attainment()))) {
                 out.format("The next point is within the bounds but BEHIND: its queue grew until the last request"
-                        + " arrived. More requests (--num-prompts) give a narrower range.\n");
+                        + " arrived, so a longer load (--num-prompts) would miss them.\n");
             }
         }
     }
