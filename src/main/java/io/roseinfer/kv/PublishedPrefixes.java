@@ -13,7 +13,7 @@ import java.lang.invoke.VarHandle;
  * entries that start at its own index, and a lookup scans all of them.
  */
 public final class PublishedPrefixes {
-    /** The hash of the empty prefix. */
+    /** The hash of the empty prefix; also the multiplier of a block's tokens. */
     public static final long ROOT = 0x9e3779b97f4a7c15L;
 
     /** Entries that a hash may occupy. At a load of at most 25 %, all of them are taken once in billions of cases. */
@@ -35,10 +35,12 @@ public final class PublishedPrefixes {
 
     /** Returns the hash of a prefix that is extended by one block. */
     static long extend(long before, int[] tokens, int from, int blockSize) {
-        long hash = before;
+        // The sums of several blocks are computed at the same time; only the mix waits for the block before.
+        long block = 0;
         for (int i = from; i < from + blockSize; i++) {
-            hash = SplitMix64.mix(hash * 31 + tokens[i]);
+            block = block * ROOT + tokens[i];
         }
+        long hash = SplitMix64.mix(before + block);
         return hash == FREE ? 1 : hash;
     }
 
