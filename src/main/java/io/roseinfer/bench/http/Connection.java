@@ -15,14 +15,25 @@ final class Connection {
     private record Ongoing(ResponseReader reader, Call call, Consumer<Call> ended) {}
 
     private final SocketChannel channel;
+    private final Reader reader;
     private volatile @Nullable SelectionKey key;
     private final AtomicReference<@Nullable Ongoing> ongoing = new AtomicReference<>();
     private volatile @Nullable ByteBuffer unwritten;
     private volatile boolean reserved;
     private volatile boolean used;
 
-    Connection(SocketChannel channel) {
+    /**
+     * Creates a connection without a call.
+     *
+     * @param reader reads it, once it is added there
+     */
+    Connection(SocketChannel channel, Reader reader) {
         this.channel = channel;
+        this.reader = reader;
+    }
+
+    Reader reader() {
+        return reader;
     }
 
     SocketChannel channel() {
@@ -80,7 +91,7 @@ final class Connection {
     }
 
     /** Handles bytes that were read at {@code nanos}. Bytes without a call close the connection. */
-    void received(byte[] bytes, int count, long nanos, Consumer<Connection> fit) {
+    void received(byte[] bytes, int count, long nanos) {
         Ongoing now = ongoing.get();
         if (now == null) {
             close();
@@ -90,7 +101,7 @@ final class Connection {
         if (now.reader().hasEnded() && ongoing.compareAndSet(now, null)) {
             used = true;
             if (now.reader().isReusable()) {
-                fit.accept(this);
+                reader.addIdle(this);
             } else {
                 close();
             }

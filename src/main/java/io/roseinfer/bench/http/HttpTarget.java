@@ -10,16 +10,18 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A server over HTTP. Connections are opened in advance; each carries one request at a time. */
+/**
+ * A server over HTTP. Connections are opened in advance; each carries one request at a time. A request goes to the reader with the fewest
+ * calls.
+ */
 public final class HttpTarget implements Target {
     /** Maximum connections opened in advance; further ones are opened on demand and counted. */
     private static final int MAX_PREOPENED = 1024;
@@ -32,7 +34,6 @@ public final class HttpTarget implements Target {
     private final Clock clock;
     private final String runId;
     private final List<Reader> readers = new ArrayList<>();
-    private final Deque<Connection> idle = new ConcurrentLinkedDeque<>();
     private final AtomicInteger opened = new AtomicInteger();
     private final AtomicInteger openedLate = new AtomicInteger();
     private volatile CountDownLatch joining = new CountDownLatch(0);
@@ -52,7 +53,7 @@ public final class HttpTarget implements Target {
         this.clock = clock;
         this.runId = runId;
         for (int number = 0; number < readers; number++) {
-            this.readers.add(new Reader(number, clock, this::fit));
+            this.readers.add(new Reader(number, clock, () -> joining.countDown()));
         }
     }
 
@@ -63,12 +64,13 @@ public final class HttpTarget implements Target {
             wire[id] = endpoint.bytes(requests.get(id), runId + "-" + id);
         }
         openedLate.set(0);
-        idle.removeIf(connection -> !connection.isOpen());
-        int missing = Math.min(Math.min(maxDueWithin(requests, WINDOW_NANOS), maxAtOnce), MAX_PREOPENED) - idle.size();
+        int idle = readers.stream().mapToInt(Reader::idle).sum();
+        int missing = Math.min(Math.min(maxDueWithin(requests, WINDOW_NANOS), maxAtOnce), MAX_PREOPENED) - idle;
         if (missing > 0) {
             joining = new CountDownLatch(missing);
             for (int i = 0; i < missing; i++) {
-                register(open());
+                Reader reader = readers.get(i % readers.size());
+                reader.add(open(reader));
             }
             await(joining);
         }
@@ -95,17 +97,7 @@ public final class HttpTarget implements Target {
         }
     }
 
-    /** Adds an idle connection. The last one used is reused first: its buffers are warm. */
-    private void fit(Connection connection) {
-        idle.push(connection);
-        joining.countDown();
-    }
-
-    private void register(Connection connection) {
-        readers.get(opened.getAndIncrement() % readers.size()).add(connection);
-    }
-
-    private Connection open() {
+    private Connection open(Reader reader) {
         if (address.isUnresolved()) {
             throw new BadInput("--base-url: unknown host " + address.getHostString());
         }
@@ -113,7 +105,8 @@ public final class HttpTarget implements Target {
             SocketChannel channel = SocketChannel.open(address);
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             channel.configureBlocking(false);
-            return new Connection(channel);
+            opened.getAndIncrement();
+            return new Connection(channel, reader);
         } catch (IOException e) {
             if (String.valueOf(e.getMessage()).contains("Too many open files")) {
                 throw new BadInput(
@@ -142,8 +135,13 @@ public final class HttpTarget implements Target {
     }
 
     private void send(Connection connection, Call call, Consumer<Call> ended) {
+        Reader reader = connection.reader();
+        reader.callBegins();
         try {
-            connection.send(ByteBuffer.wrap(wire[call.id]), call, ended);
+            connection.send(ByteBuffer.wrap(wire[call.id]), call, over -> {
+                reader.callEnds();
+                ended.accept(over);
+            });
         } catch (IOException e) {
             call.unanswered = true;
             connection.abort("the request could not be written: " + e.getMessage(), clock.nanos());
@@ -160,10 +158,7 @@ public final class HttpTarget implements Target {
             call.error = "";
             call.resent = true;
             try {
-                Connection fresh = open();
-                fresh.reserve();
-                register(fresh);
-                send(fresh, call, ended);
+                send(openReserved(), call, ended);
             } catch (BadInput refused) {
                 call.fail("the server closed the connection, and " + refused.getMessage());
                 ended.accept(call);
@@ -195,23 +190,30 @@ public final class HttpTarget implements Target {
         return steps;
     }
 
+    /** Takes a connection of the reader with the fewest calls; opens one if none is idle. */
     private @Nullable Connection take() {
-        Connection next = idle.poll();
-        while (next != null && !next.isOpen()) {
-            next = idle.poll();
-        }
-        if (next != null) {
-            return next;
+        Optional<Connection> idle = readers.stream()
+                .sorted(Comparator.comparingInt(Reader::calls))
+                .flatMap(reader -> reader.pollIdle().stream())
+                .findFirst();
+        if (idle.isPresent()) {
+            return idle.get();
         }
         openedLate.incrementAndGet();
         try {
-            Connection late = open();
-            late.reserve();
-            register(late);
-            return late;
+            return openReserved();
         } catch (BadInput refused) {
             return null;
         }
+    }
+
+    private Connection openReserved() {
+        Reader reader =
+                readers.stream().min(Comparator.comparingInt(Reader::calls)).orElseThrow();
+        Connection connection = open(reader);
+        connection.reserve();
+        reader.add(connection);
+        return connection;
     }
 
     @Override
@@ -232,6 +234,11 @@ public final class HttpTarget implements Target {
     @Override
     public int openedLate() {
         return openedLate.get();
+    }
+
+    /** Returns the number of calls of each reader. */
+    List<Integer> callsByReader() {
+        return readers.stream().map(Reader::calls).toList();
     }
 
     @Override

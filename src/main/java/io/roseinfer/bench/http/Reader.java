@@ -7,9 +7,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.util.Deque;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /** A thread that reads many connections and timestamps data before parsing it. */
@@ -19,7 +22,9 @@ final class Reader implements AutoCloseable {
 
     private final Selector selector;
     private final Clock clock;
-    private final Consumer<Connection> fit;
+    private final Runnable joined;
+    private final Deque<Connection> idle = new ConcurrentLinkedDeque<>();
+    private final AtomicInteger calls = new AtomicInteger();
     private final Queue<Connection> joining = new ConcurrentLinkedQueue<>();
     private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
     private volatile long lastNanos;
@@ -30,11 +35,11 @@ final class Reader implements AutoCloseable {
     /**
      * Starts the thread.
      *
-     * @param fit receives connections that can carry another call
+     * @param joined called after a connection was added that is not reserved
      */
-    Reader(int number, Clock clock, Consumer<Connection> fit) {
+    Reader(int number, Clock clock, Runnable joined) {
         this.clock = clock;
-        this.fit = fit;
+        this.joined = joined;
         this.lastNanos = clock.nanos();
         try {
             selector = Selector.open();
@@ -61,6 +66,39 @@ final class Reader implements AutoCloseable {
     void add(Connection connection) {
         joining.add(connection);
         selector.wakeup();
+    }
+
+    /** Adds an idle connection. */
+    void addIdle(Connection connection) {
+        idle.push(connection);
+    }
+
+    /** Takes an idle connection. The last one used is reused first: its buffers are warm. */
+    Optional<Connection> pollIdle() {
+        Connection next = idle.poll();
+        while (next != null && !next.isOpen()) {
+            next = idle.poll();
+        }
+        return Optional.ofNullable(next);
+    }
+
+    /** Returns the number of idle connections. */
+    int idle() {
+        idle.removeIf(connection -> !connection.isOpen());
+        return idle.size();
+    }
+
+    /** Returns the number of calls on its connections. */
+    int calls() {
+        return calls.get();
+    }
+
+    void callBegins() {
+        calls.incrementAndGet();
+    }
+
+    void callEnds() {
+        calls.decrementAndGet();
     }
 
     /** Fails all calls with a reason. */
@@ -99,7 +137,8 @@ final class Reader implements AutoCloseable {
         for (Connection next = joining.poll(); next != null; next = joining.poll()) {
             if (next.isOpen()) {
                 if (next.registered(next.channel().register(selector, SelectionKey.OP_READ, next))) {
-                    fit.accept(next);
+                    addIdle(next);
+                    joined.run();
                 }
             }
         }
@@ -127,7 +166,7 @@ final class Reader implements AutoCloseable {
         if (count < 0) {
             connection.ended(nanos);
         } else if (count > 0) {
-            connection.received(buffer.array(), count, nanos, fit);
+            connection.received(buffer.array(), count, nanos);
         }
     }
 }

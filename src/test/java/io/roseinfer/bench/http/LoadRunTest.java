@@ -12,6 +12,7 @@ import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.load.RandomPrompts;
 import io.roseinfer.engine.Prompt;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -39,9 +40,32 @@ class LoadRunTest {
         return OfferedLoad.of(new RandomPrompts(prompt, output, 0, 0, 256, 0).requests(requests), BURST);
     }
 
+    private static boolean neverAnswer(int number, OutputStream out) throws IOException {
+        try {
+            new CountDownLatch(1).await();
+            return false;
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
     private static LoadResult run(FakeServer server, OfferedLoad load, int maxConcurrency) {
         try (HttpTarget target = new HttpTarget(server.endpoint(), 2, CLOCK, "test")) {
             return new LoadRun(target, maxConcurrency, Duration.ofSeconds(30), CLOCK, AT_ONCE).run(load);
+        }
+    }
+
+    @Test
+    void the_readers_have_equally_many_calls_also_with_more_connections_than_calls() throws IOException {
+        try (FakeServer server = new FakeServer(LoadRunTest::neverAnswer);
+                HttpTarget target = new HttpTarget(server.endpoint(), 4, CLOCK, "test")) {
+            List<OfferedRequest> requests = load(64, 3, 1).requests();
+            target.prepare(requests, LoadRun.UNBOUNDED);
+            for (int i = 0; i < 16; i++) {
+                target.send(new Call(i, requests.get(i)), call -> {});
+            }
+            assertThat(target.callsByReader()).containsExactly(4, 4, 4, 4);
+            assertThat(target.openedLate()).isZero();
         }
     }
 
@@ -290,23 +314,12 @@ class LoadRunTest {
 
     @Test
     void silent_server_times_out() throws IOException {
-        CountDownLatch never = new CountDownLatch(1);
-        FakeServer.Script silent = (number, out) -> {
-            try {
-                never.await();
-            } catch (InterruptedException e) {
-                throw new IOException(e);
-            }
-            return false;
-        };
-        try (FakeServer server = new FakeServer(silent);
+        try (FakeServer server = new FakeServer(LoadRunTest::neverAnswer);
                 HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
             LoadResult result = new LoadRun(target, 2, Duration.ofMillis(1), CLOCK, AT_ONCE).run(load(2, 7, 4));
             assertThat(result.calls())
                     .allSatisfy(call -> assertThat(call.error())
                             .hasValueSatisfying(why -> assertThat(why).startsWith("nothing arrived for")));
-        } finally {
-            never.countDown();
         }
     }
 
