@@ -14,6 +14,7 @@ import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.RequestOptions;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
@@ -86,6 +87,7 @@ class NullArgumentsTest {
         put(int[].class, new int[] {1});
         put(Object.class, "a tag");
         put(Map.class, Map.of());
+        put(Grammar.class, Grammar.jsonObject());
         put(List.class, List.of());
         put(Optional.class, Optional.empty());
         put(OptionalLong.class, OptionalLong.empty());

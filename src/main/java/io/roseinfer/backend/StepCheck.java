@@ -1,8 +1,8 @@
 package io.roseinfer.backend;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.base.TokenMask;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.sampling.TokenMask;
 
 /**
  * Checks a step's indices against model and KV pool before a device uses them; every runner does so at submission. A failure is a bug in

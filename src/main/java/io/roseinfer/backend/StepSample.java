@@ -1,9 +1,9 @@
 package io.roseinfer.backend;
 
+import io.roseinfer.base.TokenMask;
 import io.roseinfer.sampling.SampleInputs;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.TokenHistory;
-import io.roseinfer.sampling.TokenMask;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -9,6 +9,7 @@
  *       keys, trailing tokens and deep nesting. <li>{@link io.roseinfer.base.Limits}: limits on external input.
  *       <li>{@link io.roseinfer.base.Quoted} and {@link io.roseinfer.base.FileFailure}: messages with external text and
  *       paths, and file errors. <li>{@link io.roseinfer.base.WorkCounter}: counted work that an interrupt cancels.
+ *       <li>{@link io.roseinfer.base.TokenMask}: a set of token ids, made by grammars and used by samplers.
  *       <li>{@link io.roseinfer.base.Utf16}: validation of strings as Unicode.
  *       <li>{@link io.roseinfer.base.MachineClock}: identifies the machine whose clock a time comes from.
  *       <li>{@link io.roseinfer.base.SpellingSuggestion}: suggestions for misspelled words.

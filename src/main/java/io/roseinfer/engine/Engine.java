@@ -10,6 +10,9 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.grammar.CompiledGrammar;
+import io.roseinfer.grammar.Grammar;
+import io.roseinfer.grammar.GrammarLimits;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.JfrRecorder;
@@ -52,6 +55,8 @@ public final class Engine implements AutoCloseable {
     private final RequestObserver requests;
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
+    private final Optional<GrammarCompiler> grammars;
+    private final MaskWorkers maskWorkers;
     private final AtomicLong nextId = new AtomicLong();
     private final Object closing = new Object();
     private volatile boolean closed;
@@ -73,7 +78,8 @@ public final class Engine implements AutoCloseable {
                 .map(runner -> EngineLimits.pool(runner, options))
                 .min(Comparator.comparingInt(KvGeometry::blocks))
                 .orElseThrow();
-        this.tokenizeWorkers = new TokenizeWorkers(options.tokenizeWorkers(), this::tokenizeOnWorker);
+        this.tokenizeWorkers = new TokenizeWorkers(Math.max(1, options.tokenizeWorkers()), this::tokenizeOnWorker);
+        this.grammars = tokenizer.map(words -> new GrammarCompiler(words, spec(), GrammarLimits.DEFAULT, clock));
         this.logs = runners.stream()
                 .map(runner -> new StepLog(options.stepHistory()))
                 .toList();
@@ -82,6 +88,8 @@ public final class Engine implements AutoCloseable {
                 .and(others)
                 .and(Observers.ofStepsOfEach(logs::get));
         this.requests = all.requests();
+        this.maskWorkers =
+                new MaskWorkers(MaskWorkers.count(Runtime.getRuntime().availableProcessors()), clock, requests);
         this.manager = new SchedulerManager(runners, options, routing, clock, all, tokenizeWorkers);
     }
 
@@ -162,7 +170,6 @@ public final class Engine implements AutoCloseable {
 
     private void start() {
         try {
-            tokenizeWorkers.start();
             manager.start();
         } catch (RuntimeException | Error e) {
             manager.endTokenizing();
@@ -232,10 +239,10 @@ public final class Engine implements AutoCloseable {
             throw e;
         }
         try {
-            if (tokenizeWorkers.isEmpty() || request.prompt() instanceof Prompt.Tokens) {
-                tokenizeAndSubmit(live);
-            } else {
+            if (usesWorker(request)) {
                 manager.tokenize(live);
+            } else {
+                tokenizeAndSubmit(live);
             }
         } catch (RuntimeException | Error e) {
             // A request that was admitted or has ended reports the failure only through its stream.
@@ -244,6 +251,12 @@ public final class Engine implements AutoCloseable {
             }
         }
         return stream;
+    }
+
+    /** Returns whether a worker prepares the request: it compiles grammars and, if the options ask for it, tokenizes. */
+    private boolean usesWorker(GenerationRequest request) {
+        return request.constraints().grammar().isPresent()
+                || (options.tokenizeWorkers() > 0 && request.prompt() instanceof Prompt.Text);
     }
 
     private LiveRequest newRequest(GenerationRequest request, LogitConstraints constraints) {
@@ -287,6 +300,9 @@ public final class Engine implements AutoCloseable {
         if (!request.constraints().badWords().isEmpty()) {
             throw new BadInput("the model has no tokenizer, so bad_words have no tokens; leave them out");
         }
+        if (request.constraints().grammar().isPresent()) {
+            throw new BadInput("the model has no tokenizer, so a grammar has no tokens; leave it out");
+        }
     }
 
     /** Tokenizes on a worker thread; a failure becomes the request's outcome. */
@@ -313,10 +329,20 @@ public final class Engine implements AutoCloseable {
     private void tokenizeAndSubmit(LiveRequest live) {
         int[] ids = tokenize(live.request());
         if (!live.hasEnded()) {
+            live.request().constraints().grammar().ifPresent(grammar -> compile(grammar, live));
             live.tokenized(ids.length, clock.nanos());
             requests.tokenized(live);
             manager.submit(live, ids);
         }
+    }
+
+    private void compile(Grammar grammar, LiveRequest live) {
+        long startNanos = clock.nanos();
+        CompiledGrammar compiled = grammars.orElseThrow().compile(grammar);
+        live.setMasks(new GrammarMasks(new GrammarMasks.Terms(
+                live, compiled, live.endTokens(spec()), live.constraints().allowed(), maskWorkers)));
+        maskWorkers.start();
+        requests.grammarCompiled(live, clock.nanos() - startNanos);
     }
 
     private int[] tokenize(GenerationRequest request) {
@@ -426,6 +452,7 @@ public final class Engine implements AutoCloseable {
     public void close() {
         requireWaitable();
         manager.close();
+        maskWorkers.stop();
         synchronized (closing) {
             if (!closed) {
                 closed = true;

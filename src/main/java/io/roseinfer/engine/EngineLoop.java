@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
@@ -28,7 +29,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine's main loop. An iteration ends cancelled and expired requests, launches steps, delivers the previous
+ * The engine's main loop. An iteration ends cancelled and expired requests, awaits masks, launches steps, delivers the previous
  * step's tokens while the device works, and awaits the oldest step. {@link Replica} runs the loop on a thread; tests
  * call {@link #doWork} directly. Only {@link #cancel} may be called from other threads.
  */
@@ -51,12 +52,16 @@ final class EngineLoop {
     private final List<LiveRequest> admitted = new ArrayList<>();
 
     private final Deadlines deadlines = new Deadlines();
+    private final MaskSignals masks = new MaskSignals();
 
     @SuppressWarnings("UnnecessaryLambda") // a method reference would be allocated in each iteration
     private final Consumer<LiveRequest> onDue = due -> end(due, FinishReason.DEADLINE);
 
     /** Number of shared requests that this iteration may still admit. */
     private int remainingShare;
+
+    /** Whether the iteration before this one found nothing to launch. */
+    private boolean isIdle;
 
     private long iterationNanos;
     private @Nullable Flight undelivered;
@@ -100,6 +105,9 @@ final class EngineLoop {
         LiveRequest request = InFlight.requestOf(sequence);
         live.add(request);
         admitted.add(request);
+        if (sequence.masks() instanceof GrammarMasks own) {
+            own.reportTo(masks);
+        }
         inFlight.unwatch(request);
         deadlines.add(request);
         if (request.isCancelled()) {
@@ -152,6 +160,8 @@ final class EngineLoop {
         iterationNanos = clock.nanos();
         inFlight.expireUntil(iterationNanos);
         deadlines.expireUntil(iterationNanos, onDue);
+        awaitMasks();
+        endByGrammar();
         launchSteps();
         deliver();
         if (pipeline.inFlight() > 0) {
@@ -159,7 +169,34 @@ final class EngineLoop {
         }
     }
 
+    /** Delays the next step for masks that are almost ready; nothing is delayed while the device works. */
+    private void awaitMasks() {
+        if (pipeline.inFlight() == 0 && masks.arePending()) {
+            deliver();
+            masks.await(isIdle);
+        }
+    }
+
+    private void endByGrammar() {
+        for (LiveRequest request = masks.pollEnded(); request != null; request = masks.pollEnded()) {
+            if (live.contains(request)) {
+                endByGrammar(request, request.sequence().orElseThrow());
+            }
+        }
+    }
+
+    private void endByGrammar(LiveRequest request, Sequence sequence) {
+        Optional<RoseException> failure = ((GrammarMasks) sequence.masks()).failure();
+        if (failure.isEmpty()) {
+            scheduler.end(sequence, FinishReason.STOP);
+        } else if (sequence.finishReason().isEmpty()) {
+            scheduler.discard(sequence);
+            finish(request, RequestOutcome.failed(failure.get()), iterationNanos);
+        }
+    }
+
     private void launchSteps() {
+        isIdle = pipeline.inFlight() == 0;
         while (pipeline.hasCapacity()) {
             Flight flight = pipeline.plan(remainingShare);
             if (flight.isEmpty()) {
@@ -167,6 +204,7 @@ final class EngineLoop {
             }
             recordAdmissions();
             pipeline.launch();
+            isIdle = false;
         }
     }
 

@@ -34,6 +34,7 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
         if (plan.sample(row) != StepPlan.NO_SAMPLE) {
             inputs.sample(inputs.tokens() - 1, sequence.sampling());
             sequence.constraints().apply(sequence, end, inputs);
+            sequence.masks().apply(inputs);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenConstraints;
 import java.time.Duration;
@@ -231,6 +232,19 @@ public record GenerationRequest(
      */
     public GenerationRequest withBadWords(String... words) {
         return withConstraints(constraints.withBadWords(Arrays.asList(Objects.requireNonNull(words, "words"))));
+    }
+
+    /**
+     * Returns a copy whose completion is a text of a grammar, such as {@code Grammar.jsonSchema(schema)}.
+     *
+     * <p>The completion ends with {@code STOP} when nothing may follow, or where the text may end if the model samples
+     * an end-of-text token; these and the request's stop tokens are not sampled elsewhere. If the maximum of new tokens
+     * is reached first, it ends with {@code LENGTH} and the text is only the beginning of one. A stop string still cuts
+     * the text. {@link Engine#submit} needs a tokenizer, and compiles the grammar on another thread: the stream, or
+     * {@link Engine#generate}, throws {@link BadInput} if that exceeds a limit, which the message names.
+     */
+    public GenerationRequest withGrammar(Grammar value) {
+        return withConstraints(constraints.withGrammar(Optional.of(Objects.requireNonNull(value, "grammar"))));
     }
 
     private GenerationRequest withOptions(RequestOptions value) {

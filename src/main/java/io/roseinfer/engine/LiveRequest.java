@@ -10,6 +10,7 @@ import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.sampling.LogitConstraints;
+import io.roseinfer.sampling.MaskSource;
 import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
@@ -72,6 +73,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.TOKENIZING);
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private LogitConstraints constraints = LogitConstraints.NONE;
+    private MaskSource masks = MaskSource.NONE;
     private @Nullable CloseAction streamAction;
     private volatile @Nullable Sequence sequence;
     private int promptTokens;
@@ -117,6 +119,15 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     LiveRequest setConstraints(LogitConstraints own) {
         constraints = own;
         return this;
+    }
+
+    LogitConstraints constraints() {
+        return constraints;
+    }
+
+    /** Sets the masks of its samples; called before it is submitted. */
+    void setMasks(MaskSource source) {
+        masks = source;
     }
 
     GenerationRequest request() {
@@ -259,8 +270,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     /** Creates the sequence of a prompt. */
     Sequence newSequence(int[] prompt, ModelSpec spec) {
-        int[] model = request.ignoreEndOfText() ? new int[0] : ids(spec.endOfText());
-        int[] own = ids(request.stopTokens());
         Sequence made = new Sequence(
                 id,
                 this,
@@ -268,8 +277,17 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
                 EngineLimits.maxLength(prompt.length, request.maxNewTokens(), spec),
                 request.sampling(),
                 seed,
-                IntStream.concat(Arrays.stream(model), Arrays.stream(own)).toArray());
-        return made.setPriorityAndTag(priority(), tag()).setConstraints(constraints);
+                endTokens(spec));
+        return made.setPriorityAndTag(priority(), tag())
+                .setConstraints(constraints)
+                .setMasks(masks);
+    }
+
+    /** Returns the tokens that end the completion: the model's, unless they are ignored, and the request's own. */
+    int[] endTokens(ModelSpec spec) {
+        int[] model = request.ignoreEndOfText() ? new int[0] : ids(spec.endOfText());
+        int[] own = ids(request.stopTokens());
+        return IntStream.concat(Arrays.stream(model), Arrays.stream(own)).toArray();
     }
 
     private static int[] ids(Collection<Integer> tokens) {

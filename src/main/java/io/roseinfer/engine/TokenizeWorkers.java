@@ -7,14 +7,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that tokenize prompts outside the submit call. Their queue is bounded by the requests in flight. A request
- * that is cancelled or expires is removed immediately, and its tokenizer is interrupted.
+ * Threads that tokenize prompts and compile grammars outside the submit call. They start with the first request. Their
+ * queue is bounded by the requests in flight. A request that is cancelled or expires is removed immediately, and its
+ * tokenizer is interrupted.
  */
 final class TokenizeWorkers {
     private final Consumer<LiveRequest> work;
     private final Thread[] threads;
     private final @Nullable LiveRequest[] running;
     private final LinkedHashSet<LiveRequest> waiting = new LinkedHashSet<>();
+    private boolean started;
     private boolean stopped;
 
     /**
@@ -34,14 +36,11 @@ final class TokenizeWorkers {
         }
     }
 
-    void start() {
+    private void start() {
+        started = true;
         for (Thread thread : threads) {
             thread.start();
         }
-    }
-
-    boolean isEmpty() {
-        return threads.length == 0;
     }
 
     /**
@@ -52,6 +51,9 @@ final class TokenizeWorkers {
     synchronized void submit(LiveRequest request) {
         if (stopped) {
             throw new EngineStopped("the engine is closed; open another one");
+        }
+        if (!started) {
+            start();
         }
         waiting.add(request);
         notify();

@@ -2,6 +2,7 @@ package io.roseinfer.grammar;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.TokenMask;
 
 /**
  * A grammar compiled for a vocabulary. Parser states and masks are computed when a cursor needs them, and cached for all
@@ -55,9 +56,9 @@ public final class CompiledGrammar {
         return new GrammarCursor(table, classes, trie, new MaskBuilder(table, regexes, classes, trie, plainBytes));
     }
 
-    /** Returns the number of 64-bit words of a mask. */
-    public int maskWords() {
-        return trie.maskWords();
+    /** Returns a mask over the vocabulary that allows no token. */
+    public TokenMask newMask() {
+        return trie.newMask();
     }
 
     /** Returns the approximate size of the caches, in bytes. */

@@ -108,6 +108,26 @@ public record Grammar(String start, Map<String, Expression> rules) {
         return LarkParser.parse(text);
     }
 
+    /**
+     * Returns the grammar of texts that end their first {@code trigger} and go on with a text of this grammar; for
+     * example, JSON after {@code </think>}. Before the trigger any text is allowed, but no special token.
+     *
+     * @throws BadInput if the trigger is empty or has an unpaired surrogate
+     */
+    public Grammar after(String trigger) {
+        BadInput.require(!trigger.isEmpty(), "the number of characters of a trigger", 0, "at least 1");
+        BadInput.require(
+                Utf16.unpairedSurrogate(trigger) < 0, "a trigger", Quoted.name(trigger), "without unpaired surrogates");
+        Regex literal = Regex.literal(trigger);
+        Regex before = Regex.not(Regex.concat(Regex.ANY_TEXT, literal, Regex.ANY_TEXT));
+        String name = start + " after a trigger";
+        Map<String, Expression> extended = new LinkedHashMap<>(rules);
+        extended.put(
+                name,
+                Expression.sequence(Expression.terminal(Regex.concat(before, literal)), Expression.reference(start)));
+        return new Grammar(name, extended);
+    }
+
     private static void requireDefined(Expression expression, Map<String, Expression> rules) {
         switch (expression) {
             case Expression.Terminal _, Expression.TokenReference _ -> {}

@@ -1,11 +1,12 @@
 package io.roseinfer.grammar;
 
+import io.roseinfer.base.TokenMask;
 import java.util.Arrays;
 
 /**
  * A position in a text of a grammar: the tokens so far, and which may come next. For one thread at a time.
  *
- * <p>The end-of-text token is not part of masks: it is allowed if {@link #isAccepting}. A mask has no bit if no token of
+ * <p>The end-of-text token is not part of masks: it is allowed if {@link #isAccepting}. A mask is empty if no token of
  * the vocabulary fits, which is possible only if it lacks tokens for single bytes.
  */
 public final class GrammarCursor {
@@ -35,22 +36,13 @@ public final class GrammarCursor {
     }
 
     /**
-     * Writes the set of tokens that may come next. Allocates nothing if a cursor of the grammar has been in this state.
+     * Makes a mask allow exactly the tokens that may come next. Allocates nothing if a cursor of the grammar has been in
+     * this state.
      *
-     * @param words receives one bit per token id, the lowest bit of the first word for id 0
-     * @throws IllegalArgumentException unless there are {@link CompiledGrammar#maskWords} words
+     * @param mask over the vocabulary
      */
-    public void mask(long[] words) {
-        if (words.length != trie.maskWords()) {
-            throw new IllegalArgumentException(
-                    "the mask has " + words.length + " words; it must have " + trie.maskWords());
-        }
-        masks.mask(state()).write(words);
-    }
-
-    /** Returns the only token that may come next, or -1 if there are none or several, or the text may end. */
-    public int forcedToken() {
-        return isAccepting() ? -1 : masks.mask(state()).only();
+    public void mask(TokenMask mask) {
+        masks.mask(state()).writeTo(mask);
     }
 
     /**
@@ -102,48 +94,5 @@ public final class GrammarCursor {
         }
         Arrays.fill(history, length - tokens + 1, length + 1, null);
         length -= tokens;
-    }
-
-    /**
-     * Finds the bytes that must follow, up to a choice, a special token or a possible end.
-     *
-     * @param bytes receives them
-     * @return their number, at most the array's length
-     */
-    public int forcedBytes(byte[] bytes) {
-        ParseState at = state();
-        int count = 0;
-        while (count < bytes.length) {
-            int only = forced(at);
-            if (only < 0) {
-                break;
-            }
-            bytes[count++] = (byte) only;
-            at = table.next(at, classes.of((byte) only));
-        }
-        return count;
-    }
-
-    private int forced(ParseState at) {
-        if (at.forced == ParseState.UNKNOWN) {
-            at.forced = computeForced(at);
-        }
-        return at.forced;
-    }
-
-    private int computeForced(ParseState at) {
-        if (at.isAccepting() || at.tokens().length > 0) {
-            return -1;
-        }
-        int only = -1;
-        for (int i = 0; i < classes.count(); i++) {
-            if (table.next(at, i) != table.dead()) {
-                if (only >= 0 || classes.size(i) > 1) {
-                    return -1;
-                }
-                only = classes.representative(i);
-            }
-        }
-        return only;
     }
 }

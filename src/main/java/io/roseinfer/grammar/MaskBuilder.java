@@ -1,5 +1,6 @@
 package io.roseinfer.grammar;
 
+import io.roseinfer.base.TokenMask;
 import io.roseinfer.grammar.ParseState.Scan;
 import io.roseinfer.grammar.ParseState.TokenScan;
 import java.util.ArrayList;
@@ -53,19 +54,19 @@ final class MaskBuilder {
     }
 
     /** Returns the mask of a state. */
-    TokenMask mask(ParseState state) {
-        TokenMask known = state.mask;
+    MaskParts mask(ParseState state) {
+        MaskParts known = state.mask;
         if (known != null) {
             return known;
         }
         count = 0;
         List<ByteRegex> wide = new ArrayList<>();
-        List<long[]> parts = new ArrayList<>();
+        List<TokenMask> parts = new ArrayList<>();
         for (Scan scan : state.scans()) {
             LexemeMask lexeme = lexemeMask(scan.rest());
             if (!lexeme.isNarrow() && !wide.contains(scan.rest())) {
                 wide.add(scan.rest());
-                parts.add(lexeme.words());
+                parts.add(lexeme.mask());
             }
         }
         if (wide.size() < state.scans().length) {
@@ -78,33 +79,33 @@ final class MaskBuilder {
         for (TokenScan scan : state.tokens()) {
             add(scan.token());
         }
-        TokenMask mask = finish(parts);
+        MaskParts mask = finish(parts);
         state.mask = mask;
         table.charge(mask.size());
         return mask;
     }
 
-    private TokenMask finish(List<long[]> parts) {
+    private MaskParts finish(List<TokenMask> parts) {
         int[] twins = trie.twins();
         int[] listed = Arrays.stream(tokens, 0, count)
-                .filter(token -> parts.stream().noneMatch(part -> TokenMask.has(part, token)))
+                .filter(token -> parts.stream().noneMatch(part -> part.allows(token)))
                 .distinct()
                 .toArray();
-        if (twins.length == 0 && 4L * listed.length <= 8L * trie.maskWords()) {
-            return new TokenMask(parts.toArray(long[][]::new), listed);
+        if (twins.length == 0 && 4L * listed.length <= trie.vocabulary().size() / 8) {
+            return new MaskParts(parts.toArray(TokenMask[]::new), listed);
         }
-        long[] own = new long[trie.maskWords()];
+        TokenMask own = trie.newMask();
         for (int token : listed) {
-            own[token >> 6] |= 1L << token;
+            own.allow(token);
         }
-        TokenMask.addTwins(own, twins);
-        if (Arrays.equals(own, new long[own.length])) {
-            return new TokenMask(parts.toArray(long[][]::new), new int[0]);
+        MaskParts.addTwins(own, twins);
+        if (own.isEmpty()) {
+            return new MaskParts(parts.toArray(TokenMask[]::new), new int[0]);
         }
-        List<long[]> all = new ArrayList<>(parts);
+        List<TokenMask> all = new ArrayList<>(parts);
         all.add(own);
-        table.charge(8L * own.length);
-        return new TokenMask(all.toArray(long[][]::new), new int[0]);
+        table.charge(own.vocabularySize() / 8);
+        return new MaskParts(all.toArray(TokenMask[]::new), new int[0]);
     }
 
     private void add(int token) {
@@ -172,24 +173,22 @@ final class MaskBuilder {
             return LexemeMask.NARROW;
         }
         PlainRun run = plainRun(lexeme);
-        long[] words = new long[trie.maskWords()];
+        TokenMask mask = trie.newMask();
         int[][] ends = new int[trees.length][];
         for (int i = 0; i < trees.length - 1; i++) {
             PlainSlice slice = trie.slices().get(i);
             ends[i] = new int[0];
             if (slice.max() <= run.all()) {
-                for (int j = 0; j < words.length; j++) {
-                    words[j] |= slice.mask()[j];
-                }
+                mask.or(slice.mask());
             } else if (slice.min() < run.dead() || run.firstEnd() < UNBOUNDED) {
-                ends[i] = walkLexeme(trees[i], lexeme, words);
+                ends[i] = walkLexeme(trees[i], lexeme, mask);
             }
         }
-        ends[trees.length - 1] = walkLexeme(trees[trees.length - 1], lexeme, words);
-        TokenMask.addTwins(words, trie.twins());
-        LexemeMask mask = new LexemeMask(words, ends);
-        table.charge(mask.size());
-        return mask;
+        ends[trees.length - 1] = walkLexeme(trees[trees.length - 1], lexeme, mask);
+        MaskParts.addTwins(mask, trie.twins());
+        LexemeMask made = new LexemeMask(mask, ends);
+        table.charge(made.size());
+        return made;
     }
 
     /** Returns whether all plain characters are allowed, or many, after which the lexeme does not end. */
@@ -284,8 +283,8 @@ final class MaskBuilder {
         return new PlainStep(after.toArray(ByteRegex[]::new), all);
     }
 
-    /** Sets the bits of tokens that are prefixes of a lexeme; returns the inner nodes where it may end. */
-    private int[] walkLexeme(FlatTrie tree, ByteRegex lexeme, long[] words) {
+    /** Allows the tokens that are prefixes of a lexeme; returns the inner nodes where it may end. */
+    private int[] walkLexeme(FlatTrie tree, ByteRegex lexeme, TokenMask mask) {
         ByteRegex none = regexes.none;
         int[] ends = new int[64];
         int endCount = 0;
@@ -302,7 +301,7 @@ final class MaskBuilder {
             rests[level + 1] = rest;
             int token = FlatTrie.token(label);
             if (token >= 0) {
-                words[token >> 6] |= 1L << token;
+                mask.allow(token);
             }
             if (rest.nullable && tree.end[node] > node + 1) {
                 if (endCount == ends.length) {

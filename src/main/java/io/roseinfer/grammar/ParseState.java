@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Fields that are not final are caches of immutable objects, read without a lock.
  */
 final class ParseState {
-    static final int UNKNOWN = -2;
-
     /** The rest of a lexeme and the item after it. */
     record Scan(ByteRegex rest, Item item) {}
 
@@ -27,10 +25,7 @@ final class ParseState {
     ParseState @Nullable [] next;
 
     @Nullable
-    TokenMask mask;
-
-    /** The only byte that may follow, -1 if there is none, or {@link #UNKNOWN}. */
-    int forced = UNKNOWN;
+    MaskParts mask;
 
     /**
      * Creates a state.

@@ -1,5 +1,6 @@
 package io.roseinfer.grammar;
 
+import io.roseinfer.base.TokenMask;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -77,13 +78,13 @@ public final class TokenTrie {
         return found >= 0 ? found : -found - 2;
     }
 
-    private long[] mask(int[] tokens) {
-        long[] words = new long[maskWords()];
+    private TokenMask mask(int[] tokens) {
+        TokenMask mask = newMask();
         for (int token : tokens) {
-            words[token >> 6] |= 1L << token;
+            mask.allow(token);
         }
-        TokenMask.addTwins(words, twins);
-        return words;
+        MaskParts.addTwins(mask, twins);
+        return mask;
     }
 
     /** Builds the prefix tree; takes about a second for 100,000 tokens. */
@@ -101,9 +102,9 @@ public final class TokenTrie {
         return vocabulary;
     }
 
-    /** Returns the number of 64-bit words of a mask. */
-    public int maskWords() {
-        return (vocabulary.size() + 63) / 64;
+    /** Returns a mask over the vocabulary that allows no token. */
+    TokenMask newMask() {
+        return new TokenMask(vocabulary.size());
     }
 
     /** Returns the length of the longest token in bytes. */

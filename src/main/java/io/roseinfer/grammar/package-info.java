@@ -1,7 +1,7 @@
 /**
  * Constrained decoding: a {@link io.roseinfer.grammar.Grammar} (context-free, its terminals regular languages) is
  * compiled against a model's vocabulary, and a {@link io.roseinfer.grammar.GrammarCursor} gives, before each token, the
- * mask of tokens that may come next.
+ * mask of tokens that may come next. {@code GenerationRequest.withGrammar} restricts a completion to a grammar's texts.
  *
  * <p>The language is exact: a token is allowed if and only if the text so far and the token's bytes are a prefix of a
  * text of the grammar. No maximal munch is applied where terminals overlap.

@@ -82,6 +82,19 @@ public final class Observers {
         }
 
         @Override
+        public void grammarCompiled(ObservedRequest request, long nanos) {
+            each.forEach(observer -> observer.grammarCompiled(request, nanos));
+        }
+
+        @Override
+        public void maskComputed(ObservedRequest request, long nanos) {
+            // Without a lambda, which would be allocated for each mask.
+            for (int i = 0; i < each.size(); i++) {
+                each.get(i).maskComputed(request, nanos);
+            }
+        }
+
+        @Override
         public void admitted(ObservedRequest request) {
             each.forEach(observer -> observer.admitted(request));
         }

@@ -26,6 +26,15 @@ public interface RequestObserver {
     /** The prompt has been tokenized. */
     default void tokenized(ObservedRequest request) {}
 
+    /**
+     * The request's grammar has been compiled, or found in the cache, and the first mask computed; on the tokenizer's
+     * thread, before {@link #tokenized}.
+     */
+    default void grammarCompiled(ObservedRequest request, long nanos) {}
+
+    /** A mask of the request's grammar has been computed, on a thread for masks. It may have ended meanwhile. */
+    default void maskComputed(ObservedRequest request, long nanos) {}
+
     /** The request is part of a step for the first time, on the engine's thread. */
     default void admitted(ObservedRequest request) {}
 

@@ -1,7 +1,9 @@
 package io.roseinfer.sampling;
 
+import io.roseinfer.base.TokenMask;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +50,11 @@ public final class LogitConstraints {
             count++;
         }
         this.badWords = badWords.stream().map(int[]::clone).toArray(int[][]::new);
+    }
+
+    /** Returns the only tokens that any sample may take; empty if it may take all. The mask must not be changed. */
+    public Optional<TokenMask> allowed() {
+        return Optional.ofNullable(allowed);
     }
 
     /** Returns the maximum biases of a sample. */

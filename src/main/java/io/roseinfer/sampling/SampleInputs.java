@@ -1,5 +1,6 @@
 package io.roseinfer.sampling;
 
+import io.roseinfer.base.TokenMask;
 import org.jspecify.annotations.Nullable;
 
 /** The inputs of one sample, except its logits. Read during {@link Sampler#sample} only. */

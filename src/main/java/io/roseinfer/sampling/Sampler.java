@@ -1,6 +1,7 @@
 package io.roseinfer.sampling;
 
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.base.TokenMask;
 import java.util.Arrays;
 
 /**

@@ -1,10 +1,12 @@
 package io.roseinfer.sampling;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.grammar.Grammar;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -18,9 +20,14 @@ import java.util.TreeMap;
  * @param logitBias value added to the logit of each of these token ids, -100 to 100; at most {@value #MAX_BIASES} ids
  * @param badWords texts that are not generated: the last token of a text is not sampled after its others; with and without a space before
  *     the text; at most {@value #MAX_BAD_WORDS}
+ * @param grammar the grammar of the completion's text; empty allows any text
  */
 public record TokenConstraints(
-        int minTokens, List<Integer> allowedTokens, SortedMap<Integer, Float> logitBias, List<String> badWords) {
+        int minTokens,
+        List<Integer> allowedTokens,
+        SortedMap<Integer, Float> logitBias,
+        List<String> badWords,
+        Optional<Grammar> grammar) {
     /** Maximum ids with a bias, as in the OpenAI API. */
     public static final int MAX_BIASES = 300;
 
@@ -31,13 +38,14 @@ public record TokenConstraints(
 
     /** No constraints. */
     public static final TokenConstraints NONE =
-            new TokenConstraints(0, List.of(), Collections.emptySortedMap(), List.of());
+            new TokenConstraints(0, List.of(), Collections.emptySortedMap(), List.of(), Optional.empty());
 
     public TokenConstraints {
         BadInput.require(minTokens >= 0, "min_tokens", minTokens, "0 or more");
         allowedTokens = List.copyOf(Objects.requireNonNull(allowedTokens, "allowedTokens"));
         logitBias = Collections.unmodifiableSortedMap(new TreeMap<>(Objects.requireNonNull(logitBias, "logitBias")));
         badWords = List.copyOf(Objects.requireNonNull(badWords, "badWords"));
+        Objects.requireNonNull(grammar, "grammar");
         allowedTokens.forEach(id -> requireId("allowed_token_ids", id));
         BadInput.require(
                 logitBias.size() <= MAX_BIASES, "token ids in logit_bias", logitBias.size(), "at most " + MAX_BIASES);
@@ -62,19 +70,23 @@ public record TokenConstraints(
     }
 
     public TokenConstraints withMinTokens(int value) {
-        return new TokenConstraints(value, allowedTokens, logitBias, badWords);
+        return new TokenConstraints(value, allowedTokens, logitBias, badWords, grammar);
     }
 
     public TokenConstraints withAllowedTokens(List<Integer> ids) {
-        return new TokenConstraints(minTokens, ids, logitBias, badWords);
+        return new TokenConstraints(minTokens, ids, logitBias, badWords, grammar);
     }
 
     public TokenConstraints withLogitBias(Map<Integer, Float> biases) {
-        return new TokenConstraints(minTokens, allowedTokens, new TreeMap<>(biases), badWords);
+        return new TokenConstraints(minTokens, allowedTokens, new TreeMap<>(biases), badWords, grammar);
     }
 
     public TokenConstraints withBadWords(List<String> words) {
-        return new TokenConstraints(minTokens, allowedTokens, logitBias, words);
+        return new TokenConstraints(minTokens, allowedTokens, logitBias, words, grammar);
+    }
+
+    public TokenConstraints withGrammar(Optional<Grammar> value) {
+        return new TokenConstraints(minTokens, allowedTokens, logitBias, badWords, value);
     }
 
     /** Returns the largest token id that it names, or -1 if it names none. */

@@ -173,7 +173,8 @@ public final class Scheduler {
     /** Fails if the step policy keeps leaving steps empty although there is work. */
     private void requireProgress(StepPlan plan, int maxShared) {
         boolean hasWork = hasWork() || (maxShared > 0 && waitingQueue.sharedCount() > 0);
-        emptyPlans = plan.isEmpty() && inFlight == 0 && hasWork ? emptyPlans + 1 : 0;
+        boolean isAvoidable = inFlight == 0 && hasWork && !planner.hasPostponed();
+        emptyPlans = plan.isEmpty() && isAvoidable ? emptyPlans + 1 : 0;
         if (emptyPlans == MAX_EMPTY_PLANS) {
             throw PolicyFailure.ofStep(
                     options.policies().step(),
@@ -283,6 +284,8 @@ public final class Scheduler {
             end(sequence, FinishReason.STOP);
         } else if (sequence.length() == sequence.maxLength()) {
             end(sequence, FinishReason.LENGTH);
+        } else {
+            sequence.masks().append(token);
         }
     }
 

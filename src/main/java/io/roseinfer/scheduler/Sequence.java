@@ -2,6 +2,7 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.sampling.LogitConstraints;
+import io.roseinfer.sampling.MaskSource;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -81,6 +82,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     private int priority;
     private Optional<Object> tag = Optional.empty();
     private LogitConstraints constraints = LogitConstraints.NONE;
+    private MaskSource masks = MaskSource.NONE;
     private @Nullable FinishReason finishReason;
 
     /**
@@ -132,6 +134,16 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return constraints;
     }
 
+    /** Sets the masks of its samples; must be called before it is added. Returns this sequence. */
+    public Sequence setMasks(MaskSource source) {
+        masks = source;
+        return this;
+    }
+
+    public MaskSource masks() {
+        return masks;
+    }
+
     /**
      * Returns a copy with nothing computed, for another scheduler than the one that admitted this sequence. It keeps
      * its arrival and its number of skips.
@@ -139,7 +151,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     public Sequence newAttempt() {
         Sequence again = new Sequence(id, owner, promptIds(), maxLength, sampling.params(), sampling.seed(), endOfText)
                 .setPriorityAndTag(priority, tag)
-                .setConstraints(constraints);
+                .setConstraints(constraints)
+                .setMasks(masks.restart());
         again.setArrival(arrival, arrivalStep);
         again.timesSkipped = timesSkipped;
         return again;
@@ -297,9 +310,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return pending > 0;
     }
 
-    /** Returns whether its next sample needs a token that only the device knows. */
-    boolean awaitsToken() {
-        return hasPending() && constraints.needsTokens();
+    /** Returns whether its next sample needs a token that only the device knows, or a mask that is not ready. */
+    boolean awaitsSampleInputs() {
+        return hasPending() ? constraints.needsTokens() || masks.needsTokens() : !masks.isReady();
     }
 
     /** Advances past the tokens of its row in a step. */

@@ -29,6 +29,7 @@ final class StepPlanner implements StepBuilder {
     private @Nullable StepPlan plan;
     private boolean decoded;
     private boolean prefilled;
+    private boolean postponed;
 
     /**
      * Creates a planner without a plan.
@@ -72,6 +73,12 @@ final class StepPlanner implements StepBuilder {
         maxShared = maxSharedAdmissions;
         decoded = false;
         prefilled = false;
+        postponed = false;
+    }
+
+    /** Returns whether the plan lacks a sequence whose mask was not ready, or whose last token was not known. */
+    boolean hasPostponed() {
+        return postponed;
     }
 
     private StepPlan current() {
@@ -121,7 +128,8 @@ final class StepPlanner implements StepBuilder {
             if (sequence == null || !isReady(sequence, plan)) {
                 return;
             }
-            if (sequence.awaitsToken()) {
+            if (sequence.awaitsSampleInputs()) {
+                postponed = true;
                 queues.decoding.rotate();
                 continue;
             }
@@ -189,8 +197,14 @@ final class StepPlanner implements StepBuilder {
                 && queues.active() < options.maxActiveRequests();
     }
 
-    /** Admits a waiting sequence if its tokens fit the budget and its blocks can be allocated. */
+    /**
+     * Admits a waiting sequence if its next sample can be taken, its tokens fit the budget and its blocks can be allocated.
+     */
     private boolean tryAdmit(Sequence sequence, StepPlan plan, int budget, boolean isFirst) {
+        if (sequence.awaitsSampleInputs()) {
+            postponed = true;
+            return false;
+        }
         int reused = sequence.reuse();
         sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
         int cost = sequence.plannedLength() - reused;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.StepDriver.Sampled;
 import io.roseinfer.backend.StepDriver.Sequence;
 import io.roseinfer.backend.StepOutputs.Status;
-import io.roseinfer.sampling.TokenMask;
+import io.roseinfer.base.TokenMask;
 import java.util.List;
 
 /** Checks a runner's masks and biases by the most likely tokens that it reports. */

@@ -3,12 +3,12 @@ package io.roseinfer.backend;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.base.TokenMask;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
-import io.roseinfer.sampling.TokenMask;
 import java.lang.foreign.Arena;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.TokenMask;
 import io.roseinfer.grammar.Expression.Repeat;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -61,13 +62,11 @@ class GrammarCursorTest {
     }
 
     private static List<Integer> allowed(CompiledGrammar compiled, GrammarCursor cursor) {
-        long[] words = new long[compiled.maskWords()];
-        cursor.mask(words);
+        TokenMask mask = compiled.newMask();
+        cursor.mask(mask);
         List<Integer> tokens = new ArrayList<>();
-        for (int i = 0; i < 64 * words.length; i++) {
-            if (TokenMask.has(words, i)) {
-                tokens.add(i);
-            }
+        for (int i = mask.nextAllowed(0); i != TokenMask.NONE; i = mask.nextAllowed(i + 1)) {
+            tokens.add(i);
         }
         return tokens;
     }
@@ -191,14 +190,14 @@ class GrammarCursorTest {
         GrammarLimits limits = new GrammarLimits(1000, 100_000, 1000, Long.MAX_VALUE);
         CompiledGrammar compiled = CompiledGrammar.compile(lists(), trie, limits, () -> 0);
         GrammarCursor cursor = compiled.newCursor();
-        long[] words = new long[compiled.maskWords()];
+        TokenMask mask = compiled.newMask();
         for (int i = 0; i < 3000; i++) {
-            cursor.mask(words);
+            cursor.mask(mask);
             assertThat(cursor.advance('[')).isTrue();
         }
         for (int i = 0; i < 3000; i++) {
-            cursor.mask(words);
-            assertThat(TokenMask.has(words, 257)).as("depth %d", 3000 - i).isEqualTo(3000 - i >= 3);
+            cursor.mask(mask);
+            assertThat(mask.allows(257)).as("depth %d", 3000 - i).isEqualTo(3000 - i >= 3);
             assertThat(cursor.advance(']')).isTrue();
         }
         assertThat(cursor.isDone()).isTrue();
@@ -230,25 +229,6 @@ class GrammarCursorTest {
         assertThat(cursor.advance(257)).isFalse();
         assertThat(allowed(compiled, cursor)).isEqualTo(before);
         assertThat(cursor.length()).isZero();
-    }
-
-    @Test
-    void forced_text_ends_at_a_choice() {
-        Grammar grammar = Grammar.of(Expression.sequence(
-                Expression.literal("{\"name\":"), Expression.terminal(STRING), Expression.literal(",\"é\":1}")));
-        CompiledGrammar compiled = compile(grammar, trie("{\""));
-        GrammarCursor cursor = compiled.newCursor();
-        byte[] bytes = new byte[20];
-        assertThat(cursor.forcedBytes(bytes)).isEqualTo(9);
-        assertThat(new String(bytes, 0, 9, StandardCharsets.UTF_8)).isEqualTo("{\"name\":\"");
-        assertThat(cursor.forcedToken()).as("{ or {\"").isEqualTo(-1);
-        assertThat(cursor.advance(256)).isTrue();
-        assertThat(cursor.forcedToken()).isEqualTo('n');
-        assertThat(read(cursor, "name\":\"a\"")).isTrue();
-        assertThat(cursor.forcedBytes(bytes)).isEqualTo(8);
-        assertThat(read(cursor, ",\"é\":1}")).isTrue();
-        assertThat(cursor.forcedBytes(bytes)).isZero();
-        assertThat(cursor.forcedToken()).isEqualTo(-1);
     }
 
     @Test
@@ -322,14 +302,14 @@ class GrammarCursorTest {
     void mask_of_a_known_state_allocates_nothing() {
         CompiledGrammar compiled = compile(lists(), trie("\",\"", "abc", "],["));
         GrammarCursor cursor = compiled.newCursor();
-        long[] words = new long[compiled.maskWords()];
+        TokenMask mask = compiled.newMask();
         byte[] text = "[\"abc\",[12,[]],\"d\"]".getBytes(StandardCharsets.UTF_8);
         com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         long least = Long.MAX_VALUE;
         for (int round = 0; round < 20; round++) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (byte value : text) {
-                cursor.mask(words);
+                cursor.mask(mask);
                 cursor.advance(value);
             }
             cursor.rollback(text.length);

@@ -4,12 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
-import java.nio.charset.StandardCharsets;
+import io.roseinfer.base.TokenMask;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Masks of random grammars equal what a slow recognizer says of every token. */
@@ -19,18 +18,6 @@ class MaskOracleTest {
     private static final int STATES = 25;
     private static final int MAX_BYTES = 16;
     private static final GrammarLimits SMALL_CACHES = new GrammarLimits(100_000, 300_000, 100_000, Long.MAX_VALUE);
-
-    /** Bytes and special tokens of which at least two may follow unless one byte must. */
-    private static final int[] CANDIDATES = IntStream.concat(
-                    unsigned("ab\"\\\n z10\u00e9\u00ea\u0128\u20ac\u0939\ud83d\ude00\ud83d\ude01\ud800\udc00"
-                            .getBytes(StandardCharsets.UTF_8)),
-                    IntStream.of(PrefixOracle.special(0), PrefixOracle.special(1)))
-            .distinct()
-            .toArray();
-
-    private static IntStream unsigned(byte[] bytes) {
-        return IntStream.range(0, bytes.length).map(i -> bytes[i] & 0xFF);
-    }
 
     private long states;
 
@@ -95,18 +82,18 @@ class MaskOracleTest {
             PrefixOracle oracle,
             List<Integer> text,
             List<Integer> allowed) {
-        long[] words = new long[compiled.maskWords()];
+        TokenMask mask = compiled.newMask();
         for (int round = 0; round < 2; round++) {
-            cursor.mask(words);
+            cursor.mask(mask);
             List<Integer> found = new ArrayList<>();
-            for (int token = 0; token < 64 * words.length; token++) {
-                if ((words[token >> 6] >>> token & 1) != 0) {
+            for (int token = 0; token < mask.vocabularySize(); token++) {
+                if (mask.allows(token)) {
                     found.add(token);
                 }
             }
             assertThat(found).as("seed %s", what).isEqualTo(allowed);
         }
-        for (int token = 0; token < 64 * words.length; token++) {
+        for (int token = 0; token < mask.vocabularySize(); token++) {
             boolean advanced = cursor.advance(token);
             assertThat(advanced).as("token %d, seed %s", token, what).isEqualTo(allowed.contains(token));
             cursor.rollback(advanced ? 1 : 0);
@@ -114,37 +101,6 @@ class MaskOracleTest {
         PrefixOracle.Reading reading =
                 oracle.new Reading(text.stream().mapToInt(i -> i).toArray());
         assertThat(cursor.isAccepting()).as("accepting, seed %s", what).isEqualTo(reading.isText());
-        assertThat(cursor.forcedToken())
-                .as("forced, seed %s", what)
-                .isEqualTo(allowed.size() == 1 && !cursor.isAccepting() ? allowed.getFirst() : -1);
-        checkForcedBytes(what, cursor, oracle, text);
-    }
-
-    private static void checkForcedBytes(String what, GrammarCursor cursor, PrefixOracle oracle, List<Integer> text) {
-        byte[] bytes = new byte[4];
-        int count = cursor.forcedBytes(bytes);
-        List<Integer> longer = new ArrayList<>(text);
-        for (int i = 0; i <= count; i++) {
-            List<Integer> follow = new ArrayList<>();
-            for (int symbol : CANDIDATES) {
-                longer.add(symbol);
-                if (oracle.new Reading(longer.stream().mapToInt(s -> s).toArray()).isPrefix()) {
-                    follow.add(symbol);
-                }
-                longer.removeLast();
-            }
-            boolean ends = oracle.new Reading(longer.stream().mapToInt(s -> s).toArray()).isText();
-            boolean isForced = follow.size() == 1 && follow.getFirst() < 256 && !ends;
-            if (i < count) {
-                assertThat(isForced).as("forced byte %d, seed %s", i, what).isTrue();
-                assertThat(follow).containsExactly(bytes[i] & 0xFF);
-                longer.add(follow.getFirst());
-            } else if (count < bytes.length) {
-                assertThat(isForced)
-                        .as("end of forced bytes %d, seed %s", i, what)
-                        .isFalse();
-            }
-        }
     }
 
     private static List<Integer> expected(TokenTrie trie, RandomGrammars.Known known, List<Integer> text) {

@@ -185,7 +185,8 @@ final class PrefixOracle {
 
         /** Returns the ends of texts of the expression that begin at an index, not to be changed. */
         private BitSet ends(Expression expression, int from) {
-            IdentityHashMap<Expression, @Nullable BitSet[]> memo = expression instanceof Expression.Terminal ? terminals : round;
+            IdentityHashMap<Expression, @Nullable BitSet[]> memo =
+                    expression instanceof Expression.Terminal ? terminals : round;
             @Nullable BitSet[] known = memo.computeIfAbsent(expression, _ -> new BitSet[text.length + 1]);
             if (known[from] == null) {
                 known[from] = computeEnds(expression, from);

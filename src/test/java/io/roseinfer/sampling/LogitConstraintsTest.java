@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.TokenMask;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -1,5 +1,6 @@
 package io.roseinfer.sampling;
 
+import io.roseinfer.base.TokenMask;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

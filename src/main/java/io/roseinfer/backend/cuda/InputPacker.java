@@ -3,10 +3,10 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cuda.SampleStructs.Request;
 import io.roseinfer.base.Check;
+import io.roseinfer.base.TokenMask;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
-import io.roseinfer.sampling.TokenMask;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

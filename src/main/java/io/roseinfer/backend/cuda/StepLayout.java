@@ -4,7 +4,7 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.sampling.TokenMask;
+import io.roseinfer.base.TokenMask;
 
 /**
  * Byte offsets of a step's input arrays in the upload buffer, fixed by three numbers so that a captured graph finds them. Arrays of

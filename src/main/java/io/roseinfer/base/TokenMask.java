@@ -1,14 +1,13 @@
-package io.roseinfer.sampling;
+package io.roseinfer.base;
 
-import io.roseinfer.base.Check;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Collection;
 
 /**
- * The tokens that a sample may take: a bit per token id, set if the token is allowed. Owned by the caller that requests the sample, which does not
- * change it until the step is awaited. Not thread-safe; allocates nothing after construction.
+ * A set of token ids: a bit per id, set if the token is allowed. A mask that a sample uses must not change until its
+ * step is awaited. Not thread-safe; allocates nothing after construction.
  */
 public final class TokenMask {
     /** Returned by {@link #nextAllowed} if no token is allowed. */
@@ -50,8 +49,40 @@ public final class TokenMask {
         Arrays.fill(words, 0);
     }
 
+    /** Allows exactly the tokens that another mask over the same vocabulary allows. */
+    public void set(TokenMask other) {
+        System.arraycopy(other.words, 0, words, 0, requireSameSize(other));
+    }
+
+    /** Allows also the tokens that another mask over the same vocabulary allows. */
+    public void or(TokenMask other) {
+        for (int i = requireSameSize(other) - 1; i >= 0; i--) {
+            words[i] |= other.words[i];
+        }
+    }
+
+    /** Forbids the tokens that another mask over the same vocabulary forbids. */
+    public void and(TokenMask other) {
+        for (int i = requireSameSize(other) - 1; i >= 0; i--) {
+            words[i] &= other.words[i];
+        }
+    }
+
+    private int requireSameSize(TokenMask other) {
+        Check.that(
+                other.vocabularySize == vocabularySize,
+                "a mask of %d tokens is combined with one of %d",
+                vocabularySize,
+                other.vocabularySize);
+        return words.length;
+    }
+
     public boolean allows(int token) {
         return (words[token / Long.SIZE] >>> token & 1) != 0;
+    }
+
+    public boolean isEmpty() {
+        return nextAllowed(0) == NONE;
     }
 
     /** Returns the first allowed token from {@code from} on, or {@link #NONE}. */
