@@ -67,7 +67,16 @@ public record Grammar(String start, Map<String, Expression> rules) {
      *     not supported
      */
     public static Grammar jsonSchema(String schema) {
-        return jsonSchema(JsonSchema.parse(schema));
+        return jsonSchema(schema, JsonSchema.DEFAULT_SPACE);
+    }
+
+    /**
+     * Returns the grammar of a schema; see {@link #jsonSchema(String)}.
+     *
+     * @param maxSpace the maximum white space between two tokens, in characters; 0 for compact JSON
+     */
+    public static Grammar jsonSchema(String schema, int maxSpace) {
+        return jsonSchema(JsonSchema.parse(schema), maxSpace);
     }
 
     /** Returns the grammar of a schema; see {@link #jsonSchema(String)}. */
@@ -126,6 +135,17 @@ public record Grammar(String start, Map<String, Expression> rules) {
                 name,
                 Expression.sequence(Expression.terminal(Regex.concat(before, literal)), Expression.reference(start)));
         return new Grammar(name, extended);
+    }
+
+    /**
+     * Returns the grammar of a text in GBNF or Lark, like vLLM: GBNF if a line has {@code ::=} outside comments.
+     *
+     * @throws BadInput like {@link #gbnf} and {@link #lark}
+     */
+    public static Grammar ebnf(String text) {
+        boolean isGbnf =
+                text.lines().anyMatch(line -> line.replaceFirst("(#|//).*", "").contains("::="));
+        return isGbnf ? gbnf(text) : lark(text);
     }
 
     private static void requireDefined(Expression expression, Map<String, Expression> rules) {

@@ -95,7 +95,7 @@ class BadRequestTest {
                 "logit_bias | {\"1\":200}",
                 "suffix | \"x\"",
                 "tools | [{}]",
-                "response_format | {\"type\":\"json_object\"}",
+                "response_format | {\"type\":\"xml\"}",
                 "min_tokens | 17",
                 "prompt_logprobs | 1",
                 "use_beam_search | true",

@@ -423,7 +423,7 @@ class ChatTest {
                 "{\"messages\":HELLO,\"max_completion_tokens\":0} § max_completion_tokens § 1",
                 "{\"messages\":HELLO,\"continue_final_message\":true,\"add_generation_prompt\":true} § continue_final_message § add_generation_prompt",
                 "{\"messages\":HELLO,\"echo\":true} § echo § not supported",
-                "{\"messages\":HELLO,\"response_format\":{\"type\":\"json_object\"}} § response_format § not supported"
+                "{\"messages\":HELLO,\"response_format\":{\"type\":\"xml\"}} § response_format § json_schema"
             })
     void wrong_field_is_named(String body, String param, String named) throws IOException {
         Answer answer = server.post("/v1/chat/completions", body.replace("HELLO", HELLO));

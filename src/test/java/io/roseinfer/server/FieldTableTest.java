@@ -24,7 +24,10 @@ class FieldTableTest {
             frequency_penalty 1 | repetition_penalty 1.1 | seed 1 | stop "zzz" | stop_token_ids [1] | ignore_eos true | stream true
             return_token_ids true | priority 1 | user "me" | truncate_prompt_tokens 5 | truncation_side "right" | request_id "r"
             return_tokens_as_token_ids true | stream_interval 2 | min_tokens 1 | best_of 1
-            logit_bias {"1":5} | allowed_token_ids [1, 2, 3, 4, 5, 6, 7, 8, 9] | bad_words ["a"]""";
+            logit_bias {"1":5} | allowed_token_ids [1, 2, 3, 4, 5, 6, 7, 8, 9] | bad_words ["a"]
+            response_format {"type":"json_object"} | structured_outputs {"regex":"a+"} | guided_json {"type":"integer"}
+            guided_regex "a+" | guided_choice ["a"] | guided_grammar "start: \\"a\\"" | grammar "root ::= \\"a\\""
+            json_schema {"type":"integer"}""";
 
     private static final String COMPLETION_ONLY = "logprobs 2 | echo true | add_special_tokens true";
 
@@ -35,8 +38,8 @@ class FieldTableTest {
 
     private static final String REFUSED = """
             suffix "x" | prompt_logprobs 1 | use_beam_search true
-            response_format {"type":"json_object"} | structured_outputs {"regex":"a"} | guided_json {"a":1} | guided_regex "a"
-            guided_choice ["a"] | guided_grammar "a" | grammar "root ::= a" | json_schema {"a":1} | regex "a" | ebnf "a"
+            guided_whitespace_pattern " " | regex "a" | ebnf "a" | response_format {"type":"xml"} | structured_outputs {"regex":"("}
+            guided_json [1] | guided_regex "(" | guided_choice [1] | guided_grammar "a" | grammar "root ::= a" | json_schema 1
             structural_tag {"a":1} | format "json" | options {"temperature":1} | cache_salt "x" | thinking_token_budget 5
             n_predict 5 | n_probs 5 | repeat_penalty 1.1 | typical_p 0.5 | tfs_z 0.5 | top_a 0.5 | top_n_sigma 1 | mirostat 2
             dynatemp_range 0.5 | dry_multiplier 0.8 | xtc_probability 0.5 | samplers ["top_k"] | num_beams 2

@@ -37,8 +37,6 @@ public sealed class CompletionReader permits ChatReader {
     private static final List<String> UNSUPPORTED = Stream.concat(
                     SamplingParams.UNSUPPORTED.keySet().stream(),
                     Stream.of(
-                            "grammar",
-                            "json_schema",
                             "regex",
                             "ebnf",
                             "structural_tag",
@@ -78,12 +76,7 @@ public sealed class CompletionReader permits ChatReader {
                             "prompt_logprobs",
                             "logprob_token_ids",
                             "use_beam_search",
-                            "response_format",
-                            "structured_outputs",
-                            "guided_json",
-                            "guided_regex",
-                            "guided_choice",
-                            "guided_grammar",
+                            "guided_whitespace_pattern",
                             "tools",
                             "prompt_embeds",
                             "repetition_detection",
@@ -96,7 +89,6 @@ public sealed class CompletionReader permits ChatReader {
 
     /** Default values of unsupported fields, in addition to null, false, zero and empty. */
     private static final Map<String, String> DEFAULTS = Map.ofEntries(
-            Map.entry("response_format", "{\"type\":\"text\"}"),
             Map.entry("modalities", "[\"text\"]"),
             Map.entry("tool_choice", "\"none\""),
             Map.entry("function_call", "\"none\""),
@@ -118,6 +110,7 @@ public sealed class CompletionReader permits ChatReader {
     private final Optional<Duration> maxTime;
     private final StopConditionReader ends;
     private final ConstraintReader constraints;
+    private final GrammarReader grammars;
 
     /**
      * Creates a reader for one model.
@@ -132,6 +125,7 @@ public sealed class CompletionReader permits ChatReader {
         this.maxTime = maxTime;
         this.ends = new StopConditionReader(spec, tokenizer);
         this.constraints = new ConstraintReader(ends, tokenizer);
+        this.grammars = new GrammarReader(tokenizer.isPresent());
     }
 
     /** Reads the fields of a body, and the related headers. */
@@ -294,7 +288,7 @@ public sealed class CompletionReader permits ChatReader {
                 .withPriority(fields.integer("priority", 0, Integer.MIN_VALUE, Integer.MAX_VALUE));
         OptionalLong seed = fields.integer("seed");
         GenerationRequest seeded = seed.isPresent() ? request.withSeed(seed.getAsLong()) : request;
-        GenerationRequest stopping = constraints.read(fields, ends.read(fields, seeded));
+        GenerationRequest stopping = grammars.read(fields, constraints.read(fields, ends.read(fields, seeded)));
         return timeout(timeoutSeconds).map(stopping::withTimeout).orElse(stopping);
     }
 

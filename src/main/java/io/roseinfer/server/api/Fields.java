@@ -57,6 +57,18 @@ public final class Fields {
         return new Fields(root);
     }
 
+    /**
+     * Returns the fields of a value, which must be an object.
+     *
+     * @param field its name in messages
+     */
+    static Fields of(String field, JsonNode value) {
+        if (!value.isObject()) {
+            throw wrong(field, value, "an object");
+        }
+        return new Fields(value);
+    }
+
     /** Returns the field, if it is present and not null. */
     public Optional<JsonNode> find(String field) {
         read.add(field);
@@ -177,12 +189,7 @@ public final class Fields {
 
     /** Returns the fields of an object within this one; empty if absent. */
     public Optional<Fields> object(String field) {
-        return find(field).map(node -> {
-            if (!node.isObject()) {
-                throw wrong(field, node, "an object");
-            }
-            return new Fields(node);
-        });
+        return find(field).map(node -> of(field, node));
     }
 
     /** Returns the fields that were not read, sanitized for a header. */

@@ -1,0 +1,179 @@
+package io.roseinfer.server.api;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.grammar.Grammar;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Reads the fields that restrict a completion to a grammar: OpenAI's {@code response_format}, vLLM's
+ * {@code structured_outputs} and {@code guided_json} and others, llama.cpp's {@code grammar} and {@code json_schema}.
+ */
+final class GrammarReader {
+    private static final String FORMAT = "response_format";
+    private static final String OUTPUTS = "structured_outputs";
+    private static final String COMPACT = "disable_any_whitespace";
+    private static final String ANY_OBJECT = "{\"type\":\"object\"}";
+
+    /** Reads a grammar from a field's value; the first argument is the field's name in messages. */
+    private interface Reader extends BiFunction<String, JsonNode, Grammar> {}
+
+    /** The kinds of grammars within {@code structured_outputs}. */
+    private static final Map<String, Reader> KINDS = Map.of(
+            "json", (field, value) -> Grammar.jsonSchema(schema(field, value)),
+            "regex", (field, value) -> Grammar.regex(string(field, value)),
+            "choice", GrammarReader::choice,
+            "grammar", (field, value) -> Grammar.ebnf(string(field, value)),
+            "json_object", (field, value) -> Grammar.jsonObject());
+
+    private static final Map<String, Reader> FIELDS = fields();
+
+    private final boolean hasTokenizer;
+
+    GrammarReader(boolean hasTokenizer) {
+        this.hasTokenizer = hasTokenizer;
+    }
+
+    private static Map<String, Reader> fields() {
+        Map<String, Reader> fields = new LinkedHashMap<>();
+        fields.put(FORMAT, GrammarReader::format);
+        fields.put(OUTPUTS, GrammarReader::outputs);
+        KINDS.forEach((kind, reader) -> fields.put("guided_" + kind, reader));
+        fields.put("grammar", (field, value) -> Grammar.gbnf(string(field, value)));
+        fields.put("json_schema", (field, value) -> Grammar.jsonSchema(schema(field, value)));
+        return fields;
+    }
+
+    /** Returns the request with its grammar, if a field gives one. */
+    GenerationRequest read(Fields fields, GenerationRequest request) {
+        List<Map.Entry<String, Reader>> asked = FIELDS.entrySet().stream()
+                .filter(field -> given(fields, field.getKey()).isPresent())
+                .toList();
+        if (asked.isEmpty()) {
+            return request;
+        }
+        String field = asked.getFirst().getKey();
+        if (asked.size() > 1) {
+            String other = asked.get(1).getKey();
+            throw ApiError.badField(other, field + " and " + other + " both restrict the completion; remove one");
+        }
+        if (!hasTokenizer) {
+            throw ApiError.badField(field, "the model has no tokenizer, so it does not support " + field);
+        }
+        Reader reader = asked.getFirst().getValue();
+        JsonNode value = given(fields, field).orElseThrow();
+        return Fields.checked(field, () -> request.withGrammar(reader.apply(field, value)));
+    }
+
+    private static Optional<JsonNode> given(Fields fields, String field) {
+        return fields.find(field).filter(value -> !isNeutral(value));
+    }
+
+    /** Returns whether a value has no effect: empty text, false or the format {@code text}. */
+    private static boolean isNeutral(JsonNode value) {
+        return switch (value.getNodeType()) {
+            case STRING -> value.stringValue().isEmpty();
+            case BOOLEAN -> !value.booleanValue();
+            case OBJECT -> value.size() == 1 && value.path("type").asString("").equals("text");
+            default -> false;
+        };
+    }
+
+    private static Grammar format(String field, JsonNode value) {
+        Fields format = Fields.of(field, value);
+        String type = format.string("type").orElse("");
+        Grammar grammar =
+                switch (type) {
+                    case "json_object" ->
+                        format.find("schema")
+                                .map(schema -> Grammar.jsonSchema(schema(field + ".schema", schema)))
+                                .orElseGet(Grammar::jsonObject);
+                    case "json_schema" ->
+                        named(Fields.of(
+                                field + ".json_schema",
+                                format.find("json_schema")
+                                        .orElseThrow(() ->
+                                                ApiError.badField(field, field + " has no json_schema; add it"))));
+                    default ->
+                        throw ApiError.badField(
+                                field,
+                                field + ".type is " + Quoted.name(type)
+                                        + "; it must be text, json_object or json_schema");
+                };
+        requireRead(field, format);
+        return grammar;
+    }
+
+    /** Reads a schema with a name; it is enforced whether or not it is {@code strict}. */
+    private static Grammar named(Fields schema) {
+        String field = FORMAT + ".json_schema";
+        Stream.of("name", "description").forEach(schema::string);
+        boolean unusedStrict = schema.flag("strict");
+        Grammar grammar = schema.find("schema")
+                .map(value -> Grammar.jsonSchema(schema(field + ".schema", value)))
+                .orElseThrow(() -> ApiError.badField(FORMAT, field + " has no schema; add it"));
+        requireRead(field, schema);
+        return grammar;
+    }
+
+    private static Grammar outputs(String field, JsonNode value) {
+        Fields outputs = Fields.of(field, value);
+        boolean isCompact = outputs.flag(COMPACT);
+        List<Grammar> found = new ArrayList<>();
+        KINDS.forEach((kind, reader) -> given(outputs, kind).ifPresent(node -> {
+            String name = field + "." + kind;
+            found.add(
+                    isCompact && kind.startsWith("json")
+                            ? Grammar.jsonSchema(kind.equals("json") ? schema(name, node) : ANY_OBJECT, 0)
+                            : reader.apply(name, node));
+        }));
+        requireRead(field, outputs);
+        if (found.size() != 1) {
+            throw ApiError.badField(
+                    field,
+                    field + " has " + found.size() + " grammars; it must have one of "
+                            + String.join(", ", new TreeSet<>(KINDS.keySet())));
+        }
+        return found.getFirst();
+    }
+
+    private static void requireRead(String field, Fields object) {
+        object.unread().stream().findFirst().ifPresent(name -> {
+            throw ApiError.badField(field, field + "." + name + " is not supported; remove it");
+        });
+    }
+
+    /** Returns the text of a schema, which may be given as text. */
+    private static String schema(String field, JsonNode value) {
+        if (!value.isObject() && !value.isBoolean() && !value.isString()) {
+            throw Fields.wrong(field, value, "a JSON Schema");
+        }
+        return value.isString() ? value.stringValue() : value.toString();
+    }
+
+    private static String string(String field, JsonNode value) {
+        if (!value.isString()) {
+            throw Fields.wrong(field, value, "a string");
+        }
+        return value.stringValue();
+    }
+
+    private static Grammar choice(String field, JsonNode value) {
+        List<String> texts = new ArrayList<>();
+        if (!value.isArray()) {
+            throw Fields.wrong(field, value, "a list of texts");
+        }
+        for (JsonNode text : value) {
+            texts.add(string(field, text));
+        }
+        return Grammar.choice(texts);
+    }
+}

@@ -1,0 +1,175 @@
+package io.roseinfer.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.openai.client.OpenAIClient;
+import com.openai.client.okhttp.OpenAIOkHttpClient;
+import com.openai.models.chat.completions.ChatCompletionCreateParams;
+import com.openai.models.chat.completions.StructuredChatCompletion;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.server.http.RawClient.Answer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Completions restricted to grammars, over HTTP. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class StructuredOutputsTest {
+    private static TestServer server;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.startChat();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static Answer ask(String field, String value) throws IOException {
+        return server.complete("{\"prompt\":\"Hi\",\"max_tokens\":120,\"" + field + "\":" + value + "}");
+    }
+
+    private static JsonNode choice(Answer answer) {
+        assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+        return TestServer.json(answer).get("choices").get(0);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '§',
+            value = {
+                "response_format § {'type':'json_schema','json_schema':{'name':'n','strict':true,'schema':{'enum':[17]}}} § 17",
+                "response_format § {'type':'json_object','schema':{'const':{}}} § \\{\\s*}",
+                "structured_outputs § {'json':{'type':'boolean'}} § true|false",
+                "structured_outputs § {'json':'{\\\"const\\\":[1,2]}','disable_any_whitespace':true} § \\[1,2]",
+                "structured_outputs § {'regex':'[a-c]{3}x'} § [a-c]{3}x",
+                "structured_outputs § {'choice':['red','green']} § red|green",
+                "structured_outputs § {'grammar':'root ::= [xy]'} § [xy]",
+                "guided_json § {'enum':['a','b']} § \"[ab]\"",
+                "guided_regex § 'ab?c' § ab?c",
+                "guided_choice § ['one','two'] § one|two",
+                "guided_grammar § 'start: /[0-9]{2}/' § [0-9]{2}",
+                "grammar § 'root ::= \\\"k\\\" [0-9]' § k[0-9]",
+                "json_schema § {'type':'null'} § null"
+            },
+            quoteCharacter = '`')
+    void each_field_restricts_the_completion(String field, String value, String pattern) throws IOException {
+        JsonNode choice = choice(ask(field, value.replace('\'', '"')));
+        assertThat(choice.get("finish_reason").stringValue()).isEqualTo("stop");
+        assertThat(choice.get("text").stringValue()).matches(pattern);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '§',
+            value = {
+                "response_format § {'type':'grammar'} § json_schema",
+                "response_format § {'type':'json_schema'} § json_schema; add it",
+                "response_format § {'type':'json_schema','json_schema':{'name':'n'}} § schema; add it",
+                "response_format § {'type':'json_schema','json_schema':{'schema':{'type':5}}} § type",
+                "response_format § {'type':'json_object','extra':1} § response_format.extra",
+                "structured_outputs § {} § must have one of",
+                "structured_outputs § {'regex':'a','choice':['b']} § has 2 grammars",
+                "structured_outputs § {'json':{},'whitespace_pattern':' '} § structured_outputs.whitespace_pattern",
+                "structured_outputs § {'structural_tag':'{}'} § structured_outputs.structural_tag",
+                "guided_json § {'type':'array','uniqueItems':true} § uniqueItems",
+                "guided_regex § 'a(?<=b)' § lookbehind",
+                "grammar § 'start: \\\"a\\\"' § GBNF",
+                "guided_json § {'type':'object'},'guided_regex':'a' § remove one",
+                "guided_regex § '[^a]' , 'response_format':{'type':'json_object'} § both restrict"
+            },
+            quoteCharacter = '`')
+    void what_is_not_supported_is_named(String field, String value, String message) throws IOException {
+        Answer answer = ask(field, value.replace('\'', '"'));
+        assertThat(answer.status()).as(answer.body()).isEqualTo(400);
+        assertThat(TestServer.json(answer).get("error").get("message").stringValue())
+                .contains(message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{\"type\":\"text\"}", "null"})
+    void text_is_not_restricted(String format) throws IOException {
+        JsonNode free = choice(server.complete("{\"prompt\":\"Hi\",\"temperature\":0,\"max_tokens\":9}"));
+        JsonNode asked = choice(server.complete(
+                "{\"prompt\":\"Hi\",\"temperature\":0,\"max_tokens\":9,\"response_format\":" + format + "}"));
+        assertThat(asked.get("text")).isEqualTo(free.get("text"));
+    }
+
+    @Test
+    void choices_of_one_call_share_the_grammar() throws IOException {
+        Answer answer = server.complete("{\"prompt\":\"Hi\",\"n\":8,\"max_tokens\":40,\"guided_regex\":\"[a-f]{4}\"}");
+        assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+        JsonNode choices = TestServer.json(answer).get("choices");
+        assertThat(choices)
+                .hasSize(8)
+                .allSatisfy(
+                        choice -> assertThat(choice.get("text").stringValue()).matches("[a-f]{4}"));
+    }
+
+    @Test
+    void stream_ends_with_stop() throws IOException {
+        Answer answer = server.post("/v1/chat/completions", """
+                {"messages":[{"role":"user","content":"Hi"}],"stream":true,"max_tokens":100,
+                "response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"enum":["yes","no"]}}}}""");
+        assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+        StringBuilder text = new StringBuilder();
+        StringBuilder reasons = new StringBuilder();
+        for (String line :
+                answer.body().lines().filter(each -> each.startsWith("data: {")).toList()) {
+            JsonNode choice = StrictJson.parse(line.substring(6).getBytes(StandardCharsets.UTF_8))
+                    .get("choices")
+                    .get(0);
+            text.append(choice.path("delta").path("content").asString(""));
+            reasons.append(choice.path("finish_reason").asString(""));
+        }
+        assertThat(text.toString()).matches("\"(yes|no)\"");
+        assertThat(reasons).hasToString("stop");
+    }
+
+    /** Read by OpenAI's client for Java. */
+    record Person(String name, int age, boolean member, Optional<String> city) {}
+
+    @Test
+    void client_parses_a_record() {
+        OpenAIClient client = OpenAIOkHttpClient.builder()
+                .baseUrl("http://127.0.0.1:" + server.address().getPort() + "/v1")
+                .apiKey("any")
+                .maxRetries(0)
+                .build();
+        int parsed = 0;
+        for (int seed = 0; seed < 20 && parsed == 0; seed++) {
+            StructuredChatCompletion<Person> answer = client.chat()
+                    .completions()
+                    .create(ChatCompletionCreateParams.builder()
+                            .model(TestServer.MODEL)
+                            .addUserMessage("Who is it?")
+                            .maxCompletionTokens(400)
+                            .seed(seed)
+                            .temperature(1.0)
+                            .responseFormat(Person.class)
+                            .build());
+            if (answer.choices().getFirst().finishReason().toString().equals("stop")) {
+                parsed++;
+                assertThat(answer.choices()
+                                .getFirst()
+                                .message()
+                                .content()
+                                .orElseThrow()
+                                .name())
+                        .isNotNull();
+            }
+        }
+        assertThat(parsed).isPositive();
+        client.close();
+    }
+}
