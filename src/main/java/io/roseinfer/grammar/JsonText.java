@@ -9,6 +9,9 @@ import java.util.TreeMap;
 
 /** Regular languages of JSON's lexemes (RFC 8259). */
 final class JsonText {
+    /** Steps of work that one of several texts counts as. */
+    private static final int TEXT_STEPS = 10;
+
     private static final CodePointSet CONTROL = CodePointSet.range(0, 0x1F);
 
     /** Code points that a string contains unescaped. */
@@ -139,6 +142,7 @@ final class JsonText {
 
     /** Returns the language of some texts, with common prefixes merged. */
     static Regex texts(Collection<String> texts) {
+        ReadingWork.add((long) TEXT_STEPS * texts.size());
         TreeMap<String, Boolean> sorted = new TreeMap<>();
         texts.forEach(text -> sorted.put(text, true));
         return trie(List.copyOf(sorted.keySet()), 0);

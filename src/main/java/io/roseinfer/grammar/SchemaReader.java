@@ -39,6 +39,9 @@ final class SchemaReader {
     /** Alternatives of objects above which empty ones are looked for. */
     private static final int MANY_ALTERNATIVES = 16;
 
+    /** Steps of work that one schema counts as. */
+    private static final int SCHEMA_STEPS = 20;
+
     private final SchemaDocument document;
     private final Map<All, ValueShape> shapes = new HashMap<>();
     private final Map<Condition, ValueShape> single = new HashMap<>();
@@ -169,6 +172,7 @@ final class SchemaReader {
     // --- schemas ----------------------------------------------------------------------------------------------------
 
     private ValueShape schema(SchemaSource source) {
+        ReadingWork.add(SCHEMA_STEPS);
         JsonNode schema = source.schema();
         if (source.isTrue()) {
             return ValueShape.ALL;

@@ -10,7 +10,10 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -94,6 +97,24 @@ class StructuredOutputsTest {
         assertThat(answer.status()).as(answer.body()).isEqualTo(400);
         assertThat(TestServer.json(answer).get("error").get("message").stringValue())
                 .contains(message);
+    }
+
+    @Test
+    void expensive_grammars_are_rejected_with_the_limit() throws IOException {
+        String branches = IntStream.range(0, 30)
+                .mapToObj(length -> "{\"type\":\"string\",\"pattern\":\"a.{" + length + "}b\"}")
+                .collect(Collectors.joining(","));
+        String many = IntStream.range(0, 100_000)
+                .mapToObj(each -> "\"v" + each + "\"")
+                .collect(Collectors.joining(","));
+        List<String> schemas = List.of(
+                "{\"oneOf\":[" + branches + "]}", "{\"allOf\":[" + branches + "]}", "{\"enum\":[" + many + "]}");
+        for (String schema : schemas) {
+            Answer answer = ask("guided_json", schema);
+            assertThat(answer.status()).as(answer.body()).isEqualTo(400);
+            assertThat(answer.body()).contains("500000 steps (the limit)");
+        }
+        assertThat(server.get("/health").status()).isEqualTo(200);
     }
 
     @ParameterizedTest
