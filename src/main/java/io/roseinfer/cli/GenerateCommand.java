@@ -4,6 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
+import io.roseinfer.cli.flags.GrammarFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Numbers;
@@ -102,6 +103,9 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @Option(names = "--no-stop-on-eos", description = "Continue after the end-of-text token.")
     private boolean noStopOnEos;
 
+    @Mixin
+    private GrammarFlags grammar = new GrammarFlags();
+
     @Heading("Output")
     @Option(names = "--json", description = "Print one JSON object on one line instead of the text.")
     private boolean json;
@@ -154,11 +158,12 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         if (logprobs.isPresent() && !json) {
             throw new BadInput("--logprobs requires --json; add it");
         }
-        return GenerationRequest.of(prompt.prompt())
+        GenerationRequest request = GenerationRequest.of(prompt.prompt())
                 .withMaxNewTokens(maxNewTokens)
                 .withSeed(sampling.seed())
                 .withStop(stop.toArray(String[]::new))
                 .withIgnoreEndOfText(noStopOnEos);
+        return grammar.grammar().map(request::withGrammar).orElse(request);
     }
 
     private GenerationRequest inConversation(GenerationRequest asked, LoadedModel loaded) {

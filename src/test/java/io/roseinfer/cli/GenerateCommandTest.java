@@ -82,6 +82,38 @@ class GenerateCommandTest {
     }
 
     @Test
+    void grammars_restrict_the_text(@TempDir Path folder) throws IOException {
+        Path schema = Files.writeString(folder.resolve("schema.json"), "{\"enum\": [\"red\", 17]}");
+        Path gbnf = Files.writeString(folder.resolve("numbers.gbnf"), "root ::= [0-9] \"-\" [0-9]\n");
+        Path lark = Files.writeString(folder.resolve("numbers.lark"), "start: /[a-c]{3}/\n");
+        Map<String, String> texts = Map.of(
+                "--json-schema=" + schema,
+                "\"red\"|17",
+                "--regex=x[yz]{4}",
+                "x[yz]{4}",
+                "--grammar=" + gbnf,
+                "[0-9]-[0-9]",
+                "--grammar=" + lark,
+                "[a-c]{3}");
+        texts.forEach((flag, pattern) -> assertThat(
+                        json("--prompt", "Once", flag).at("/text").stringValue())
+                .matches(pattern));
+    }
+
+    @Test
+    void wrong_grammars_are_named(@TempDir Path folder) throws IOException {
+        Path schema = Files.writeString(folder.resolve("schema.json"), "{\"type\": \"word\"}");
+        assertThat(generate("--prompt", "Once", "--json-schema=" + schema).err())
+                .contains("--json-schema", "schema.json", "word");
+        assertThat(generate("--prompt", "Once", "--regex=a", "--grammar=" + schema)
+                        .err())
+                .contains("--regex and --grammar are both given");
+        assertThat(generate("--prompt", "Once", "--grammar=" + folder.resolve("none"))
+                        .err())
+                .contains("no such file");
+    }
+
+    @Test
     void output_ends_before_the_stop_string() {
         String text =
                 json("--prompt", "Once", "--max-new-tokens", "12").at("/text").stringValue();
