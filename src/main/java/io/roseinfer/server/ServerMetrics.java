@@ -13,7 +13,9 @@ import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.TokenTimes;
+import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
@@ -83,6 +85,8 @@ public final class ServerMetrics {
     private final DistributionDataPoint prefill;
     private final DistributionDataPoint decode;
     private final DistributionDataPoint inference;
+    private final DistributionDataPoint grammarCompile;
+    private final DistributionDataPoint grammarMask;
     private final Counter calls;
     private final Counter errors;
 
@@ -113,6 +117,10 @@ public final class ServerMetrics {
         prefill = seconds("vllm:request_prefill_time_seconds", "Time from admission to the first token.");
         decode = seconds("vllm:request_decode_time_seconds", "Time from the first token to the last.");
         inference = seconds("vllm:request_inference_time_seconds", "Time from admission to the last token.");
+        grammarCompile = seconds(
+                "roseinfer:grammar_compile_seconds",
+                "Time to compile a request's grammar, or to find it in the cache.");
+        grammarMask = seconds("roseinfer:grammar_mask_seconds", "Time to compute the mask of a token.");
         calls = Counter.builder()
                 .name("http_requests")
                 .help("HTTP requests by path, method and status class; unknown paths share one label.")
@@ -153,7 +161,23 @@ public final class ServerMetrics {
 
     /** Returns the observers that the engine is to be opened with. */
     public Observers observers() {
-        return Observers.ofRequests(inFlight).and(Observers.ofStepsOfEach(this::steps));
+        return Observers.ofRequests(inFlight)
+                .and(Observers.ofRequests(grammars()))
+                .and(Observers.ofStepsOfEach(this::steps));
+    }
+
+    private RequestObserver grammars() {
+        return new RequestObserver() {
+            @Override
+            public void grammarCompiled(ObservedRequest request, long nanos) {
+                grammarCompile.observe(nanos / 1e9);
+            }
+
+            @Override
+            public void maskComputed(ObservedRequest request, long nanos) {
+                grammarMask.observe(nanos / 1e9);
+            }
+        };
     }
 
     private StepObserver steps(int replica) {
