@@ -233,6 +233,26 @@ class BenchServeCommandTest {
                 .isEqualTo("sim");
     }
 
+    @Test
+    void in_process_engine_follows_the_grammars_of_a_file() throws IOException {
+        String line = "{\"prompt\":\"hello\",\"structured_outputs\":{\"regex\":\"[0-9]{3}\"}}\n";
+        Path prompts = Files.writeString(directory.resolve("prompts.jsonl"), line.repeat(12));
+        String[] flags = {
+            "--backend=engine",
+            "--device=sim",
+            "--model=random:gpt2",
+            "--dataset=jsonl",
+            "--dataset-path=" + prompts,
+            "--request-rate=2000"
+        };
+        assertThat(bench(file(), flags).err()).contains("--ignore-eos cannot be combined with structured_outputs");
+        List<String> args = new ArrayList<>(List.of("bench", "serve", "--num-prompts=12", "--json=" + file(), PATIENT));
+        args.addAll(List.of(flags));
+        Outcome outcome = CliRunner.run(args.toArray(String[]::new));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(result().get("total_output_tokens").intValue()).isBetween(12, 36);
+    }
+
     @ParameterizedTest
     @CsvSource({"--backend=engine, --device=sim", "--backend=sim, --step-costs=step:2"})
     void prompts_beyond_the_context_are_rejected_before_measuring(String backend, String how) {

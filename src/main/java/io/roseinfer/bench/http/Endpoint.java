@@ -4,6 +4,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Prompt;
+import io.roseinfer.server.api.GrammarReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -228,6 +229,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         if (ask.tokenIds()) {
             node.put("return_token_ids", true);
         }
+        request.structuredOutputs().ifPresent(value -> node.set(GrammarReader.OUTPUTS, value));
         return StrictJson.mapper().writeValueAsBytes(node);
     }
 

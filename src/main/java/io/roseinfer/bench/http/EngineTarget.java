@@ -13,6 +13,7 @@ import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.server.api.GrammarReader;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -68,9 +69,14 @@ public final class EngineTarget implements Target {
 
     @Override
     public void prepare(List<OfferedRequest> offered, int maxAtOnce) {
-        requests = offered.stream()
-                .map(request -> template.withPrompt(request.prompt()).withMaxNewTokens(request.outputTokens()))
-                .toList();
+        requests = offered.stream().map(this::request).toList();
+    }
+
+    private GenerationRequest request(OfferedRequest offered) {
+        GenerationRequest request = template.withPrompt(offered.prompt()).withMaxNewTokens(offered.outputTokens());
+        return offered.structuredOutputs()
+                .map(value -> request.withGrammar(GrammarReader.outputs(value)))
+                .orElse(request);
     }
 
     @Override

@@ -5,22 +5,27 @@ import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Prompt;
+import io.roseinfer.grammar.Grammar;
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.api.GrammarReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The dataset {@code jsonl}: a line per request with {@code prompt}, text or token ids, and optionally {@code output_tokens}.
+ * The dataset {@code jsonl}: a line per request with {@code prompt}, text or token ids, optionally
+ * {@code output_tokens}, and optionally vLLM's {@code structured_outputs}.
  */
 public final class JsonlPrompts {
-    private static final Set<String> FIELDS = Set.of("prompt", "output_tokens");
+    private static final Set<String> FIELDS = Set.of("prompt", "output_tokens", GrammarReader.OUTPUTS);
 
     private JsonlPrompts() {}
 
@@ -62,14 +67,30 @@ public final class JsonlPrompts {
                 .findFirst()
                 .ifPresent(name -> {
                     throw new BadInput(where + ": " + Quoted.name(name) + " is not supported; a line has prompt and"
-                            + " optionally output_tokens, so leave it out");
+                            + " optionally output_tokens and structured_outputs, so leave it out");
                 });
         JsonNode prompt = node.path("prompt");
         JsonNode tokens = node.path("output_tokens");
         if (!tokens.isMissingNode() && !tokens.isNull() && !(tokens.isInt() && tokens.intValue() > 0)) {
             throw new BadInput(where + ": output_tokens is " + tokens + "; it must be a positive whole number");
         }
-        return new OfferedRequest(0, prompt(prompt, where), tokens.isInt() ? tokens.intValue() : outputTokens);
+        return new OfferedRequest(
+                0,
+                prompt(prompt, where),
+                tokens.isInt() ? tokens.intValue() : outputTokens,
+                structuredOutputs(node.path(GrammarReader.OUTPUTS), where));
+    }
+
+    private static Optional<JsonNode> structuredOutputs(JsonNode value, String where) {
+        if (value.isMissingNode() || value.isNull()) {
+            return Optional.empty();
+        }
+        try {
+            Grammar unused = GrammarReader.outputs(value);
+        } catch (ApiError | BadInput wrong) {
+            throw new BadInput(where + ": " + wrong.getMessage(), wrong);
+        }
+        return Optional.of(value);
     }
 
     private static Prompt prompt(JsonNode prompt, String where) {

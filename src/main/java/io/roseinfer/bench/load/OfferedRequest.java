@@ -4,6 +4,8 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.engine.Prompt;
 import java.util.Objects;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
 
 /**
  * A request of a load.
@@ -11,10 +13,12 @@ import java.util.Objects;
  * @param dueNanos due time after the load's start
  * @param prompt the prompt
  * @param outputTokens maximum tokens to generate
+ * @param structuredOutputs vLLM's field of this name, which restricts the completion to a grammar; empty if nothing does
  */
-public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
+public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens, Optional<JsonNode> structuredOutputs) {
     public OfferedRequest {
         Objects.requireNonNull(prompt, "prompt");
+        Objects.requireNonNull(structuredOutputs, "structuredOutputs");
         if (dueNanos < 0) {
             throw new BadInput("a request is due " + dueNanos + " ns after the start; it must be 0 or more");
         }
@@ -23,8 +27,17 @@ public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
         }
     }
 
+    /** Creates a request for any text. */
+    public OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
+        this(dueNanos, prompt, outputTokens, Optional.empty());
+    }
+
     public OfferedRequest withDueNanos(long value) {
-        return new OfferedRequest(value, prompt, outputTokens);
+        return new OfferedRequest(value, prompt, outputTokens, structuredOutputs);
+    }
+
+    private OfferedRequest withPrompt(Prompt value) {
+        return new OfferedRequest(0, value, outputTokens, structuredOutputs);
     }
 
     /**
@@ -34,14 +47,14 @@ public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
      */
     public OfferedRequest withOtherIds(long key) {
         return switch (prompt) {
-            case Prompt.Text text -> new OfferedRequest(0, new Prompt.Text(key + " " + text.text()), outputTokens);
+            case Prompt.Text text -> withPrompt(new Prompt.Text(key + " " + text.text()));
             case Prompt.Tokens tokens -> {
                 int[] ids = tokens.ids();
                 int[] others = new int[ids.length];
                 for (int i = 0; i < ids.length; i++) {
                     others[i] = ids[(int) (SplitMix64.uniform(key, i) * ids.length)];
                 }
-                yield new OfferedRequest(0, new Prompt.Tokens(others), outputTokens);
+                yield withPrompt(new Prompt.Tokens(others));
             }
         };
     }

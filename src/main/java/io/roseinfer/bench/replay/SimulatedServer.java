@@ -67,7 +67,7 @@ public final class SimulatedServer {
     /**
      * Runs a load whose prompts are token ids; the run starts at 0.
      *
-     * @throws BadInput if a prompt is text
+     * @throws BadInput if a prompt is text, or a request has a grammar
      */
     public LoadResult run(OfferedLoad load) {
         try (ModelRunner runner = runners.get()) {
@@ -94,6 +94,10 @@ public final class SimulatedServer {
         }
 
         private int[] prompt() {
+            if (offered.structuredOutputs().isPresent()) {
+                throw new BadInput("simulated time computes no masks, but request " + id
+                        + " has structured_outputs; remove the field");
+            }
             return switch (offered.prompt()) {
                 case Prompt.Tokens tokens -> tokens.ids();
                 case Prompt.Text text ->

@@ -1,5 +1,6 @@
 package io.roseinfer.cli.bench;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
@@ -181,7 +182,18 @@ final class BenchServeFlags {
         arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
         DatasetFlags.Requests data =
                 dataset.read(numPrompts, ofSeed, arrivals.burstiness()).apply(Integer.MAX_VALUE);
+        requireEnds(data.requests());
         return new Load(arrivals.load(data, ofSeed), data.counts(), data.changes());
+    }
+
+    /** Throws if a grammar would end a completion that must have the requested length. */
+    private void requireEnds(List<OfferedRequest> requests) {
+        boolean isRestricted = requests.stream()
+                .anyMatch(request -> request.structuredOutputs().isPresent());
+        if (isRestricted && endpoint.ask().ignoreEos()) {
+            throw new BadInput("--ignore-eos cannot be combined with structured_outputs of the dataset,"
+                    + " because a grammar ends the completion; leave it out");
+        }
     }
 
     /** Returns warm-up requests with the lengths of a load's first requests and other token ids. */

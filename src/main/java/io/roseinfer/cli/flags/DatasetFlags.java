@@ -63,7 +63,7 @@ public final class DatasetFlags {
             defaultValue = "random",
             description = {
                 "random: random token ids; synthetic: conversations that share system prompts;",
-                "jsonl: a request per line, with prompt (text or token ids) and optional output_tokens;",
+                "jsonl: a request per line, with prompt (text or token ids), optional output_tokens and structured_outputs;",
                 "mooncake, bailian, azure, burstgpt, sharegpt: traces in these formats."
             })
     private Dataset dataset = Dataset.RANDOM;

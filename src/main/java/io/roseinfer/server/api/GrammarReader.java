@@ -17,9 +17,11 @@ import tools.jackson.databind.JsonNode;
  * Reads the fields that restrict a completion to a grammar: OpenAI's {@code response_format}, vLLM's
  * {@code structured_outputs} and {@code guided_json} and others, llama.cpp's {@code grammar} and {@code json_schema}.
  */
-final class GrammarReader {
+public final class GrammarReader {
     private static final String FORMAT = "response_format";
-    private static final String OUTPUTS = "structured_outputs";
+    /** vLLM's field. */
+    public static final String OUTPUTS = "structured_outputs";
+
     private static final String COMPACT = "disable_any_whitespace";
     private static final String ANY_OBJECT = "{\"type\":\"object\"}";
 
@@ -122,6 +124,16 @@ final class GrammarReader {
                 .orElseThrow(() -> ApiError.badField(FORMAT, field + " has no schema; add it"));
         requireRead(field, schema);
         return grammar;
+    }
+
+    /**
+     * Returns the grammar of vLLM's {@code structured_outputs}.
+     *
+     * @throws ApiError if a member is not supported, or there is not exactly one grammar
+     * @throws io.roseinfer.base.RoseException.BadInput if the grammar is malformed or too large
+     */
+    public static Grammar outputs(JsonNode value) {
+        return outputs(OUTPUTS, value);
     }
 
     private static Grammar outputs(String field, JsonNode value) {

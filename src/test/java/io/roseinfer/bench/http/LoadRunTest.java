@@ -208,6 +208,17 @@ class LoadRunTest {
     }
 
     @Test
+    void request_contains_its_grammar() throws IOException {
+        JsonNode outputs = StrictJson.parse("{\"regex\":\"a+\"}".getBytes(StandardCharsets.UTF_8));
+        OfferedRequest constrained = new OfferedRequest(0, new Prompt.Tokens(1), 5, Optional.of(outputs));
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            LoadResult unused = run(server, new OfferedLoad(List.of(constrained), OfferedLoad.Pacing.BURST), 1);
+            assertThat(json(server.bodies().getFirst()).get("structured_outputs"))
+                    .isEqualTo(outputs);
+        }
+    }
+
+    @Test
     void requests_in_flight_are_limited() throws IOException {
         AtomicInteger now = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();

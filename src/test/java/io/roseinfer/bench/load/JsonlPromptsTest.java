@@ -33,6 +33,14 @@ class JsonlPromptsTest {
     }
 
     @Test
+    void grammar_of_a_line_is_kept() throws IOException {
+        List<OfferedRequest> requests = read("{\"prompt\":\"Hi\",\"structured_outputs\":{\"regex\":\"a+\"}}\n", 1);
+        assertThat(requests.getFirst().structuredOutputs().orElseThrow()).hasToString("{\"regex\":\"a+\"}");
+        assertThat(requests.getFirst().withDueNanos(7).structuredOutputs()).isPresent();
+        assertThat(requests.getFirst().withOtherIds(7).structuredOutputs()).isPresent();
+    }
+
+    @Test
     void null_output_tokens_mean_the_default_length() throws IOException {
         assertThat(read("{\"prompt\":\"Hi\",\"output_tokens\":null}\n", 1)
                         .getFirst()
@@ -55,6 +63,8 @@ class JsonlPromptsTest {
                 "{\"prompt\":[1,-2]} | line 1: prompt must be text or a non-empty list of token ids",
                 "{\"prompt\":7} | line 1: prompt must be text or a non-empty list of token ids",
                 "{\"prompt\":\"a\",\"output_tokens\":0} | line 1: output_tokens is 0",
+                "{\"prompt\":\"a\",\"structured_outputs\":{\"xml\":3}} | line 1: structured_outputs.xml is not supported",
+                "{\"prompt\":\"a\",\"structured_outputs\":{\"regex\":\"(\"}} | line 1:",
                 "{\"prompt\":\"a\",\"timestamp\":3} | line 1: \"timestamp\" is not supported",
                 "{\"prompt\":\"a\",\"output_tokens\":3,\"priority\":1} | line 1: \"priority\" is not supported",
                 "# | line 1 is not JSON"

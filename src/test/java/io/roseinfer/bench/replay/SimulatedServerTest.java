@@ -1,7 +1,9 @@
 package io.roseinfer.bench.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.load.OfferedLoad;
@@ -10,7 +12,9 @@ import io.roseinfer.engine.Prompt;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 class SimulatedServerTest {
     private static final CostTable MILLISECOND_STEPS = CostTable.linear(1e6, 0, 0);
@@ -111,6 +115,17 @@ class SimulatedServerTest {
         OfferedLoad load = SimulatedRuns.load(50, 80, 1);
         assertThat(SimulatedRuns.server(times, 4).run(load))
                 .isEqualTo(SimulatedRuns.server(times, 4).run(load));
+    }
+
+    @Test
+    void request_with_a_grammar_is_rejected() {
+        OfferedRequest constrained =
+                new OfferedRequest(0, new Prompt.Tokens(1), 4, Optional.of(JsonNodeFactory.instance.objectNode()));
+        OfferedLoad load = new OfferedLoad(List.of(constrained), OfferedLoad.Pacing.SCHEDULED);
+        assertThatThrownBy(
+                        () -> SimulatedRuns.server(exact(MILLISECOND_STEPS), 0).run(load))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("request 0 has structured_outputs");
     }
 
     @Test
