@@ -53,6 +53,8 @@ final class EngineLoop {
 
     private final Deadlines deadlines = new Deadlines();
     private final MaskSignals masks = new MaskSignals();
+    /** Number of live requests that a grammar restricts. */
+    private int restricted;
 
     @SuppressWarnings("UnnecessaryLambda") // a method reference would be allocated in each iteration
     private final Consumer<LiveRequest> onDue = due -> end(due, FinishReason.DEADLINE);
@@ -107,6 +109,7 @@ final class EngineLoop {
         admitted.add(request);
         if (sequence.masks() instanceof GrammarMasks own) {
             own.reportTo(masks);
+            restricted++;
         }
         inFlight.unwatch(request);
         deadlines.add(request);
@@ -169,6 +172,14 @@ final class EngineLoop {
         }
     }
 
+    /**
+     * Returns whether another step can be launched. If grammars restrict all requests, a step in flight has the requests
+     * whose next sample needs its tokens, and a second step would have only the others: half the rows in each.
+     */
+    private boolean mayLaunch() {
+        return pipeline.hasCapacity() && (pipeline.inFlight() == 0 || restricted < live.size());
+    }
+
     /** Delays the next step for masks that are almost ready; nothing is delayed while the device works. */
     private void awaitMasks() {
         if (pipeline.inFlight() == 0 && masks.arePending()) {
@@ -197,7 +208,7 @@ final class EngineLoop {
 
     private void launchSteps() {
         isIdle = pipeline.inFlight() == 0;
-        while (pipeline.hasCapacity()) {
+        while (mayLaunch()) {
             Flight flight = pipeline.plan(remainingShare);
             if (flight.isEmpty()) {
                 break;
@@ -316,7 +327,9 @@ final class EngineLoop {
     }
 
     private void forget(LiveRequest request) {
-        live.remove(request);
+        if (live.remove(request) && request.request().constraints().grammar().isPresent()) {
+            restricted--;
+        }
         deadlines.remove(request);
     }
 

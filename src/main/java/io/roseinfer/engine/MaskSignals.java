@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MaskSignals {
     /** Maximum time that a step is delayed for masks, so that their requests are not left out of it. */
-    private static final long MAX_WAIT_NANOS = 300_000;
+    private static final long MAX_WAIT_NANOS = 500_000;
 
     private final AtomicInteger pending = new AtomicInteger();
     private final Queue<LiveRequest> ended = new ConcurrentLinkedQueue<>();

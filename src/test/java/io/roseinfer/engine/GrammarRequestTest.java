@@ -12,14 +12,17 @@ import io.roseinfer.grammar.Grammar;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -113,6 +116,31 @@ class GrammarRequestTest {
             }
             assertThat(crowded.stats().total(Fact.PREEMPTIONS)).isPositive();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void steps_run_ahead_only_for_requests_without_a_grammar(boolean mixed) {
+        EngineOptions options = EngineOptions.defaults().withBlockSize(4).withKvBlocks(4000);
+        AtomicInteger inFlight = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        Observers counting = Observers.ofSteps((event, step) -> {
+            if (event == StepEvent.SUBMITTED) {
+                most.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
+            } else if (event == StepEvent.AWAITED) {
+                inFlight.decrementAndGet();
+            }
+        });
+        try (Engine engine =
+                Engine.open(runner(options, 2), Optional.of(tokenizer), options, Clock.system(), counting)) {
+            GenerationRequest restricted = request(5, Grammar.regex("[a-z]{60}"));
+            GenerationRequest free = GenerationRequest.ofTokens(1, 2).withMaxNewTokens(200);
+            List<TokenStream> streams = Stream.of(restricted, mixed ? free : restricted)
+                    .map(engine::submit)
+                    .toList();
+            streams.forEach(TokenStream::completion);
+        }
+        assertThat(most).hasValue(mixed ? 2 : 1);
     }
 
     @Test
