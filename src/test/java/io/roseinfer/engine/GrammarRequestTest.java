@@ -7,6 +7,7 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.grammar.Grammar;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -15,10 +16,13 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -156,6 +160,58 @@ class GrammarRequestTest {
                     .extracting(stream -> text(stream.completion()))
                     .isSubsetOf("yes", "no", "perhaps")
                     .contains("perhaps", "no");
+        }
+    }
+
+    @Test
+    void requests_of_a_failed_replica_start_again_with_their_grammar() {
+        EngineOptions options = EngineOptions.defaults().withBlockSize(4).withKvBlocks(1000);
+        SimOptions lost = SimOptions.defaults().withMaxInFlight(2).withOnStep(step -> {
+            throw new DeviceFailure("the device is gone", false);
+        });
+        SimRunner losing = new SimRunner(files.spec(), EngineLimits.runnerLimits(options, files.spec()), lost);
+        try (Engine engine = Engine.open(
+                        List.of(losing, runner(options, 2)),
+                        Optional.of(tokenizer),
+                        options,
+                        RoutingPolicy.roundRobin(),
+                        Clock.system(),
+                        Observers.NONE);
+                Engine alone = engine(1)) {
+            List<TokenStream> streams = IntStream.range(0, 20)
+                    .mapToObj(prompt -> engine.submit(request(prompt, PERSON)))
+                    .toList();
+            for (int prompt = 0; prompt < streams.size(); prompt++) {
+                assertThat(text(streams.get(prompt).completion()))
+                        .isEqualTo(text(alone.generate(request(prompt, PERSON))));
+            }
+            assertThat(engine.failure(0)).isPresent();
+        }
+    }
+
+    /** Requests end at any time, in a pool that is too small for all; what is left is complete. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void cancellations_and_deadlines_leave_the_others_complete(int inFlight) {
+        EngineOptions small = EngineOptions.defaults().withBlockSize(4).withKvBlocks(80);
+        Random random = new Random(inFlight);
+        try (Engine engine = engine(small, inFlight)) {
+            List<TokenStream> kept = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                GenerationRequest request = request(i % 50, Grammar.regex("[a-z]{" + (1 + random.nextInt(30)) + "}"));
+                switch (random.nextInt(3)) {
+                    case 0 -> kept.add(engine.submit(request));
+                    case 1 -> engine.submit(request).close();
+                    default -> {
+                        TokenStream unused =
+                                engine.submit(request.withTimeout(Duration.ofNanos(1 + random.nextInt(3_000_000))));
+                    }
+                }
+            }
+            assertThat(kept).allSatisfy(stream -> {
+                assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.STOP);
+                assertThat(text(stream.completion())).matches("[a-z]{1,30}");
+            });
         }
     }
 
