@@ -44,7 +44,7 @@ public final class CompiledGrammar {
             }
         };
         ProductionsBuilder builder = new ProductionsBuilder(grammar, trie.vocabulary(), regexes, limits, checkLimits);
-        Productions productions = ReadingWork.bounded(builder::build);
+        Productions productions = GrammarWork.reading(builder::build);
         ByteClasses classes = regexes.classes();
         ParseTable table = new ParseTable(productions, regexes, classes, limits);
         checkLimits.run();

@@ -287,7 +287,7 @@ final class DecimalSet {
         states.add(start);
         List<int[]> rows = new ArrayList<>();
         for (int i = 0; i < states.size(); i++) {
-            ReadingWork.add(SYMBOLS);
+            GrammarWork.add(SYMBOLS);
             int[] row = new int[SYMBOLS];
             for (int symbol = 0; symbol < SYMBOLS; symbol++) {
                 S target = step.next(states.get(i), symbol);

@@ -41,7 +41,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @throws BadInput if the expression is malformed, too large or has a backreference, lookbehind or word boundary
      */
     public static Grammar regex(String pattern) {
-        return ReadingWork.bounded(() -> of(Expression.terminal(RegexParser.match(pattern))));
+        return GrammarWork.reading(() -> of(Expression.terminal(RegexParser.match(pattern))));
     }
 
     /**
@@ -55,7 +55,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
             BadInput.require(
                     Utf16.unpairedSurrogate(text) < 0, "a choice", Quoted.name(text), "without unpaired surrogates");
         }
-        return ReadingWork.bounded(() -> of(Expression.terminal(JsonText.texts(texts))));
+        return GrammarWork.reading(() -> of(Expression.terminal(JsonText.texts(texts))));
     }
 
     /**
@@ -91,7 +91,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      */
     public static Grammar jsonSchema(JsonNode schema, int maxSpace) {
         BadInput.require(maxSpace >= 0, "the maximum white space", maxSpace, "at least 0");
-        return ReadingWork.bounded(() -> JsonSchema.grammar(schema, maxSpace));
+        return GrammarWork.reading(() -> JsonSchema.grammar(schema, maxSpace));
     }
 
     /** Returns the grammar of all JSON objects. */
@@ -105,7 +105,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @throws BadInput if the text is malformed, too large or not supported, or a rule is not defined
      */
     public static Grammar gbnf(String text) {
-        return ReadingWork.bounded(() -> GbnfParser.parse(text));
+        return GrammarWork.reading(() -> GbnfParser.parse(text));
     }
 
     /**
@@ -114,7 +114,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @throws BadInput if the text is malformed, too large or not supported, or a rule is not defined
      */
     public static Grammar lark(String text) {
-        return ReadingWork.bounded(() -> LarkParser.parse(text));
+        return GrammarWork.reading(() -> LarkParser.parse(text));
     }
 
     /**

@@ -5,39 +5,50 @@ import io.roseinfer.base.WorkCounter;
 import java.util.function.Supplier;
 
 /**
- * The work of reading a grammar's source, bounded in steps instead of time, so that a result does not depend on the
- * machine. It belongs to the thread that reads. An interrupt cancels it, as it does tokenizing.
+ * The work on a grammar, bounded in steps instead of time, so that a result does not depend on the machine. It belongs
+ * to the thread that does it. An interrupt cancels it, as it does tokenizing.
  */
-final class ReadingWork {
-    /** Maximum steps of one source; about 0.1 s. */
-    static final long MAX_STEPS = 500_000;
+final class GrammarWork {
+    /** Maximum steps of reading a source, and of cleaning a grammar; about 0.1 s. */
+    private static final long READING_STEPS = 500_000;
 
-    private static final ScopedValue<ReadingWork> CURRENT = ScopedValue.newInstance();
+    /** Maximum steps of one mask; about 0.7 s. */
+    private static final long MASK_STEPS = 2_000_000;
+
+    private static final ScopedValue<GrammarWork> CURRENT = ScopedValue.newInstance();
 
     private final WorkCounter counter = new WorkCounter();
+    private final String what;
     private final long max;
 
-    private ReadingWork(long max) {
+    private GrammarWork(String what, long max) {
+        this.what = what;
         this.max = max;
     }
 
     /**
      * Reads a source. A source within another one is part of its work.
      *
-     * @throws BadInput if that takes more than {@link #MAX_STEPS}
+     * @throws BadInput if that takes too many steps
      */
-    static <T> T bounded(Supplier<T> reading) {
-        return bounded(MAX_STEPS, reading);
+    static <T> T reading(Supplier<T> reading) {
+        return CURRENT.isBound() ? reading.get() : new GrammarWork("reading the grammar", READING_STEPS).run(reading);
     }
 
-    /** Reads a source with another limit. */
-    static <T> T bounded(long maxSteps, Supplier<T> reading) {
-        return CURRENT.isBound()
-                ? reading.get()
-                : ScopedValue.where(CURRENT, new ReadingWork(maxSteps)).call(reading::get);
+    /**
+     * Computes a mask.
+     *
+     * @throws BadInput if that takes too many steps
+     */
+    static <T> T mask(Supplier<T> computing) {
+        return new GrammarWork("computing a mask of the grammar", MASK_STEPS).run(computing);
     }
 
-    /** Counts steps; without effect outside {@link #bounded}. */
+    private <T> T run(Supplier<T> work) {
+        return ScopedValue.where(CURRENT, this).call(work::get);
+    }
+
+    /** Counts steps; without effect outside of bounded work. */
     static void add(long steps) {
         if (CURRENT.isBound()) {
             CURRENT.get().count(steps);
@@ -47,8 +58,8 @@ final class ReadingWork {
     private void count(long steps) {
         counter.add(steps);
         if (counter.count() > max) {
-            throw new BadInput("reading the grammar takes more than " + max
-                    + " steps (the limit); simplify its patterns, numbers and combined schemas");
+            throw new BadInput(what + " takes more than " + max
+                    + " steps (the limit); simplify its rules, patterns, numbers and combined schemas");
         }
     }
 }

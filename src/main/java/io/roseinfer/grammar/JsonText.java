@@ -142,7 +142,7 @@ final class JsonText {
 
     /** Returns the language of some texts, with common prefixes merged. */
     static Regex texts(Collection<String> texts) {
-        ReadingWork.add((long) TEXT_STEPS * texts.size());
+        GrammarWork.add((long) TEXT_STEPS * texts.size());
         TreeMap<String, Boolean> sorted = new TreeMap<>();
         texts.forEach(text -> sorted.put(text, true));
         return trie(List.copyOf(sorted.keySet()), 0);

@@ -59,6 +59,10 @@ final class MaskBuilder {
         if (known != null) {
             return known;
         }
+        return GrammarWork.mask(() -> compute(state));
+    }
+
+    private MaskParts compute(ParseState state) {
         count = 0;
         List<ByteRegex> wide = new ArrayList<>();
         List<TokenMask> parts = new ArrayList<>();

@@ -92,6 +92,7 @@ final class ParseTable {
     }
 
     private ParseState computeNext(ParseState state, int byteClass) {
+        GrammarWork.add(state.scans().length);
         synchronized (regexes) {
             if (size + regexes.size() > limits.bytes()) {
                 clear();

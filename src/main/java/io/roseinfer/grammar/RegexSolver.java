@@ -81,7 +81,7 @@ final class RegexSolver {
         if (nullable.get(root)) {
             return false;
         }
-        ReadingWork.add(nodes.size());
+        GrammarWork.add(nodes.size());
         int[] representatives = representatives();
         // Breadth first: texts are mostly short, while a length limit makes long paths.
         Set<Integer> seen = new HashSet<>();
@@ -271,7 +271,7 @@ final class RegexSolver {
         if (known != null) {
             return known;
         }
-        ReadingWork.add(node.operands.size());
+        GrammarWork.add(node.operands.size());
         int result =
                 switch (node.kind) {
                     case CONCAT -> {

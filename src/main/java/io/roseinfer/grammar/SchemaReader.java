@@ -172,7 +172,7 @@ final class SchemaReader {
     // --- schemas ----------------------------------------------------------------------------------------------------
 
     private ValueShape schema(SchemaSource source) {
-        ReadingWork.add(SCHEMA_STEPS);
+        GrammarWork.add(SCHEMA_STEPS);
         JsonNode schema = source.schema();
         if (source.isTrue()) {
             return ValueShape.ALL;
