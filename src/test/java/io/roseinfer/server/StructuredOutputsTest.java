@@ -117,6 +117,16 @@ class StructuredOutputsTest {
         assertThat(server.get("/health").status()).isEqualTo(200);
     }
 
+    /** Only the compiler knows the model's tokens. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unknown_special_token_is_rejected(boolean stream) throws IOException {
+        Answer answer = server.complete("{\"prompt\":\"Hi\",\"stream\":" + stream
+                + ",\"grammar\":\"root ::= \\\"a\\\" <|nope|>\"}");
+        assertThat(answer.status()).as(answer.body()).isEqualTo(400);
+        assertThat(answer.body()).contains("<|nope|>");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"{\"type\":\"text\"}", "null"})
     void text_is_not_restricted(String format) throws IOException {
