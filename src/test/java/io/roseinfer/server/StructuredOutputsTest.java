@@ -56,6 +56,7 @@ class StructuredOutputsTest {
                 "structured_outputs § {'json':{'type':'boolean'}} § true|false",
                 "structured_outputs § {'json':'{\\\"const\\\":[1,2]}','disable_any_whitespace':true} § \\[1,2]",
                 "structured_outputs § {'regex':'[a-c]{3}x'} § [a-c]{3}x",
+                "structured_outputs § {'regex':'q','json':null,'whitespace_pattern':null,'disable_fallback':false} § q",
                 "structured_outputs § {'choice':['red','green']} § red|green",
                 "structured_outputs § {'grammar':'root ::= [xy]'} § [xy]",
                 "guided_json § {'enum':['a','b']} § \"[ab]\"",
@@ -121,8 +122,8 @@ class StructuredOutputsTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void unknown_special_token_is_rejected(boolean stream) throws IOException {
-        Answer answer = server.complete("{\"prompt\":\"Hi\",\"stream\":" + stream
-                + ",\"grammar\":\"root ::= \\\"a\\\" <|nope|>\"}");
+        Answer answer = server.complete(
+                "{\"prompt\":\"Hi\",\"stream\":" + stream + ",\"grammar\":\"root ::= \\\"a\\\" <|nope|>\"}");
         assertThat(answer.status()).as(answer.body()).isEqualTo(400);
         assertThat(answer.body()).contains("<|nope|>");
     }

@@ -48,7 +48,11 @@ public final class GrammarReader {
         Map<String, Reader> fields = new LinkedHashMap<>();
         fields.put(FORMAT, GrammarReader::format);
         fields.put(OUTPUTS, GrammarReader::outputs);
-        KINDS.forEach((kind, reader) -> fields.put("guided_" + kind, reader));
+        KINDS.forEach((kind, reader) -> {
+            if (!kind.equals("json_object")) {
+                fields.put("guided_" + kind, reader);
+            }
+        });
         fields.put("grammar", (field, value) -> Grammar.gbnf(string(field, value)));
         fields.put("json_schema", (field, value) -> Grammar.jsonSchema(schema(field, value)));
         return fields;
@@ -158,9 +162,12 @@ public final class GrammarReader {
     }
 
     private static void requireRead(String field, Fields object) {
-        object.unread().stream().findFirst().ifPresent(name -> {
-            throw ApiError.badField(field, field + "." + name + " is not supported; remove it");
-        });
+        object.unread().stream()
+                .filter(name -> given(object, name).isPresent())
+                .findFirst()
+                .ifPresent(name -> {
+                    throw ApiError.badField(field, field + "." + name + " is not supported; remove it");
+                });
     }
 
     /** Returns the text of a schema, which may be given as text. */
