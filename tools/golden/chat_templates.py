@@ -8,7 +8,7 @@ break and continue, the generation block, its own tojson, raise_exception and st
 NAME=FILE is a published template, which the repository does not store, or the tokenizer_config.json that has it:
 `published.json` gets its SHA-256 and its renderings. qwen3.jinja is the model's (Apache-2.0). qwen2.5.jinja, smollm2.jinja and smollm3.jinja follow those of the
 models and were not compared with the published files (the long texts of smollm3's system prompt are cut); the others are our own
-and use the constructs of Llama's, Mistral's and Gemma's.
+and use the constructs of Llama's, Mistral's, Gemma's and Hermes'.
 """
 import datetime
 import hashlib

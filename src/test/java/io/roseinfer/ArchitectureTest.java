@@ -49,7 +49,7 @@ class ArchitectureTest {
             List.of("base"),
             List.of("tensor", "metrics", "grammar", "tokenizer.chat.jinja"),
             List.of("checkpoint", "tokenizer", "tokenizer.chat"),
-            List.of("safetensors", "kv", "sampling"),
+            List.of("safetensors", "kv", "sampling", "tokenizer.chat.reply"),
             List.of("hub"),
             List.of("model", "scheduler"),
             List.of("model.family", "observe"),

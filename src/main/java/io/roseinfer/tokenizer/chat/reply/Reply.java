@@ -1,0 +1,65 @@
+package io.roseinfer.tokenizer.chat.reply;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A complete reply.
+ *
+ * @param reasoning empty if there is none
+ * @param content empty if there is none
+ * @param calls in order
+ */
+public record Reply(String reasoning, String content, List<Call> calls) {
+    /**
+     * A tool call.
+     *
+     * @param arguments a JSON object, as the model wrote it
+     */
+    public record Call(String name, String arguments) {
+        public Call {
+            Objects.requireNonNull(name, "name");
+            Objects.requireNonNull(arguments, "arguments");
+        }
+    }
+
+    public Reply {
+        Objects.requireNonNull(reasoning, "reasoning");
+        Objects.requireNonNull(content, "content");
+        calls = List.copyOf(calls);
+    }
+
+    /** Splits a text. If a call is malformed or incomplete, the reply has no calls and their text is content, as in vLLM. */
+    public static Reply parse(String text, ReplyFormat format) {
+        ReplyParser parser = new ReplyParser(format);
+        parser.accept(text);
+        parser.end();
+        return parser.isMalformed() ? parse(text, format.withoutCalls()) : of(parser.take());
+    }
+
+    /** Joins the deltas of a reply. */
+    static Reply of(List<ReplyDelta> deltas) {
+        StringBuilder reasoning = new StringBuilder();
+        StringBuilder content = new StringBuilder();
+        List<String> names = new ArrayList<>();
+        List<StringBuilder> arguments = new ArrayList<>();
+        for (ReplyDelta delta : deltas) {
+            switch (delta) {
+                case ReplyDelta.Reasoning more -> reasoning.append(more.text());
+                case ReplyDelta.Content more -> content.append(more.text());
+                case ReplyDelta.CallStart call -> {
+                    names.add(call.name());
+                    arguments.add(new StringBuilder());
+                }
+                case ReplyDelta.CallArguments more ->
+                    arguments.get(more.index()).append(more.text());
+            }
+        }
+        List<Call> calls = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            calls.add(new Call(names.get(i), arguments.get(i).toString()));
+        }
+        return new Reply(reasoning.toString(), content.toString(), calls);
+    }
+}
