@@ -45,7 +45,7 @@ public final class BatchModel {
      * @param created the date of all responses, and the current date for chat templates
      */
     public BatchModel(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, long seed, Instant created) {
-        ChatPrompts prompts = new ChatPrompts(model.chat(), tokenizer, InstantSource.fixed(created));
+        ChatPrompts prompts = new ChatPrompts(model, tokenizer, InstantSource.fixed(created));
         this.completions = new CompletionReader(model, spec, tokenizer, Optional.empty());
         this.chats = new ChatReader(model, spec, tokenizer, Optional.empty(), spec.contextLength(), prompts);
         this.seed = seed;

@@ -57,7 +57,9 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
                 server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         model.requireTokenizer();
         try (LoadedModel loaded = model.load(engine, terminal)) {
-            ServedModel served = options.model().withChat(loaded.chat()).withDefaults(generationConfig.of(loaded));
+            ServedModel chat = options.model().withChat(loaded.chat());
+            ServedModel served =
+                    chat.withReplies(server.replies(chat.replies())).withDefaults(generationConfig.of(loaded));
             warmUp(loaded, served, engine, terminal);
             return serve(loaded, engine, options.withModel(served), terminal);
         }

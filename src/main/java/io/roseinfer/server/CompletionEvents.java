@@ -1,5 +1,6 @@
 package io.roseinfer.server;
 
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.TokenStream;
@@ -7,6 +8,7 @@ import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.EventTemplate.Hole;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.api.CompletionJson;
+import io.roseinfer.server.api.ReplyStream;
 import io.roseinfer.server.api.Timings;
 import io.roseinfer.server.http.BodySource;
 import io.roseinfer.server.http.ByteSink;
@@ -133,6 +135,7 @@ final class CompletionEvents implements BodySource {
         private final List<GeneratedToken> batch = new ArrayList<>();
 
         private final boolean hasLogprobs = call.request().sampling().logprobs() >= 0;
+        private final Optional<ReplyStream> reply;
         private @Nullable EventTemplate template;
         private int tokens;
         private int shownChars;
@@ -142,6 +145,7 @@ final class CompletionEvents implements BodySource {
         Choice(int index, TokenStream stream) {
             this.index = index;
             this.stream = stream;
+            this.reply = json.replyStream(index, call);
         }
 
         private int[] prompt() {
@@ -197,7 +201,9 @@ final class CompletionEvents implements BodySource {
                 // Sent together with the first token, because clients take it for the time of the first token.
                 json.opening(index).ifPresent(event -> append(bytes, event));
             }
-            if (!first && !last && !hasLogprobs) {
+            if (reply.isPresent()) {
+                appendReply(bytes, reply.get(), text, first, last);
+            } else if (!first && !last && !hasLogprobs) {
                 template().append(bytes, text, batch, generated, call.promptTokens());
             } else {
                 appendFull(bytes, text, first, last);
@@ -228,6 +234,44 @@ final class CompletionEvents implements BodySource {
             boolean echoes = first && call.output().echo();
             ObjectNode event = event(echoes ? json.text(prompt()) + text : text);
             ObjectNode choice = choice(event);
+            addDetails(event, first);
+            if (last) {
+                json.putText(choice, json.text(choice) + rest(shownChars + text.length()));
+                finish(event);
+            }
+            append(bytes, event);
+        }
+
+        /**
+         * Sends the parts of the reply that the tokens complete, one per event; the last event has the other fields. No
+         * event is sent if there is nothing to say.
+         */
+        private void appendReply(ByteSink bytes, ReplyStream parts, String text, boolean first, boolean last) {
+            batch.forEach(parts::accept);
+            if (last) {
+                parts.end(rest(shownChars + text.length()));
+            }
+            List<ObjectNode> deltas = parts.takeDeltas();
+            for (int i = 0; i < deltas.size() - 1; i++) {
+                append(bytes, event(deltas.get(i)));
+            }
+            if (deltas.isEmpty() && !last && !hasLogprobs && !call.output().tokenIds()) {
+                return;
+            }
+            ObjectNode event = event(deltas.isEmpty() ? StrictJson.mapper().createObjectNode() : deltas.getLast());
+            addDetails(event, first);
+            if (last) {
+                finish(event);
+                if (parts.hasCalls()) {
+                    CompletionJson.finishCalls(choice(event), completion.orElseThrow());
+                }
+            }
+            append(bytes, event);
+        }
+
+        /** Adds the fields of the tokens read so far. */
+        private void addDetails(ObjectNode event, boolean first) {
+            ObjectNode choice = choice(event);
             if (hasLogprobs && !batch.isEmpty()) {
                 offset = json.logprobs(choice, batch, offset);
             }
@@ -243,10 +287,12 @@ final class CompletionEvents implements BodySource {
             if (call.output().continuousUsage()) {
                 CompletionJson.usage(event, call.promptTokens(), generated);
             }
-            if (last) {
-                finish(event, shownChars + text.length());
-            }
-            append(bytes, event);
+        }
+
+        private ObjectNode event(ObjectNode delta) {
+            ObjectNode event = event("");
+            choice(event).set("delta", delta);
+            return event;
         }
 
         private ObjectNode event(String text) {
@@ -267,14 +313,16 @@ final class CompletionEvents implements BodySource {
             reason = CompletionJson.finishReason(ended.finishReason());
         }
 
-        /** Completes the last event: with the reason, and with text held back until the end was certain. */
-        private void finish(ObjectNode event, int shown) {
+        /** Returns the text that was held back until the end was certain. */
+        private String rest(int shown) {
+            String all = CompletionJson.text(completion.orElseThrow(), call);
+            return all.substring(Math.min(shown, all.length()));
+        }
+
+        /** Completes the last event with the reason. */
+        private void finish(ObjectNode event) {
             Completion ended = completion.orElseThrow();
-            ObjectNode choice = choice(event);
-            String all = CompletionJson.text(ended, call);
-            String rest = all.substring(Math.min(shown, all.length()));
-            json.putText(choice, json.text(choice) + rest);
-            CompletionJson.finish(choice, ended, call);
+            CompletionJson.finish(choice(event), ended, call);
             if (call.choices() == 1 && !call.output().usage()) {
                 Timings.add(event, ended);
             }

@@ -112,7 +112,7 @@ public final class Server implements AutoCloseable {
             PromptWorkers workers) {
         StateEndpoints state =
                 new StateEndpoints(options, engine.spec(), gate, time.instant().getEpochSecond());
-        ChatPrompts chat = new ChatPrompts(options.model().chat(), engine.tokenizer(), time);
+        ChatPrompts chat = new ChatPrompts(options.model(), engine.tokenizer(), time);
         TokenEndpoints tokens = new TokenEndpoints(options, engine.spec(), engine.tokenizer(), chat, workers);
         CompletionReader reader =
                 new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());

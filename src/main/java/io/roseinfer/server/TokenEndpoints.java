@@ -60,7 +60,7 @@ final class TokenEndpoints {
 
     private TokenizeResponse read(Fields fields) {
         CompletionReader.requireModel(fields, modelName);
-        int[] ids = fields.find("messages").isPresent() ? chat.read(fields) : ids(fields);
+        int[] ids = fields.find("messages").isPresent() ? chat.ids(fields) : ids(fields);
         return new TokenizeResponse(ids, fields.flag("return_token_strs"));
     }
 

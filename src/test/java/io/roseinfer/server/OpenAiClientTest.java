@@ -3,6 +3,7 @@ package io.roseinfer.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.openai.client.OpenAIClient;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
 import com.openai.core.http.StreamResponse;
@@ -12,9 +13,13 @@ import com.openai.errors.NotFoundException;
 import com.openai.errors.RateLimitException;
 import com.openai.errors.SseException;
 import com.openai.errors.UnauthorizedException;
+import com.openai.helpers.ChatCompletionAccumulator;
 import com.openai.models.chat.completions.ChatCompletion;
 import com.openai.models.chat.completions.ChatCompletionChunk;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
+import com.openai.models.chat.completions.ChatCompletionMessage;
+import com.openai.models.chat.completions.ChatCompletionMessageFunctionToolCall;
+import com.openai.models.chat.completions.ChatCompletionToolMessageParam;
 import com.openai.models.completions.Completion;
 import com.openai.models.completions.CompletionCreateParams;
 import io.roseinfer.backend.sim.SimOptions;
@@ -118,6 +123,72 @@ class OpenAiClientTest {
                         .collect(Collectors.joining());
                 assertThat(text).isEqualTo(expectedAnswer(server));
             }
+            client.close();
+        }
+    }
+
+    /** A tool, which the client sends with its schema as {@code strict}. */
+    @JsonClassDescription("The weather of a place")
+    static final class GetWeather {
+        public String place = "";
+    }
+
+    private static final String CALL =
+            "<tool_call>\n{\"name\": \"GetWeather\", \"arguments\": {\"place\": \"Bern\"}}\n</tool_call>";
+
+    private static ChatCompletionCreateParams.Builder toolParams() {
+        return ChatCompletionCreateParams.builder()
+                .model(TestServer.MODEL)
+                .addTool(GetWeather.class)
+                .addUserMessage("What is the weather in Bern?");
+    }
+
+    private static ChatCompletionMessageFunctionToolCall call(ChatCompletionMessage message) {
+        return message.toolCalls().orElseThrow().getFirst().asFunction();
+    }
+
+    @Test
+    void client_calls_a_tool_and_sends_its_result() {
+        try (TestServer server = ToolCallsTest.startShort("Let me look.\n" + CALL, "18 degrees.")) {
+            OpenAIClient client = client(server, "any");
+            ChatCompletionCreateParams.Builder params = toolParams();
+            ChatCompletion.Choice choice =
+                    client.chat().completions().create(params.build()).choices().getFirst();
+            assertThat(choice.finishReason()).hasToString("tool_calls");
+            assertThat(choice.message().content()).contains("Let me look.");
+            ChatCompletionMessageFunctionToolCall call = call(choice.message());
+            assertThat(call.function().arguments(GetWeather.class).place).isEqualTo("Bern");
+            params.addMessage(choice.message())
+                    .addMessage(ChatCompletionToolMessageParam.builder()
+                            .toolCallId(call.id())
+                            .content("18")
+                            .build());
+            assertThat(client.chat()
+                            .completions()
+                            .create(params.build())
+                            .choices()
+                            .getFirst()
+                            .message()
+                            .content())
+                    .contains("18 degrees.");
+            client.close();
+        }
+    }
+
+    @Test
+    void client_reads_a_streamed_tool_call() {
+        try (TestServer server = ToolCallsTest.startShort(CALL + "\n" + CALL)) {
+            OpenAIClient client = client(server, "any");
+            ChatCompletionAccumulator all = ChatCompletionAccumulator.create();
+            try (StreamResponse<ChatCompletionChunk> stream =
+                    client.chat().completions().createStreaming(toolParams().build())) {
+                stream.stream().forEach(all::accumulate);
+            }
+            ChatCompletion.Choice choice = all.chatCompletion().choices().getFirst();
+            assertThat(choice.finishReason()).hasToString("tool_calls");
+            assertThat(choice.message().toolCalls().orElseThrow()).hasSize(2);
+            assertThat(call(choice.message()).function().arguments(GetWeather.class).place)
+                    .isEqualTo("Bern");
             client.close();
         }
     }

@@ -3,6 +3,7 @@ package io.roseinfer.server;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
+import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /** A server on loopback in front of a simulated model with a real vocabulary. */
@@ -58,12 +60,31 @@ final class TestServer implements AutoCloseable {
     }
 
     TestServer(EngineOptions options, SimOptions sim, ServerOptions asked, Optional<Tokenizer> words) {
-        this(options, asked, words, RoutingPolicy.pull(), List.of(sim));
+        this(options, asked, words, RoutingPolicy.pull(), List.of(runner(options, sim)));
     }
 
     /** Starts a server with several replicas, each with its own device. */
     TestServer(EngineOptions options, ServerOptions asked, RoutingPolicy routing, List<SimOptions> devices) {
-        this(options, asked, Optional.of(WORDS), routing, devices);
+        this(
+                options,
+                asked,
+                Optional.of(WORDS),
+                routing,
+                devices.stream().map(sim -> runner(options, sim)).toList());
+    }
+
+    /** Starts a server whose model gives these replies, one per request. */
+    static TestServer scripted(ServedModel model, Tokenizer words, String... replies) {
+        EngineOptions options = engineOptions();
+        List<int[]> ids = Stream.of(replies).map(words::encode).toList();
+        ScriptedRunner runner = new ScriptedRunner(
+                runner(options, SimOptions.defaults()), ids, words.endOfText().orElseThrow());
+        return new TestServer(
+                options, options().withModel(model), Optional.of(words), RoutingPolicy.pull(), List.of(runner));
+    }
+
+    private static SimRunner runner(EngineOptions options, SimOptions sim) {
+        return new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim);
     }
 
     private TestServer(
@@ -71,10 +92,7 @@ final class TestServer implements AutoCloseable {
             ServerOptions asked,
             Optional<Tokenizer> words,
             RoutingPolicy routing,
-            List<SimOptions> devices) {
-        List<SimRunner> runners = devices.stream()
-                .map(sim -> new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim))
-                .toList();
+            List<? extends ModelRunner> runners) {
         ServerMetrics metrics = new ServerMetrics(MODEL, runners.size());
         Clock clock = () -> Clock.system().nanos() + aheadNanos.get();
         engine = Engine.open(runners, words, options, routing, clock, metrics.observers());

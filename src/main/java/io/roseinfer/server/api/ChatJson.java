@@ -1,9 +1,17 @@
 package io.roseinfer.server.api;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.tokenizer.chat.reply.Reply;
+import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.function.IntFunction;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -11,11 +19,13 @@ import tools.jackson.databind.node.ObjectNode;
 final class ChatJson extends CompletionJson {
     private static final String ROLE = "assistant";
 
+    private final String id;
     private final TokenTexts texts;
     private final boolean stream;
 
     ChatJson(String id, long created, String model, TokenTexts texts, boolean stream) {
         super(id, created, model, texts);
+        this.id = id + " " + created;
         this.texts = texts;
         this.stream = stream;
     }
@@ -42,6 +52,69 @@ final class ChatJson extends CompletionJson {
     @Override
     public String textField() {
         return "content";
+    }
+
+    @Override
+    void split(ObjectNode choice, Completion completion, CompletionCall call) {
+        ReplyFormat format = call.reply();
+        if (format.isPlain()) {
+            return;
+        }
+        Map<Integer, String> markers = texts.markers(format);
+        StringBuilder text = new StringBuilder();
+        completion
+                .tokens()
+                .forEach(token ->
+                        text.append(markers.getOrDefault(token.id(), "")).append(token.text()));
+        if (call.output().stopString()) {
+            text.append(completion.stopString().orElse(""));
+        }
+        Reply reply = Reply.parse(text.toString(), format);
+        ObjectNode message = choice.putObject("message").put("role", ROLE);
+        boolean isEmpty = reply.content().isEmpty()
+                && !(reply.calls().isEmpty() && reply.reasoning().isEmpty());
+        message.put(textField(), isEmpty ? null : reply.content()).putNull("refusal");
+        if (!reply.reasoning().isEmpty()) {
+            message.put("reasoning_content", reply.reasoning());
+        }
+        if (!reply.calls().isEmpty()) {
+            IntFunction<String> ids = callIds(choice.get("index").intValue(), call);
+            ArrayNode calls = message.putArray("tool_calls");
+            for (Reply.Call one : reply.calls()) {
+                putCall(calls.addObject(), ids.apply(calls.size() - 1), one.name(), one.arguments());
+            }
+            finishCalls(choice, completion);
+        }
+    }
+
+    /** Sets the fields of a tool call. */
+    static void putCall(ObjectNode call, String id, String name, String arguments) {
+        call.put("id", id)
+                .put("type", "function")
+                .putObject("function")
+                .put("name", name)
+                .put("arguments", arguments);
+    }
+
+    @Override
+    public Optional<ReplyStream> replyStream(int index, CompletionCall call) {
+        ReplyFormat format = call.reply();
+        return format.isPlain()
+                ? Optional.empty()
+                : Optional.of(new ReplyStream(format, texts.markers(format), callIds(index, call)));
+    }
+
+    /**
+     * Returns the ids of a choice's tool calls by index. They are hashes of the request, so that a repeated batch has
+     * the same ids.
+     */
+    private IntFunction<String> callIds(int choice, CompletionCall call) {
+        int prompt = Arrays.hashCode(call.prompts().get(choice / call.n()));
+        return index -> {
+            String name = id + " " + prompt + " " + choice + " " + index;
+            UUID hash = UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
+            return call.reply().calls().id(hash.toString().replace("-", ""));
+        };
     }
 
     /** Returns an event with the role, which OpenAI's clients expect first. */

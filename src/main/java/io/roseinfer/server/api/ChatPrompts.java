@@ -6,11 +6,13 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import io.roseinfer.tokenizer.chat.Conversation;
+import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.StringJoiner;
@@ -30,7 +32,7 @@ public final class ChatPrompts {
 
     private static final String CONTENT = "content";
 
-    private final Optional<ChatTemplate> template;
+    private final ServedModel model;
     private final Optional<Tokenizer> tokenizer;
     private final InstantSource time;
 
@@ -39,16 +41,21 @@ public final class ChatPrompts {
      *
      * @param time the current time for templates that write the date
      */
-    public ChatPrompts(Optional<ChatTemplate> template, Optional<Tokenizer> tokenizer, InstantSource time) {
-        this.template = template;
+    public ChatPrompts(ServedModel model, Optional<Tokenizer> tokenizer, InstantSource time) {
+        this.model = model;
         this.tokenizer = tokenizer;
         this.time = time;
     }
 
-    /** Returns the prompt. Special tokens written by the template become their ids. */
-    public int[] read(Fields fields) {
-        ChatTemplate writer = template.orElseThrow(
-                () -> ApiError.badField(MESSAGES, "the model has no chat template; use /v1/completions"));
+    /** Returns the prompt's ids. Special tokens written by the template become their ids. */
+    public int[] ids(Fields fields) {
+        return read(fields).ids().getFirst();
+    }
+
+    /** Reads a conversation: its prompt, and how the reply is parsed. */
+    CompletionReader.Prompts read(Fields fields) {
+        ChatTemplate writer = model.chat()
+                .orElseThrow(() -> ApiError.badField(MESSAGES, "the model has no chat template; use /v1/completions"));
         Tokenizer words = tokenizer.orElseThrow(
                 () -> ApiError.badField(MESSAGES, "the model has no tokenizer, so it cannot chat"));
         ArrayNode messages = messages(fields);
@@ -60,16 +67,21 @@ public final class ChatPrompts {
         if (continues) {
             mark(messages);
         }
+        ToolFields tools = ToolFields.read(fields, model);
         Conversation conversation = new Conversation(
                 messages,
-                tools(fields, writer),
+                tools.tools().map(list -> list),
                 begins,
                 variables(fields),
                 LocalDateTime.ofInstant(time.instant(), ZoneId.systemDefault()));
-        String prompt = rendered(writer, conversation);
-        requireCallsWritten(writer, conversation, prompt);
+        String prompt = withCalls(writer, conversation, rendered(writer, conversation));
         String text = continues ? continued(prompt) : prompt;
-        return Fields.checked(MESSAGES, () -> words.encode(text));
+        ReplyFormat reply = ReplyFormat.of(
+                        tools.mayCall() ? model.replies() : model.replies().withoutCalls())
+                .withOneCall(!tools.parallel() || tools.named().isPresent())
+                .withoutReasoning(!fields.flag("include_reasoning", true))
+                .after(text);
+        return new CompletionReader.Prompts(List.of(Fields.checked(MESSAGES, () -> words.encode(text))), reply, tools);
     }
 
     /** Renders a conversation. An error of the template is reported without its file name. */
@@ -83,22 +95,40 @@ public final class ChatPrompts {
         }
     }
 
-    /** Rejects earlier tool calls that the template does not write: the model would see results without their calls. */
-    private static void requireCallsWritten(ChatTemplate writer, Conversation conversation, String prompt) {
+    /**
+     * Returns a prompt with all earlier tool calls: if the template does not write them, they are part of the content
+     * in the model's format. Otherwise the model would see results without their calls.
+     */
+    private String withCalls(ChatTemplate writer, Conversation conversation, String prompt) {
         ArrayNode without = StrictJson.mapper().createArrayNode();
+        ArrayNode asContent = StrictJson.mapper().createArrayNode();
         int first = -1;
+        boolean isKnown = true;
         for (JsonNode message : conversation.messages()) {
-            first = first < 0 && message.has(TOOL_CALLS) ? without.size() : first;
-            without.add(((ObjectNode) message.deepCopy()).without(TOOL_CALLS));
+            ObjectNode plain = ((ObjectNode) message.deepCopy()).without(TOOL_CALLS);
+            ObjectNode written = plain.deepCopy();
+            if (message.has(TOOL_CALLS)) {
+                first = first < 0 ? without.size() : first;
+                Optional<String> calls = model.replies().calls().text(message.get(TOOL_CALLS));
+                isKnown &= calls.isPresent();
+                String content = plain.get(CONTENT).stringValue();
+                written.put(CONTENT, (content.isEmpty() ? "" : content + "\n") + calls.orElse(""));
+            }
+            without.add(plain);
+            asContent.add(written);
         }
         boolean named = conversation.tools().isEmpty() && writer.namesToolCalls();
-        if (first >= 0 && !named && isPrompt(prompt, writer, conversation.withMessages(without))) {
-            String field = MESSAGES + "[" + first + "]." + TOOL_CALLS;
-            throw ApiError.badField(
-                    field,
-                    "the model's chat template does not write tool calls, so " + field
-                            + " would be missing from the prompt; leave it out, or write the calls as content");
+        if (first < 0 || named || !isPrompt(prompt, writer, conversation.withMessages(without))) {
+            return prompt;
         }
+        if (isKnown) {
+            return rendered(writer, conversation.withMessages(asContent));
+        }
+        String field = MESSAGES + "[" + first + "]." + TOOL_CALLS;
+        throw ApiError.badField(
+                field,
+                "the model's chat template does not write tool calls, so " + field
+                        + " would be missing from the prompt; leave it out, or write the calls as content");
     }
 
     private static boolean isPrompt(String prompt, ChatTemplate writer, Conversation conversation) {
@@ -118,36 +148,6 @@ public final class ChatPrompts {
             node.properties().forEach(entry -> variables.put(entry.getKey(), entry.getValue()));
         });
         return variables;
-    }
-
-    /**
-     * Returns the tools that the template may show. The model must not call them, because tool calls are not parsed
-     * from its output.
-     */
-    private static Optional<JsonNode> tools(Fields fields, ChatTemplate template) {
-        Optional<JsonNode> tools = fields.find("tools");
-        Optional<String> choice = fields.find("tool_choice").map(node -> node.isString() ? node.stringValue() : "");
-        boolean some = tools.filter(node -> !node.isArray() || !node.isEmpty()).isPresent();
-        if (!some) {
-            if (choice.isPresent() && !choice.get().equals("none")) {
-                throw ApiError.badField("tool_choice", "tool_choice must be none if there are no tools");
-            }
-            return Optional.empty();
-        }
-        if (!choice.equals(Optional.of("none"))) {
-            throw ApiError.badField(
-                    "tools",
-                    "tools are not supported: tool calls are not parsed from the output; remove tools, or set tool_choice to none");
-        }
-        if (!template.usesTools()) {
-            throw ApiError.badField("tools", "the model's chat template does not use tools; remove tools");
-        }
-        for (JsonNode tool : tools.get()) {
-            if (!tools.get().isArray() || !tool.isObject()) {
-                throw ApiError.badField("tools", "tools must be a list of objects");
-            }
-        }
-        return tools;
     }
 
     private static ArrayNode messages(Fields fields) {
@@ -212,7 +212,8 @@ public final class ChatPrompts {
     private static void readArguments(JsonNode call) {
         if (call.path("function") instanceof ObjectNode function
                 && function.path("arguments").isString()) {
-            String arguments = function.get("arguments").stringValue();
+            String text = function.get("arguments").stringValue();
+            String arguments = text.isBlank() ? "{}" : text;
             try {
                 function.set("arguments", StrictJson.parse(arguments.getBytes(StandardCharsets.UTF_8)));
             } catch (JacksonException notJson) {

@@ -57,8 +57,8 @@ public final class ChatReader extends CompletionReader {
     }
 
     @Override
-    List<int[]> prompts(Fields fields, int n) {
-        return List.of(prompts.read(fields));
+    Prompts prompts(Fields fields, int n) {
+        return prompts.read(fields);
     }
 
     @Override

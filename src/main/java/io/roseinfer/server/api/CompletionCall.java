@@ -2,6 +2,7 @@ package io.roseinfer.server.api;
 
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
+import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.util.List;
 
 /**
@@ -11,11 +12,18 @@ import java.util.List;
  * @param request the request for each prompt, with the first prompt in it
  * @param n completions per prompt
  * @param output the output options
+ * @param reply how the text of a completion is split into parts
  * @param clamped whether the maximum of tokens was reduced because the context is shorter
  * @param ignored unknown fields
  */
 public record CompletionCall(
-        List<int[]> prompts, GenerationRequest request, int n, Output output, boolean clamped, List<String> ignored) {
+        List<int[]> prompts,
+        GenerationRequest request,
+        int n,
+        Output output,
+        ReplyFormat reply,
+        boolean clamped,
+        List<String> ignored) {
 
     /**
      * The output options of a call.
@@ -59,7 +67,7 @@ public record CompletionCall(
     public CompletionCall orSeed(long seed) {
         return request.seed().isPresent()
                 ? this
-                : new CompletionCall(prompts, request.withSeed(seed), n, output, clamped, ignored);
+                : new CompletionCall(prompts, request.withSeed(seed), n, output, reply, clamped, ignored);
     }
 
     public int promptTokens() {

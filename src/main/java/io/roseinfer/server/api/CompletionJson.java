@@ -64,9 +64,25 @@ public sealed class CompletionJson permits ChatJson {
             int unused = logprobs(choice, completion.tokens(), 0);
         }
         finish(choice, completion, call);
+        split(choice, completion, call);
         if (call.output().tokenIds()) {
             ids(choice, "prompt_token_ids", prompt);
             ids(choice, "token_ids", completion.ids());
+        }
+    }
+
+    /** Replaces the text of a complete choice with its parts, if the call's format has several. */
+    void split(ObjectNode choice, Completion completion, CompletionCall call) {}
+
+    /** Returns the converter of a streamed choice's tokens, if its text has several parts. */
+    public Optional<ReplyStream> replyStream(int index, CompletionCall call) {
+        return Optional.empty();
+    }
+
+    /** Sets the finish reason of a choice with tool calls. */
+    public static void finishCalls(ObjectNode choice, Completion completion) {
+        if (completion.finishReason() == FinishReason.STOP) {
+            choice.put("finish_reason", "tool_calls");
         }
     }
 

@@ -10,6 +10,7 @@ import io.roseinfer.sampling.SamplingParams.Parameter;
 import io.roseinfer.server.api.CompletionCall.Output;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -149,13 +150,24 @@ public sealed class CompletionReader permits ChatReader {
         }
         SamplingParams sampling = sampling(fields);
         Output output = output(fields, sampling);
-        List<int[]> prompts = truncated(fields, prompts(fields, n));
+        Prompts read = prompts(fields, n);
+        List<int[]> prompts = truncated(fields, read.ids());
         prompts.forEach(this::requireFit);
         int maxTokens = maxTokens(fields, prompts.getFirst().length);
-        GenerationRequest request = request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling);
+        GenerationRequest request =
+                restricted(request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling), read);
         Optional<String> unusedUser = fields.string("user");
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
-        return new CompletionCall(prompts, request, n, output, clamped, fields.unread());
+        return new CompletionCall(prompts, request, n, output, read.reply(), clamped, fields.unread());
+    }
+
+    /** Returns a request whose grammar includes tool calls and begins after the reasoning. */
+    private GenerationRequest restricted(GenerationRequest request, Prompts read) {
+        return tokenizer
+                .flatMap(words -> read.tools()
+                        .grammar(read.reply(), words, request.constraints().grammar()))
+                .map(request::withGrammar)
+                .orElse(request);
     }
 
     /** Returns the builder of the response's objects. */
@@ -314,8 +326,21 @@ public sealed class CompletionReader permits ChatReader {
                 TIMEOUT_HEADER, "the header X-Request-Timeout must be seconds, above 0 and at most 1000000");
     }
 
-    /** Returns the prompts as token ids. */
-    List<int[]> prompts(Fields fields, int n) {
+    /**
+     * The prompts of a call.
+     *
+     * @param ids token ids, one list per prompt
+     * @param reply how the text of a completion is split into parts
+     * @param tools the tools that the completion may call
+     */
+    record Prompts(List<int[]> ids, ReplyFormat reply, ToolFields tools) {}
+
+    /** Reads the prompts. */
+    Prompts prompts(Fields fields, int n) {
+        return new Prompts(ids(fields, n), ReplyFormat.PLAIN, ToolFields.ABSENT);
+    }
+
+    private List<int[]> ids(Fields fields, int n) {
         JsonNode prompt = fields.find("prompt")
                 .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; set it to text or token ids"));
         List<int[]> prompts = new ArrayList<>();

@@ -33,8 +33,8 @@ class NewRequestFieldTest {
             public final class Trial implements UnaryOperator<String> {
                 public String apply(String field) {
                     try (ModelFiles files = ModelFiles.openBuiltin("chat")) {
-                        ServedModel model = ServedModel.named("chat");
-                        ChatPrompts prompts = new ChatPrompts(files.chat(), files.tokenizer(), InstantSource.system());
+                        ServedModel model = ServedModel.named("chat").withChat(files.chat());
+                        ChatPrompts prompts = new ChatPrompts(model, files.tokenizer(), InstantSource.system());
                         CompletionReader completions =
                                 new CompletionReader(model, files.spec(), files.tokenizer(), Optional.empty());
                         CompletionReader chats =

@@ -17,7 +17,7 @@ final class JsonCall implements CallReader {
 
     private static final int HEX_DIGITS = 4;
 
-    /** What the next character belongs to. */
+    /** The element that the next character belongs to. */
     private enum Expected {
         OBJECT,
         VALUE,

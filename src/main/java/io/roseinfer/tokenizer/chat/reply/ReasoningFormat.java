@@ -1,6 +1,6 @@
 package io.roseinfer.tokenizer.chat.reply;
 
-/** How a model marks its reasoning before the answer, under vLLM's names. */
+/** The marks of a model's reasoning before its answer, under vLLM's names. */
 public enum ReasoningFormat {
     /** Reasoning is not parsed. */
     NONE,

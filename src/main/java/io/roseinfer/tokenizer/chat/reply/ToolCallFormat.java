@@ -7,7 +7,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
-/** How a model writes tool calls, under vLLM's names. */
+/** The form of a model's tool calls, under vLLM's names. */
 public enum ToolCallFormat {
     /** Tool calls are not parsed. */
     NONE("", false, "", "", 0),
