@@ -23,7 +23,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrammarCompiler {
     /** Maximum size of the cached grammars' states and masks. */
-    private static final long CACHE_BYTES = 256L << 20;
+    private static final long MAX_CACHE_BYTES = 256L << 20;
+
+    /** The share of the heap that they may use is one in this number. */
+    private static final int HEAP_SHARE = 16;
 
     private static final int CACHED_GRAMMARS = 256;
 
@@ -31,6 +34,8 @@ final class GrammarCompiler {
     private final ModelSpec spec;
     private final GrammarLimits limits;
     private final Clock clock;
+    private final long cacheBytes =
+            Math.min(MAX_CACHE_BYTES, Runtime.getRuntime().maxMemory() / HEAP_SHARE);
     private final Map<Grammar, CompiledGrammar> cache = new LinkedHashMap<>(16, .75f, true);
     private @Nullable TokenTrie trie;
 
@@ -69,7 +74,7 @@ final class GrammarCompiler {
                     .mapToLong(CompiledGrammar::cachedBytes)
                     .sum();
             Iterator<CompiledGrammar> oldest = cache.values().iterator();
-            while (cache.size() > 1 && (bytes > CACHE_BYTES || cache.size() > CACHED_GRAMMARS)) {
+            while (cache.size() > 1 && (bytes > cacheBytes || cache.size() > CACHED_GRAMMARS)) {
                 bytes -= oldest.next().cachedBytes();
                 oldest.remove();
             }

@@ -38,14 +38,17 @@ final class MaskWorkers {
         return Math.clamp(processors / 2, 1, MAX_THREADS);
     }
 
-    /** Starts the workers, unless they have been started or stopped. */
+    /** Starts the workers that have not been started, unless they have been stopped; can be repeated if it throws. */
     synchronized void start() {
-        if (!started && !stopped) {
-            started = true;
-            for (Thread thread : threads) {
+        if (started || stopped) {
+            return;
+        }
+        for (Thread thread : threads) {
+            if (thread.getState() == Thread.State.NEW) {
                 thread.start();
             }
         }
+        started = true;
     }
 
     /** Queues a mask. */

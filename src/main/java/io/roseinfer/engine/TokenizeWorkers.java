@@ -36,11 +36,14 @@ final class TokenizeWorkers {
         }
     }
 
+    /** Starts the threads that have not been started; can be repeated if it throws. */
     private void start() {
-        started = true;
         for (Thread thread : threads) {
-            thread.start();
+            if (thread.getState() == Thread.State.NEW) {
+                thread.start();
+            }
         }
+        started = true;
     }
 
     /**
