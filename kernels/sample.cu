@@ -1,6 +1,6 @@
 // Sampling on the device, one block per sample: mask of allowed tokens, biases, penalties, temperature, min-p, top-k, top-p and a
 // seeded random number. Order and semantics are io.roseinfer.sampling.Sampler's, so a request gets the same token on any device.
-// Also the requested log-probabilities, of the logits before any change.
+// Also the requested log-probabilities, of the logits before any change. A sample may report a given token instead of drawing one.
 //
 // Only a short list is sorted: include/ranking.cuh answers order queries in a few passes over the row. `sample_smem` keeps the
 // row in shared memory (vocabularies up to 52,000); `sample` reads it from global memory and changes a copy. Neither changes
@@ -166,6 +166,15 @@ __device__ __forceinline__ float report_most_likely(const float* logits, int voc
     return normalizer;
 }
 
+// Returns the rank of a token by its logit, from 1; ties go to the lower id.
+__device__ __forceinline__ int rank_of(int token, const float* logits, int vocabulary) {
+    const float own = logits[token];
+    int before = 0;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < vocabulary; i += THREADS) before += logits[i] > own || (logits[i] == own && i < token);
+    return 1 + over_block(before, [](int a, int b) { return a + b; });
+}
+
 // Copies a row to shared memory with four float4 loads per thread in flight, and returns its extremes.
 __device__ __forceinline__ Extremes load_row(const float* from, float* row, int vocabulary) {
     constexpr int AHEAD = 4;
@@ -212,6 +221,10 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
     float normalizer = 0;
     if (reports_it) { normalizer = report_most_likely(IN_SMEM ? copy : given, vocabulary, e, shared, r.logprobs, reports + s); }
     const float* row = IN_SMEM ? copy : given;
+    if (reports_it && r.reported >= 0) {
+        const int rank = rank_of(r.reported, row, vocabulary);
+        if (threadIdx.x == 0) reports[s].rank = rank;
+    }
     uint32_t failure = NO_TOKEN;
     const bool constrained = r.maskStart >= 0 || r.biasStart >= 0;
     if (usable && (constrained || has_penalties(r))) {
@@ -237,7 +250,7 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
         }
         row = changed;
     }
-    int token = static_cast<int>(~static_cast<uint32_t>(e.best));
+    int token = r.reported >= 0 ? r.reported : static_cast<int>(~static_cast<uint32_t>(e.best));
     if (usable && r.temperature > 0) {
         constexpr float NEGLIGIBLE = -87.f;  // e^-87 is the smallest normal number
         const float floor = r.minP > 0 ? fmaxf(logf(r.minP), NEGLIGIBLE) : NEGLIGIBLE;

@@ -24,6 +24,8 @@ typedef struct SampleRequest {
     int maskStart;  // in `history`, a bit per token, 1 if allowed: token t is bit t % 32 of word t / 32; negative: all allowed
     int biasStart;  // in `history`, the number of biases, their tokens, their values; negative: none. A token has at most one
                     // finite bias; -INFINITY forbids it
+    int reported;   // the token to report instead of drawing one, which needs `logprobs`; negative: draw
+    int reserved;
 } SampleRequest;
 
 // The log-probabilities of one sample, in mapped host memory.
@@ -31,7 +33,8 @@ typedef struct SampleReport {
     float logprob;
     int tokens[MAX_LOGPROBS];
     float logprobs[MAX_LOGPROBS];
-    int reserved[3];
+    int rank;  // of a reported token by likelihood, from 1; ties go to the lower id
+    int reserved[2];
 } SampleReport;
 
 #define STRUCT(S, BYTES) static_assert(sizeof(S) == BYTES, #S " differs in size from contract/structs.def");

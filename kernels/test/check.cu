@@ -785,6 +785,7 @@ int main(int argc, char** argv) {
     if (wanted("sampler")) {
         check_sampler(kernels, quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257}, quick ? 1 : KINDS,
                       report);
+        check_reported(kernels, quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257}, report);
         check_long_completion(kernels, report);
     }
     if (wanted("f32")) check_type<float>(kernels, quick, hopper);

@@ -179,7 +179,7 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
             r.logprobs = s % 4 == 0 ? -1 : s % 4 == 1 ? 0 : s % 4 == 2 ? 5 : 20;
             for (int i = 0; i < tokens; i++) history.push_back(static_cast<int>(random() % std::min(vocabulary, 40)));
             const int constraint = constraint_of(s);
-            r.maskStart = r.biasStart = -1;
+            r.maskStart = r.biasStart = r.reported = -1;
             if (constraint == MASK || constraint == BOTH || constraint == NOTHING) {
                 r.maskStart = static_cast<int>(history.size());
                 const int sparse = s % 2;  // all bits of a word in 2, or half of all bits
@@ -247,6 +247,62 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
     }
 }
 
+// Samples that report a given token: an unlikely, a likely, the most likely and the last one.
+inline void check_reported(Kernels& kernels, const std::vector<int>& vocabularies,
+                           const std::function<void(bool, const std::string&, const std::string&)>& report) {
+    std::mt19937_64 random(12);
+    for (int vocabulary : vocabularies) {
+        const int tokens = 4, samples = KINDS * tokens, stride = round_up(vocabulary, 128);
+        std::vector<float> logits(static_cast<size_t>(samples) * stride);
+        std::vector<SampleRequest> requests;
+        std::vector<int> ranks;
+        for (int s = 0; s < samples; s++) {
+            const std::vector<float> row = random_logits(s / tokens, vocabulary, random);
+            std::copy(row.begin(), row.end(), logits.begin() + static_cast<size_t>(s) * stride);
+            std::vector<int> order(vocabulary);
+            std::iota(order.begin(), order.end(), 0);
+            std::sort(order.begin(), order.end(), [&](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+            const int rank = s % tokens == 0   ? static_cast<int>(random() % vocabulary)
+                             : s % tokens == 1 ? static_cast<int>(random() % std::min(vocabulary, 10))
+                             : s % tokens == 2 ? 0
+                                               : vocabulary - 1;
+            SampleRequest r = {0, 0, 0, 1, 0, 1, 0, 0};
+            r.logprobs = s % 5 * 5, r.maskStart = r.biasStart = -1, r.reported = order[rank];
+            requests.push_back(r);
+            ranks.push_back(rank + 1);
+        }
+        DeviceArray<float> deviceLogits(logits), copies = DeviceArray<float>::uncleared(logits.size());
+        DeviceArray<SampleRequest> deviceRequests(requests);
+        DeviceArray<int> history(1), step(std::vector<int>{3}), sampledBefore(1);
+        auto seen = DeviceArray<unsigned>::uncleared(static_cast<size_t>(samples) * ((vocabulary + 31) / 32));
+        for (const std::string name : {"sample", "sample_smem"}) {
+            DeviceArray<int> sampled(samples);
+            DeviceArray<unsigned long long> tokenSlots(samples);
+            DeviceArray<SampleReport> reports(samples);
+            const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
+            kernels(name, {dim3(samples), 1024, shared}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
+                    static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(history.get()), seen.get(),
+                    copies.get(), static_cast<const int*>(step.get()), sampled.get(),
+                    static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
+            const std::vector<unsigned long long> words = tokenSlots.download();
+            const std::vector<SampleReport> reported = reports.download();
+            for (int s = 0; s < samples; s++) {
+                const auto from = logits.begin() + static_cast<size_t>(s) * stride;
+                const std::vector<float> row(from, from + vocabulary);
+                const int token = requests[s].reported;
+                const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", reported token " +
+                                         std::to_string(token) + ", logits " + std::to_string(s / tokens);
+                report(words[s] == (3ull << 32 | static_cast<unsigned>(token)), what, "slot " + std::to_string(words[s]));
+                report(reported[s].rank == ranks[s], what, "rank " + std::to_string(reported[s].rank));
+                if (std::isfinite(row[token])) {
+                    const std::string wrong = wrong_report(reported[s], token, row, requests[s].logprobs);
+                    report(wrong.empty(), what + ", report", wrong);
+                }
+            }
+        }
+    }
+}
+
 // Penalties over a completion that gives each thread more tokens than a word has bits. All arithmetic is exact: an
 // occurrence counted twice changes the argmax.
 inline void check_long_completion(Kernels& kernels,
@@ -256,7 +312,7 @@ inline void check_long_completion(Kernels& kernels,
     std::vector<float> logits(stride);
     logits[repeated] = tokens * penalty + penalty / 2;
     SampleRequest request = {0, 0, 0, 1, 0, 1, 0, penalty};
-    request.historyLength = tokens, request.logprobs = -1, request.maskStart = request.biasStart = -1;
+    request.historyLength = tokens, request.logprobs = -1, request.maskStart = request.biasStart = request.reported = -1;
     DeviceArray<float> deviceLogits(logits), copies(logits.size());
     DeviceArray<SampleRequest> requests(std::vector<SampleRequest>{request});
     DeviceArray<int> history(std::vector<int>(tokens, repeated)), step(1), sampled(1), sampledBefore(1);

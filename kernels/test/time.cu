@@ -277,7 +277,7 @@ static void time_sampling(Kernels& kernels, int rows) {
         std::vector<SampleRequest> requests(rows, way.request);
         for (int r = 0; r < rows; r++) {
             requests[r].seed = r, requests[r].position = r;
-            requests[r].maskStart = requests[r].biasStart = -1;
+            requests[r].maskStart = requests[r].biasStart = requests[r].reported = -1;
         }
         DeviceArray<SampleRequest> parameters(requests);
         std::printf("SAMPLING rows %3d %-20s", rows, way.name);

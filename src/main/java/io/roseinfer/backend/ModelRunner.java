@@ -8,7 +8,7 @@ import java.util.Optional;
  * A loaded model on a device: weights, KV pool and scratch memory, and the forward pass over them. One thread uses it.
  *
  * <p>A step stores keys and values of every input token in its slot, attends causally over each row's block table, and samples after
- * every token for which a sample is requested. Rows are independent: a row's results do not depend on other rows. A sample does not depend on
+ * every token for which a sample is requested: it draws a token, or reports the log-probability of a given one. Rows are independent: a row's results do not depend on other rows. A sample does not depend on
  * later tokens of its row, nor on how many samples the row has.
  */
 public interface ModelRunner extends AutoCloseable {

@@ -3,6 +3,7 @@ package io.roseinfer.backend;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.TokenMask;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SamplingParams;
 
 /**
  * Checks a step's indices against model and KV pool before a device uses them; every runner does so at submission. A failure is a bug in
@@ -64,6 +65,19 @@ public final class StepCheck {
                 token,
                 row);
         Check.that(token > previous, "sampled token %d does not follow %d", token, previous);
+        int reported = step.reported(sample);
+        if (reported != StepInputs.DRAWN) {
+            int unused = Check.index(reported, spec.vocabularySize(), "reported token");
+            SamplingParams params = step.sampling(sample).params();
+            Check.that(
+                    params.isGreedy()
+                            && !params.hasPenalties()
+                            && params.logprobs() >= 0
+                            && !step.changesLogits(sample),
+                    "sample %d reports token %d, but has parameters of a drawn one or no number of log-probabilities",
+                    sample,
+                    reported);
+        }
         TokenMask mask = step.mask(sample);
         int masked = mask == null ? spec.vocabularySize() : mask.vocabularySize();
         Check.that(

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * block(blockStart(r + 1) - 1)}. Token t is at {@code position(t)} of its sequence; its key and value go to {@code slot(t)} =
  * block id · block size + offset. Sample s is taken after token {@code sampleToken(s)} of row {@code sampleRow(s)}, from the logits at that
  * token. A row may have any number of samples; they are in token order, at most one per token. A sample may have a mask of allowed tokens, and
- * biases {@code biasStart(s) … biasStart(s + 1) - 1}, which are added to logits.
+ * biases {@code biasStart(s) … biasStart(s + 1) - 1}, which are added to logits. A sample with a {@link #reported} token draws none: it
+ * reports that token's log-probability.
  *
  * <p>A negative token id is a token still on the device: {@code ~id} is the index of its sample in the previous step. Only runners with
  * {@link ModelRunner#maxInFlight()} above 1 see one.
@@ -30,6 +31,9 @@ public final class StepInputs implements LogitConstraints.Target {
 
     /** Maximum biases of a sample. */
     public static final int MAX_BIASES = 1024;
+
+    /** {@link #reported} of a sample that draws a token. */
+    public static final int DRAWN = -1;
 
     private static final int FIRST_BIASES = 64;
 
@@ -54,6 +58,7 @@ public final class StepInputs implements LogitConstraints.Target {
     private final SampleRequest[] sampling;
     private final @Nullable TokenMask[] masks;
     private final int[] biasStarts;
+    private final int[] reported;
     /** Grow on demand: few requests have biases. */
     private int[] biasTokens = new int[FIRST_BIASES];
 
@@ -108,6 +113,7 @@ public final class StepInputs implements LogitConstraints.Target {
         this.sampling = new SampleRequest[maxSamples];
         this.masks = new TokenMask[maxSamples];
         this.biasStarts = new int[maxSamples + 1];
+        this.reported = new int[maxSamples];
     }
 
     /**
@@ -189,8 +195,24 @@ public final class StepInputs implements LogitConstraints.Target {
      * @param token the token's index in the step, larger than the previous sample's
      */
     public void sample(int token, SampleRequest request) {
+        addSample(token, request, DRAWN);
+    }
+
+    /**
+     * Requests a sample that draws no token, but reports a given one: its log-probability and rank, and the most likely tokens.
+     *
+     * @param token like that of {@link #sample}
+     * @param request the number of most likely tokens; other parameters are greedy ones
+     * @param of the token id to report
+     */
+    public void report(int token, SampleRequest request, int of) {
+        addSample(token, request, of);
+    }
+
+    private void addSample(int token, SampleRequest request, int report) {
         Check.that(sampleCount < maxSamples, "step has more samples than its limit");
         set(sampleTokens, sampleCount, token);
+        reported[sampleCount] = report;
         set(sampleRows, sampleCount, rowCount - 1);
         sampling[sampleCount] = request;
         masks[sampleCount] = null;
@@ -314,6 +336,11 @@ public final class StepInputs implements LogitConstraints.Target {
 
     public SampleRequest sampling(int sample) {
         return sampling[sample];
+    }
+
+    /** Returns the token id that a sample reports, or {@link #DRAWN}. */
+    public int reported(int sample) {
+        return reported[sample];
     }
 
     /** Returns the allowed tokens of a sample, or null if all are. */

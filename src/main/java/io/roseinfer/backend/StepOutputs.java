@@ -4,8 +4,8 @@ import io.roseinfer.sampling.SamplingParams;
 import java.util.Arrays;
 
 /**
- * A step's results: a token per sample, in the order of the inputs, with log-probabilities if requested. Preallocated; arrays are read in
- * place.
+ * A step's results: a token per sample, in the order of the inputs, with log-probabilities if requested. The token of a sample that reports
+ * is the one it reports. Preallocated; arrays are read in place.
  */
 public final class StepOutputs {
     /** The status of a sample. */
@@ -20,6 +20,7 @@ public final class StepOutputs {
     private final int[] tokens;
     private final Status[] statuses;
     private final float[] logprobs;
+    private final int[] ranks;
     private final int[] topTokens;
     private final float[] topLogprobs;
 
@@ -28,6 +29,7 @@ public final class StepOutputs {
         statuses = new Status[maxSamples];
         Arrays.fill(statuses, Status.OK);
         logprobs = new float[maxSamples];
+        ranks = new int[maxSamples];
         topTokens = new int[maxSamples * SamplingParams.MAX_LOGPROBS];
         topLogprobs = new float[maxSamples * SamplingParams.MAX_LOGPROBS];
     }
@@ -40,9 +42,14 @@ public final class StepOutputs {
         return statuses[sample];
     }
 
-    /** Returns the log-probability of the sampled token, before mask, biases, penalties, temperature and filters. */
+    /** Returns the log-probability of the sample's token, before mask, biases, penalties, temperature and filters. */
     public float logprob(int sample) {
         return logprobs[sample];
+    }
+
+    /** Returns the rank of a reported token by likelihood, from 1; set for samples that report. Ties go to the lower id. */
+    public int rank(int sample) {
+        return ranks[sample];
     }
 
     /** Returns the {@code rank}-th most likely token, counted from zero. */
@@ -57,6 +64,10 @@ public final class StepOutputs {
     public void set(int sample, int token, Status outcome) {
         tokens[sample] = token;
         statuses[sample] = outcome;
+    }
+
+    public void setRank(int sample, int rank) {
+        ranks[sample] = rank;
     }
 
     public void setLogprob(int sample, float logprob) {

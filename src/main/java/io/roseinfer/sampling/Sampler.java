@@ -89,6 +89,26 @@ public final class Sampler {
         return best;
     }
 
+    /**
+     * Returns the rank of a token by its logit, from 1; ties go to the lower id.
+     *
+     * @return {@link #NO_TOKEN} if the row has NaN, +∞ or no finite value
+     */
+    public int rank(float[] logits, int from, int token) {
+        float own = logits[from + token];
+        boolean finite = false;
+        int rank = 1;
+        for (int i = 0; i < vocabulary; i++) {
+            float logit = logits[from + i];
+            if (!(logit < Float.POSITIVE_INFINITY)) {
+                return NO_TOKEN;
+            }
+            finite |= logit > Float.NEGATIVE_INFINITY;
+            rank += logit > own || (logit == own && i < token) ? 1 : 0;
+        }
+        return finite ? rank : NO_TOKEN;
+    }
+
     /** Sets the logits of forbidden tokens to −∞ and adds biases. */
     private void constrain(float[] logits, int from, SampleInputs inputs) {
         TokenMask mask = inputs.mask();

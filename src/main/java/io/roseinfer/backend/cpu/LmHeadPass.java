@@ -72,6 +72,11 @@ final class LmHeadPass {
 
     private void sample(Worker own, StepInputs step, int sample, int from, StepOutputs outputs) {
         SampleRequest request = step.sampling(sample);
+        int reported = step.reported(sample);
+        if (reported != StepInputs.DRAWN) {
+            reportGiven(own, reported, sample, from, request.params().logprobs(), outputs);
+            return;
+        }
         boolean report = request.params().logprobs() >= 0;
         if (report) {
             System.arraycopy(scratch.logits, from, own.rawLogits, 0, spec.vocabularySize());
@@ -83,20 +88,30 @@ final class LmHeadPass {
         }
         outputs.set(sample, token, Status.OK);
         if (report) {
-            report(own, sample, token, request.params().logprobs(), outputs);
+            report(own, own.rawLogits, 0, sample, token, request.params().logprobs(), outputs);
         }
     }
 
-    private void report(Worker own, int sample, int token, int tops, StepOutputs outputs) {
-        float normalizer = own.sampler.logSumExp(own.rawLogits, 0);
-        outputs.setLogprob(sample, own.rawLogits[token] - normalizer);
+    private void reportGiven(Worker own, int token, int sample, int from, int tops, StepOutputs outputs) {
+        int rank = own.sampler.rank(scratch.logits, from, token);
+        outputs.set(sample, token, rank == Sampler.NO_TOKEN ? Status.NON_FINITE : Status.OK);
+        if (rank != Sampler.NO_TOKEN) {
+            outputs.setRank(sample, rank);
+            report(own, scratch.logits, from, sample, token, tops, outputs);
+        }
+    }
+
+    /** Writes the log-probabilities of a token and of the most likely ones, from unmodified logits. */
+    private void report(Worker own, float[] logits, int from, int sample, int token, int tops, StepOutputs outputs) {
+        float normalizer = own.sampler.logSumExp(logits, from);
+        outputs.setLogprob(sample, logits[from + token] - normalizer);
         if (tops == 0) {
             return;
         }
-        own.sampler.top(own.rawLogits, 0, tops, own.topTokens);
+        own.sampler.top(logits, from, tops, own.topTokens);
         for (int rank = 0; rank < Math.min(tops, spec.vocabularySize()); rank++) {
             int top = own.topTokens[rank];
-            outputs.setTop(sample, rank, top, own.rawLogits[top] - normalizer);
+            outputs.setTop(sample, rank, top, logits[from + top] - normalizer);
         }
     }
 }

@@ -53,7 +53,7 @@ final class InputPacker {
             SampleRequest request = in.sampling(sample);
             int length = in.sampleLength(sample);
             long at = requestAt(layout, sample);
-            Request.write(request, length, to, at);
+            Request.write(request, length, in.reported(sample), to, at);
             if (request.params().hasPenalties()) {
                 if (in.sampleRow(sample) != row) {
                     row = in.sampleRow(sample);
@@ -73,7 +73,7 @@ final class InputPacker {
         }
         for (int sample = in.samples(); sample < layout.samples(); sample++) {
             set(to, layout.sampleTokens(), sample, sample);
-            Request.write(PADDING, 0, to, requestAt(layout, sample));
+            Request.write(PADDING, 0, StepInputs.DRAWN, to, requestAt(layout, sample));
             Request.writeHistory(to, requestAt(layout, sample), 0, 0, 0);
         }
         return historyTokens;

@@ -20,6 +20,7 @@ final class LogprobSlots {
     /** Copies a sample's report, with its {@code count} most likely tokens. */
     void read(int sample, int count, StepOutputs out) {
         long at = (long) Report.BYTES * sample;
+        out.setRank(sample, memory.get(ValueLayout.JAVA_INT, at + Report.RANK));
         out.setLogprob(sample, memory.get(ValueLayout.JAVA_FLOAT, at + Report.LOGPROB));
         for (int rank = 0; rank < count; rank++) {
             int token = memory.get(ValueLayout.JAVA_INT, at + Report.TOKENS + 4L * rank);

@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.StepInputs;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import java.lang.foreign.MemoryLayout;
@@ -36,7 +37,9 @@ final class SampleStructs {
                         INT.withName("promptLength"),
                         INT.withName("logprobs"),
                         INT.withName("maskStart"),
-                        INT.withName("biasStart"))
+                        INT.withName("biasStart"),
+                        INT.withName("reported"),
+                        INT.withName("reserved"))
                 .withName("SampleRequest");
 
         public static final int BYTES = (int) LAYOUT.byteSize();
@@ -55,14 +58,19 @@ final class SampleStructs {
         private static final long LOGPROBS = offset(LAYOUT, "logprobs");
         private static final long MASK_START = offset(LAYOUT, "maskStart");
         private static final long BIAS_START = offset(LAYOUT, "biasStart");
+        private static final long REPORTED = offset(LAYOUT, "reported");
 
         /** A start without a mask, or without biases. */
         static final int NONE = -1;
 
         private Request() {}
 
-        /** Writes a request without its history, mask and biases. */
-        static void write(SampleRequest request, int contextLength, MemorySegment to, long at) {
+        /**
+         * Writes a request without its history, mask and biases.
+         *
+         * @param reported the token to report, or {@link StepInputs#DRAWN}
+         */
+        static void write(SampleRequest request, int contextLength, int reported, MemorySegment to, long at) {
             SamplingParams params = request.params();
             to.set(ValueLayout.JAVA_LONG, at + SEED, request.seed());
             to.set(FLOAT, at + TEMPERATURE, params.temperature());
@@ -76,6 +84,7 @@ final class SampleStructs {
             to.set(INT, at + LOGPROBS, params.logprobs());
             to.set(INT, at + MASK_START, NONE);
             to.set(INT, at + BIAS_START, NONE);
+            to.set(INT, at + REPORTED, reported);
         }
 
         static void writeMask(MemorySegment to, long at, int start) {
@@ -106,13 +115,15 @@ final class SampleStructs {
                                 .withName("tokens"),
                         MemoryLayout.sequenceLayout(SamplingParams.MAX_LOGPROBS, FLOAT)
                                 .withName("logprobs"),
-                        MemoryLayout.sequenceLayout(3, INT).withName("reserved"))
+                        INT.withName("rank"),
+                        MemoryLayout.sequenceLayout(2, INT).withName("reserved"))
                 .withName("SampleReport");
 
         public static final int BYTES = (int) LAYOUT.byteSize();
         public static final long LOGPROB = offset(LAYOUT, "logprob");
         public static final long TOKENS = offset(LAYOUT, "tokens");
         public static final long LOGPROBS = offset(LAYOUT, "logprobs");
+        public static final long RANK = offset(LAYOUT, "rank");
 
         private Report() {}
     }

@@ -21,8 +21,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The simulated model. Its KV pool stores token ids, one int per slot; an unwritten or poisoned slot makes the row fail as NaN would. Masks and
- * biases of −∞ move a choice to the next allowed token; other biases change nothing.
+ * The simulated model. Its KV pool stores token ids, one int per slot; an unwritten or poisoned slot makes the row fail as NaN would. The
+ * tokens so far choose the most likely token; the next ids follow it in likelihood. Masks and biases of −∞ move a choice to the next allowed
+ * token; other biases change nothing.
  */
 public final class SimRunner implements ModelRunner {
     /** Content of an unwritten slot. */
@@ -156,15 +157,19 @@ public final class SimRunner implements ModelRunner {
             hash = SplitMix64.mix(hash * 31 + token + ((long) position << 32));
         }
         int vocabulary = spec.vocabularySize();
-        int token = allowed(in, sample, (int) Long.remainderUnsigned(hash, vocabulary));
+        int best = (int) Long.remainderUnsigned(hash, vocabulary);
+        boolean reports = in.reported(sample) != StepInputs.DRAWN;
+        int token = reports ? in.reported(sample) : allowed(in, sample, best);
         if (token < 0) {
             out.set(sample, 0, StepOutputs.Status.NO_ALLOWED_TOKEN);
             return;
         }
         out.set(sample, token, StepOutputs.Status.OK);
-        out.setLogprob(sample, logprob(hash, 0));
+        int place = Math.floorMod(token - best, vocabulary);
+        out.setRank(sample, place + 1);
+        out.setLogprob(sample, logprob(hash, place));
         for (int rank = 0; rank < Math.min(vocabulary, request.params().logprobs()); rank++) {
-            out.setTop(sample, rank, (int) Long.remainderUnsigned(hash + rank, vocabulary), logprob(hash, rank));
+            out.setTop(sample, rank, (best + rank) % vocabulary, logprob(hash, rank));
         }
     }
 

@@ -1,10 +1,12 @@
 package io.roseinfer.backend.cpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.backend.ConstrainedSamples;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.ReportedSamples;
 import io.roseinfer.backend.RowSamples;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
@@ -13,6 +15,7 @@ import io.roseinfer.backend.StepDriver.Sequence;
 import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.sampling.SampleRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -200,6 +203,41 @@ class CpuRunnerInvarianceTest {
             ConstrainedSamples.assertMostLikelyAllowedToken(driver.runner);
             ConstrainedSamples.assertBiasesAreAdded(driver.runner);
             ConstrainedSamples.assertNoAllowedToken(driver.runner);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Precision.class,
+            names = {"FP32", "BF16", "INT8", "INT4"})
+    void reported_token_has_the_log_probability_of_the_drawn_one(Precision precision) {
+        try (StepDriver driver = driver(model, OPTIONS.withPrecision(precision), RowSamples.LIMITS)) {
+            ReportedSamples.assertEqualDrawn(driver.runner);
+        }
+    }
+
+    /** The logits come from the runner, the log-probabilities of all tokens from sums in double precision. */
+    @Test
+    void reports_equal_a_softmax_over_the_whole_vocabulary() {
+        try (StepDriver driver = driver(model, OPTIONS, RowSamples.LIMITS)) {
+            int[] tokens = {3, 1, 4, 1, 5, 9, 2, 6};
+            int vocabulary = model.spec.vocabularySize();
+            for (int reported = 0; reported < vocabulary; reported += 7) {
+                Sequence sequence = new Sequence(tokens);
+                driver.addSampling(sequence, tokens.length);
+                driver.inputs.report(
+                        tokens.length - 1, new SampleRequest(driver.params, driver.seed, sequence), reported);
+                float logprob = driver.step().getFirst().logprob();
+                CpuModelRunner runner = (CpuModelRunner) driver.runner;
+                double sum = 0;
+                int rank = 1;
+                for (int token = 0; token < vocabulary; token++) {
+                    sum += Math.exp(runner.logit(0, token) - runner.logit(0, reported));
+                    rank += runner.logit(0, token) > runner.logit(0, reported) ? 1 : 0;
+                }
+                assertThat(logprob).isCloseTo((float) -Math.log(sum), within(1e-5f));
+                assertThat(driver.outputs.rank(0)).isEqualTo(rank);
+            }
         }
     }
 

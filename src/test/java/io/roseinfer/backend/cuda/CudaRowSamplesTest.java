@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.ConstrainedSamples;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.ReportedSamples;
 import io.roseinfer.backend.RowSamples;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.files.ModelFiles;
@@ -39,6 +40,12 @@ class CudaRowSamplesTest {
             ConstrainedSamples.assertBiasesAreAdded(runner);
             ConstrainedSamples.assertNoAllowedToken(runner);
         });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"gpt2, FP16", "gpt2, FP32", "smollm2-135m, BF16"})
+    void reported_token_has_the_log_probability_of_the_drawn_one(String shape, Precision precision) {
+        run(shape, precision, ReportedSamples::assertEqualDrawn);
     }
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 package io.roseinfer.backend.sim;
 
 import io.roseinfer.backend.ConstrainedSamples;
+import io.roseinfer.backend.ReportedSamples;
 import io.roseinfer.backend.RowSamples;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
@@ -24,6 +25,13 @@ class SimSamplesTest {
         try (SimRunner runner = new SimRunner(SPEC, RowSamples.LIMITS, SimOptions.defaults())) {
             ConstrainedSamples.assertMostLikelyAllowedToken(runner);
             ConstrainedSamples.assertNoAllowedToken(runner);
+        }
+    }
+
+    @Test
+    void reported_token_has_the_log_probability_of_the_drawn_one() {
+        try (SimRunner runner = new SimRunner(SPEC, RowSamples.LIMITS, SimOptions.defaults())) {
+            ReportedSamples.assertEqualDrawn(runner);
         }
     }
 
