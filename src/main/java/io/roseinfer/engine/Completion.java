@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param cachedTokens number of prompt tokens taken from the prefix cache
  * @param timeline the request's timestamps
  * @param tag the object that the caller attached, if any
+ * @param promptLogprobs the prompt's tokens with log-probabilities, one for each id; empty unless requested by
+ *     {@link GenerationRequest#withPromptLogprobs}, or if the request ended before all were computed
  */
 public record Completion(
         int[] promptIds,
@@ -30,7 +32,8 @@ public record Completion(
         Optional<String> stopString,
         int cachedTokens,
         RequestTimeline timeline,
-        Optional<Object> tag) {
+        Optional<Object> tag,
+        List<PromptToken> promptLogprobs) {
     public Completion {
         promptIds = Objects.requireNonNull(promptIds, "promptIds").clone();
     }
@@ -61,13 +64,14 @@ public record Completion(
                 && stopString.equals(that.stopString)
                 && cachedTokens == that.cachedTokens
                 && timeline.equals(that.timeline)
-                && tag.equals(that.tag);
+                && tag.equals(that.tag)
+                && promptLogprobs.equals(that.promptLogprobs);
     }
 
     @Override
     public int hashCode() {
         return 31 * Arrays.hashCode(promptIds)
-                + Objects.hash(tokens, text, finishReason, stopString, cachedTokens, timeline, tag);
+                + Objects.hash(tokens, text, finishReason, stopString, cachedTokens, timeline, tag, promptLogprobs);
     }
 
     /** Returns the finish reason, the prompt and the text (without a tokenizer, the token ids) for display. */

@@ -119,6 +119,11 @@ public final class EngineLimits {
         return params.logprobs() <= spec.vocabularySize() ? params : params.withLogprobs(spec.vocabularySize());
     }
 
+    /** Returns the maximum tokens of a prompt: the context leaves room for one new token, unless none is requested. */
+    public static int maxPromptTokens(int maxNewTokens, ModelSpec spec) {
+        return spec.contextLength() - Math.min(1, maxNewTokens);
+    }
+
     /** Returns the message for a prompt that leaves no room for a generated token in the context. */
     public static String promptTooLong(int promptTokens, ModelSpec spec) {
         return "the prompt has " + promptTokens + " tokens; the context of " + spec.contextLength()
@@ -136,12 +141,12 @@ public final class EngineLimits {
                         + (spec.vocabularySize() - 1));
             }
         }
-        if (prompt.length >= spec.contextLength()) {
+        if (prompt.length > maxPromptTokens(maxNewTokens, spec)) {
             throw new BadInput(promptTooLong(prompt.length, spec));
         }
         long length = Math.min(spec.contextLength(), (long) prompt.length + maxNewTokens);
         // The keys and values of the last token are never computed.
-        int blocks = kv.blocksFor((int) length - 1);
+        int blocks = kv.blocksFor(Math.max(1, (int) length - 1));
         if (blocks > kv.blocks()) {
             throw new BadInput(
                     "the request may grow to " + length + " tokens, which need " + blocks

@@ -94,8 +94,14 @@ final class EngineLoop {
         PublishedPrefixes prefixes =
                 publishesPrefixes && options.prefixCache() ? new PublishedPrefixes(kv.blocks()) : null;
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache(), prefixes);
-        this.scheduler =
-                new Scheduler(options, pool, runner.limits().maxTokens(), waitingQueue, index, this::onFirstAdmission);
+        this.scheduler = new Scheduler(
+                options,
+                pool,
+                runner.limits().maxTokens(),
+                runner.limits().maxSamples(),
+                waitingQueue,
+                index,
+                this::onFirstAdmission);
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
         this.requests = observers.requests();
         this.steps = StepObserver.all(List.of(load, observers.steps(index)));
@@ -258,13 +264,9 @@ final class EngineLoop {
         StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
-            if (!plan.hasSampledToken(row)) {
-                if (plan.sample(row) != StepPlan.NO_SAMPLE) {
-                    InFlight.requestOf(sequence).sampledNothing(flight.outputs().status(plan.sample(row)));
-                }
-                continue;
-            }
-            if (InFlight.requestOf(sequence).stopsAt(plan.sampledToken(row))) {
+            if (plan.failedSample(row) != StepPlan.NO_SAMPLE) {
+                InFlight.requestOf(sequence).sampledNothing(flight.outputs().status(plan.failedSample(row)));
+            } else if (plan.hasSampledToken(row) && InFlight.requestOf(sequence).stopsAt(plan.sampledToken(row))) {
                 scheduler.end(sequence, FinishReason.STOP);
             }
         }
@@ -295,11 +297,15 @@ final class EngineLoop {
     private void deliverTokens(Flight flight) {
         StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
+            Sequence sequence = plan.sequence(row);
+            LiveRequest request = InFlight.requestOf(sequence);
+            if (plan.hasReports(row)) {
+                request.writeReports(
+                        plan.firstReported(row), plan.reports(row), flight.outputs(), plan.firstSample(row));
+            }
             if (!plan.hasSampledToken(row)) {
                 continue;
             }
-            Sequence sequence = plan.sequence(row);
-            LiveRequest request = InFlight.requestOf(sequence);
             request.promptComputed();
             request.write(plan.sampledToken(row), undeliveredNanos, plan.step(), flight.outputs(), plan.sample(row));
             if (sequence.finishReason().isEmpty()) {

@@ -25,12 +25,17 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
     private void packRow(int row) {
         Sequence sequence = plan.sequence(row);
         int end = plan.start(row) + plan.count(row);
+        int first = inputs.tokens() - plan.start(row);
         inputs.beginRow(plan.start(row), sequence.table().idsFor(end));
         for (int position = plan.start(row); position < end; position++) {
             boolean onDevice = position == end - 1 && plan.pendingSample(row) != StepPlan.KNOWN;
             inputs.addToken(onDevice ? ~plan.pendingSample(row) : sequence.token(position));
         }
         inputs.endRow();
+        for (int i = 0; i < plan.reports(row); i++) {
+            int position = plan.firstReported(row) + i;
+            inputs.report(first + position - 1, sequence.reporting(), sequence.token(position));
+        }
         if (plan.sample(row) != StepPlan.NO_SAMPLE) {
             inputs.sample(inputs.tokens() - 1, sequence.sampling());
             sequence.constraints().apply(sequence, end, inputs);

@@ -16,7 +16,7 @@ import java.util.OptionalLong;
  * A request for one completion. Immutable; {@code with…} methods return modified copies.
  *
  * @param prompt the prompt to continue
- * @param maxNewTokens maximum tokens to generate; fewer if the context is full
+ * @param maxNewTokens maximum tokens to generate; fewer if the context is full; 0 only computes the prompt
  * @param sampling sampling parameters
  * @param seed seed of the random stream, which gives the same tokens in any batch; assigned by the engine if empty
  * @param stop stop strings; the text ends before the first of them; at most {@value #MAX_STOP_STRINGS} of at most
@@ -25,7 +25,7 @@ import java.util.OptionalLong;
  *     at most {@value #MAX_STOP_TOKENS}
  * @param ignoreEndOfText whether to continue after the model's end-of-text token
  * @param constraints limits on the tokens of the completion
- * @param options deadline, priority and tag
+ * @param options deadline, priority, tag and log-probabilities of the prompt
  */
 public record GenerationRequest(
         Prompt prompt,
@@ -53,7 +53,7 @@ public record GenerationRequest(
         requireElements(stopTokens, "stopTokens");
         Objects.requireNonNull(constraints, "constraints");
         Objects.requireNonNull(options, "options");
-        BadInput.require(maxNewTokens >= 1, "max_new_tokens", maxNewTokens, "positive");
+        BadInput.require(maxNewTokens >= 0, "max_new_tokens", maxNewTokens, "0 or more");
         stop = List.copyOf(stop);
         if (stop.size() > MAX_STOP_STRINGS) {
             throw new BadInput(stop.size() + " stop strings; at most " + MAX_STOP_STRINGS + " are allowed");
@@ -125,9 +125,10 @@ public record GenerationRequest(
     /**
      * Returns a copy with a maximum number of tokens to generate. If prompt and new tokens exceed the model's context,
      * the request is not rejected; it ends with {@link io.roseinfer.scheduler.FinishReason#LENGTH} when the context is
-     * full.
+     * full. A request for 0 tokens computes the prompt, which is useful with {@link #withPromptLogprobs}, and ends with
+     * {@code LENGTH}.
      *
-     * @throws BadInput unless {@code value} is positive
+     * @throws BadInput if {@code value} is negative
      */
     public GenerationRequest withMaxNewTokens(int value) {
         return new GenerationRequest(
@@ -258,8 +259,7 @@ public record GenerationRequest(
      * day; {@link #withTimeout} needs no clock.
      */
     public GenerationRequest withDeadline(long nanos) {
-        return withOptions(
-                new RequestOptions(OptionalLong.of(nanos), options.timeout(), options.priority(), options.tag()));
+        return withOptions(options.withDeadlineNanos(nanos));
     }
 
     /**
@@ -268,21 +268,28 @@ public record GenerationRequest(
      * @throws BadInput unless the duration is positive
      */
     public GenerationRequest withTimeout(Duration value) {
-        Objects.requireNonNull(value, "timeout");
-        return withOptions(
-                new RequestOptions(options.deadlineNanos(), Optional.of(value), options.priority(), options.tag()));
+        return withOptions(options.withTimeout(Objects.requireNonNull(value, "timeout")));
     }
 
     /** Returns a copy with a priority for custom policies, which serve higher ones first; built-in policies ignore it. */
     public GenerationRequest withPriority(int value) {
-        return withOptions(new RequestOptions(options.deadlineNanos(), options.timeout(), value, options.tag()));
+        return withOptions(options.withPriority(value));
     }
 
     /** Returns a copy with an object of the caller, which policies, observers and {@link Completion#tag} receive. */
     public GenerationRequest withTag(Object value) {
-        Objects.requireNonNull(value, "tag");
-        return withOptions(
-                new RequestOptions(options.deadlineNanos(), options.timeout(), options.priority(), Optional.of(value)));
+        return withOptions(options.withTag(Objects.requireNonNull(value, "tag")));
+    }
+
+    /**
+     * Returns a copy that reports the log-probability of each prompt token but the first: see
+     * {@link Completion#promptLogprobs}. Such a prompt is computed in full: it reads nothing from the prefix cache.
+     *
+     * @param tops number of most likely tokens to report as well at each position; -1 reports nothing
+     * @throws BadInput unless {@code tops} is -1 to {@value SamplingParams#MAX_LOGPROBS}
+     */
+    public GenerationRequest withPromptLogprobs(int tops) {
+        return withOptions(options.withPromptLogprobs(tops));
     }
 
     /** Returns a copy with the timeout converted to a deadline, for a request submitted now. */

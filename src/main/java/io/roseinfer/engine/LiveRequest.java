@@ -18,6 +18,7 @@ import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -74,6 +75,9 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private LogitConstraints constraints = LogitConstraints.NONE;
     private MaskSource masks = MaskSource.NONE;
+    /** Set with the sequence, if requested. */
+    private @Nullable PromptLogprobs promptLogprobs;
+
     private @Nullable CloseAction streamAction;
     private volatile @Nullable Sequence sequence;
     private int promptTokens;
@@ -278,6 +282,12 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
                 request.sampling(),
                 seed,
                 endTokens(spec));
+        int tops = request.options().promptLogprobs();
+        if (tops >= 0) {
+            int servable = Math.min(tops, spec.vocabularySize());
+            promptLogprobs = new PromptLogprobs(prompt, servable);
+            made.setPromptLogprobs(servable);
+        }
         return made.setPriorityAndTag(priority(), tag())
                 .setConstraints(constraints)
                 .setMasks(masks);
@@ -288,6 +298,19 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         int[] model = request.ignoreEndOfText() ? new int[0] : ids(spec.endOfText());
         int[] own = ids(request.stopTokens());
         return IntStream.concat(Arrays.stream(model), Arrays.stream(own)).toArray();
+    }
+
+    /** Returns whether the log-probabilities of the prompt are requested, so that no cached prefix is used. */
+    boolean reportsPrompt() {
+        return request.options().promptLogprobs() >= 0;
+    }
+
+    /**
+     * Returns the prompt's tokens with log-probabilities, once the stream has ended or delivered a token; empty if they
+     * were not requested.
+     */
+    List<PromptToken> promptLogprobs() {
+        return promptLogprobs == null ? List.of() : promptLogprobs.tokens();
     }
 
     private static int[] ids(Collection<Integer> tokens) {
@@ -453,6 +476,19 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
             tokens.writeText(certainText, stops.remainderWith(detokenizer.unfinished()));
         }
         tokens.write(token, nanos, step, outputs, sample);
+    }
+
+    /**
+     * Writes the log-probabilities of consecutive prompt tokens.
+     *
+     * @param first index of the first one in the prompt
+     * @param firstSample the sample that reports it
+     */
+    void writeReports(int first, int count, StepOutputs outputs, int firstSample) {
+        PromptLogprobs to = Objects.requireNonNull(promptLogprobs);
+        for (int i = 0; i < count; i++) {
+            to.write(first + i, outputs, firstSample + i);
+        }
     }
 
     /** Delivers the written tokens if they are the first or at least {@code interval}. */

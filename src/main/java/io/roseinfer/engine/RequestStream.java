@@ -7,6 +7,7 @@ import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
@@ -192,7 +193,14 @@ final class RequestStream implements TokenStream {
                 outcome.stopString(),
                 request.cachedTokens(),
                 request.timeline(),
-                request.tag());
+                request.tag(),
+                request.promptLogprobs());
+    }
+
+    @Override
+    public List<PromptToken> promptLogprobs() {
+        boolean delivered = buffer.isPublished(0) || buffer.isEnded();
+        return delivered ? request.promptLogprobs() : List.of();
     }
 
     @Override

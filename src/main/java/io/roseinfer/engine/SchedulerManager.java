@@ -152,7 +152,7 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Queues a reserved request with its prompt's ids for the replica that the routing policy chooses, or for any. */
     void submit(LiveRequest request, int[] prompt) {
-        if (usesPrefixes()) {
+        if (usesPrefixes() && !request.reportsPrompt()) {
             request.prefixes(PublishedPrefixes.prefixHashes(prompt, blockSize));
         }
         List<ReplicaLoad> candidates = liveReplicas;

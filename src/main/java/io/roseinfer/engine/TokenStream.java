@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -78,6 +79,12 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      * @throws IllegalStateException like {@link #hasNext}
      */
     Completion completion();
+
+    /**
+     * Returns the prompt's tokens with log-probabilities, like {@link Completion#promptLogprobs}; also empty before the
+     * first token or the end has been delivered. Does not block.
+     */
+    List<PromptToken> promptLogprobs();
 
     /**
      * Returns why the request ended; empty while it runs. Does not block. It may still be empty right after

@@ -148,7 +148,7 @@ final class BlockAllocator {
      */
     int requiredBlocks(Sequence sequence) {
         if (sequence.preemptions < Scheduler.MAX_RESTARTS) {
-            return sequence.table().missingBlocks(sequence.plannedLength()) + queues.active();
+            return sequence.table().missingBlocks(sequence.goal()) + queues.active();
         }
         return sequence.table().missingBlocks(sequence.maxComputed())
                 + growth(queues.prefilling)

@@ -37,6 +37,7 @@ public final class Scheduler {
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
+    private final int maxStepSamples;
     private final WaitingQueue waitingQueue;
     private final int number;
     private final SequenceQueues queues = new SequenceQueues();
@@ -61,7 +62,7 @@ public final class Scheduler {
      * @param maxStepTokens maximum tokens per step; without chunked prefill at least the longest possible sequence
      */
     public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
-        this(options, pool, maxStepTokens, new WaitingQueue(1), 0, admitted -> {});
+        this(options, pool, maxStepTokens, maxRows(options), new WaitingQueue(1), 0, admitted -> {});
     }
 
     /**
@@ -69,6 +70,7 @@ public final class Scheduler {
      *
      * @param pool the KV blocks to allocate
      * @param maxStepTokens maximum tokens per step; without chunked prefill at least the longest possible sequence
+     * @param maxStepSamples maximum samples per step, at least {@link #maxRows}
      * @param waitingQueue the sequences waiting for their first admission
      * @param number this scheduler's number in the queue
      * @param onFirstAdmission called with each sequence admitted for the first time, under the queue's lock
@@ -77,6 +79,7 @@ public final class Scheduler {
             SchedulerOptions options,
             KvBlockPool pool,
             int maxStepTokens,
+            int maxStepSamples,
             WaitingQueue waitingQueue,
             int number,
             Consumer<Sequence> onFirstAdmission) {
@@ -85,13 +88,14 @@ public final class Scheduler {
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
+        this.maxStepSamples = maxStepSamples;
         this.planner =
                 new StepPlanner(options, pool, maxStepTokens, queues, waitingQueue, number, totals, onFirstAdmission);
     }
 
     /** Creates a plan large enough for any step; {@link #plan} can fill it repeatedly. */
     public StepPlan newPlan() {
-        return new StepPlan(maxRows(options), maxStepTokens);
+        return new StepPlan(maxRows(options), maxStepTokens, maxStepSamples);
     }
 
     /** Sets actions to run when an iteration starts and stops admitting waiting requests. */
@@ -238,12 +242,38 @@ public final class Scheduler {
                 continue;
             }
             sequence.confirmed = plan.start(row) + plan.count(row);
-            int sample = plan.sample(row);
-            if (sample == StepPlan.NO_SAMPLE) {
-                sequence.publish();
+            if (hasUnusable(plan, row, sampled)) {
+                end(sequence, FinishReason.ERROR);
             } else {
-                appendSampled(plan, row, sampled);
+                applyRow(plan, row, sampled);
             }
+        }
+    }
+
+    /** Returns whether a sample of a row is unusable, and records the first one. */
+    private static boolean hasUnusable(StepPlan plan, int row, SampledTokens sampled) {
+        int end = plan.firstSample(row) + plan.samples(row);
+        for (int sample = plan.firstSample(row); sample < end; sample++) {
+            if (!sampled.isUsable(sample)) {
+                plan.setFailedSample(row, sample);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void applyRow(StepPlan plan, int row, SampledTokens sampled) {
+        Sequence sequence = plan.sequence(row);
+        if (plan.reports(row) > 0) {
+            plan.setHasReports(row);
+        }
+        if (plan.sample(row) != StepPlan.NO_SAMPLE) {
+            appendSampled(plan, row, sampled);
+            return;
+        }
+        sequence.publish();
+        if (sequence.length() == sequence.maxLength() && sequence.confirmed == sequence.goal()) {
+            end(sequence, FinishReason.LENGTH);
         }
     }
 
@@ -271,12 +301,7 @@ public final class Scheduler {
 
     private void appendSampled(StepPlan plan, int row, SampledTokens sampled) {
         Sequence sequence = plan.sequence(row);
-        int sample = plan.sample(row);
-        if (!sampled.isUsable(sample)) {
-            end(sequence, FinishReason.ERROR);
-            return;
-        }
-        int token = sampled.token(sample);
+        int token = sampled.token(plan.sample(row));
         sequence.resolve(token);
         plan.setSampledToken(row, token);
         sequence.publish();

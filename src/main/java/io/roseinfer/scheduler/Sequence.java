@@ -11,6 +11,7 @@ import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,10 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     private int length;
     private int pending;
+    /** The next prompt token whose log-probability is to be reported; the prompt's length if there is none. */
+    private int nextReport;
+
+    private @Nullable SampleRequest reporting;
     private int priority;
     private Optional<Object> tag = Optional.empty();
     private LogitConstraints constraints = LogitConstraints.NONE;
@@ -104,6 +109,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         this.maxLength = maxLength;
         this.tokens = Arrays.copyOf(prompt, Math.min(maxLength, prompt.length + INITIAL_TOKENS));
         this.length = prompt.length;
+        this.nextReport = prompt.length;
         this.endOfText = endOfText.clone();
         this.sampling = new SampleRequest(params, seed, this);
         this.table = new BlockTable(maxLength);
@@ -145,6 +151,23 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     /**
+     * Reports the log-probability of each prompt token but the first; must be called before it is added. Such a sequence
+     * takes from the prefix cache only what has been reported. Returns this sequence.
+     *
+     * @param tops number of most likely tokens to report for each
+     */
+    public Sequence setPromptLogprobs(int tops) {
+        nextReport = 1;
+        reporting = new SampleRequest(SamplingParams.greedy().withLogprobs(tops), 0, TokenHistory.NONE);
+        return this;
+    }
+
+    /** Returns the inputs of samples that report; only for sequences with {@link #setPromptLogprobs}. */
+    public SampleRequest reporting() {
+        return Objects.requireNonNull(reporting);
+    }
+
+    /**
      * Returns a copy with nothing computed, for another scheduler than the one that admitted this sequence. It keeps
      * its arrival and its number of skips.
      */
@@ -153,6 +176,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
                 .setPriorityAndTag(priority, tag)
                 .setConstraints(constraints)
                 .setMasks(masks.restart());
+        if (reporting != null) {
+            again.setPromptLogprobs(reporting.params().logprobs());
+        }
         again.setArrival(arrival, arrivalStep);
         again.timesSkipped = timesSkipped;
         return again;
@@ -194,7 +220,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     @Override
     public int cachedLength() {
-        return table.reusable(tokens, length);
+        return table.reusable(tokens, reusableLength());
     }
 
     @Override
@@ -262,9 +288,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return maxLength;
     }
 
-    /** Returns the maximum number of tokens whose keys and values are computed: all but the last token. */
+    /**
+     * Returns the maximum number of tokens whose keys and values are computed: all but the last token, and at least one.
+     */
     public int maxComputed() {
-        return maxLength - 1;
+        return Math.max(1, maxLength - 1);
     }
 
     public SampleRequest sampling() {
@@ -300,9 +328,43 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return length;
     }
 
-    /** Returns the number of tokens to compute before the next one can be sampled. */
+    /** Returns the number of tokens to compute before the next one can be drawn, or before it ends without drawing any. */
+    int goal() {
+        return Math.min(length, maxComputed());
+    }
+
+    /** Returns the number of tokens that are missing for {@link #goal}. */
     int remaining() {
-        return length - computed;
+        return goal() - computed;
+    }
+
+    int nextReport() {
+        return nextReport;
+    }
+
+    /** Returns whether prompt tokens are still to be reported. */
+    boolean hasReports() {
+        return nextReport < promptLength;
+    }
+
+    /** Returns the number of reports of a row of the next {@code count} tokens. */
+    int reportsIn(int count) {
+        return Math.max(0, Math.min(computed + count, promptLength - 1) - nextReport + 1);
+    }
+
+    /** Returns whether a row of the next {@code count} tokens draws a token after the last of them. */
+    boolean drawsAfter(int count) {
+        return computed + count == length && length < maxLength;
+    }
+
+    /** Returns the maximum number of tokens of its next row, at least one, for {@code samples}, which is positive. */
+    int tokensFor(int samples) {
+        return samples > promptLength - nextReport ? remaining() : nextReport - 1 + samples - computed;
+    }
+
+    /** Returns the number of tokens before which cached ones can be reused: a token is computed if a report follows it. */
+    private int reusableLength() {
+        return hasReports() ? nextReport : goal();
     }
 
     /** Returns whether the last token is being sampled by a step in flight, so that only the device knows it. */
@@ -316,8 +378,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     /** Advances past the tokens of its row in a step. */
-    void advance(long step, int count, int sample) {
+    void advance(long step, int count, int reports, int sample) {
         computed += count;
+        nextReport += reports;
         peakComputed = Math.max(peakComputed, computed);
         inFlight++;
         plannedStep = step;
@@ -366,7 +429,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     boolean nextBlockIsComputedBy(Sequence other, int blockSize) {
         int from = table.size() * blockSize;
         int to = from + blockSize;
-        return to < length
+        return to < reusableLength()
                 && to <= other.length()
                 && other.confirmed < to
                 && table.matchesPublishedPrefixOf(other.table)
@@ -374,6 +437,6 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     int reuse() {
-        return table.reuse(tokens, length);
+        return table.reuse(tokens, reusableLength());
     }
 }

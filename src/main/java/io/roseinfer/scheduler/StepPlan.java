@@ -7,24 +7,34 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The input of one step: for each row a sequence, a range of its tokens, and whether to sample after the last of them.
- * After {@link Scheduler#apply} it also has the sampled tokens. A plan can be filled again for a later step.
+ * The input of one step: for each row a sequence, a range of its tokens, and its samples. After {@link Scheduler#apply}
+ * it also has the sampled tokens. A plan can be filled again for a later step.
+ *
+ * <p>The samples of row r are {@code firstSample(r) … firstSample(r) + samples(r) - 1}. The first {@code reports(r)} of
+ * them report log-probabilities of known prompt tokens, {@link #firstReported} and those after it, each after the token
+ * before. The last one may draw the row's next token: see {@link #sample}.
  */
 public final class StepPlan {
     /** {@link #pendingSample} of a row whose tokens are all known. */
     public static final int KNOWN = -1;
 
-    /** {@link #sample} of a row without a sample. */
+    /** {@link #sample} of a row that draws no token, and {@link #failedSample} of a row whose samples are usable. */
     public static final int NO_SAMPLE = -1;
 
     private final @Nullable Sequence[] sequences;
     private final int[] starts;
     private final int[] counts;
     private final int[] pendingSamples;
+    private final int[] firstSamples;
+    private final int[] reports;
+    private final int[] firstReported;
     private final int[] samples;
+    private final int[] failedSamples;
+    private final boolean[] hasReports;
     private final int[] sampledTokens;
     private final boolean[] hasSampledToken;
     private final int maxTokens;
+    private final int maxSamples;
 
     private long step;
     private int rows;
@@ -37,15 +47,21 @@ public final class StepPlan {
     private long recomputed;
     private int forcedAdmissions;
 
-    StepPlan(int maxRows, int maxTokens) {
+    StepPlan(int maxRows, int maxTokens, int maxSamples) {
         sequences = new Sequence[maxRows];
         starts = new int[maxRows];
         counts = new int[maxRows];
         pendingSamples = new int[maxRows];
+        firstSamples = new int[maxRows];
+        reports = new int[maxRows];
+        firstReported = new int[maxRows];
         samples = new int[maxRows];
+        failedSamples = new int[maxRows];
+        hasReports = new boolean[maxRows];
         sampledTokens = new int[maxRows];
         hasSampledToken = new boolean[maxRows];
         this.maxTokens = maxTokens;
+        this.maxSamples = maxSamples;
     }
 
     /** Resets the plan for another step. */
@@ -78,8 +94,15 @@ public final class StepPlan {
         starts[row] = sequence.computed;
         counts[row] = count;
         pendingSamples[row] = sequence.hasPending() ? sequence.pendingSample : KNOWN;
-        samples[row] = sequence.remaining() == count ? sampleCount++ : NO_SAMPLE;
+        firstSamples[row] = sampleCount;
+        firstReported[row] = sequence.nextReport();
+        reports[row] = sequence.reportsIn(count);
+        sampleCount += reports[row];
+        samples[row] = sequence.drawsAfter(count) ? sampleCount++ : NO_SAMPLE;
+        Check.that(sampleCount <= maxSamples, "a plan has %d samples, more than %d", sampleCount, maxSamples);
+        hasReports[row] = false;
         hasSampledToken[row] = false;
+        failedSamples[row] = NO_SAMPLE;
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
         if (admits && !sequence.isRestart()) {
@@ -90,7 +113,7 @@ public final class StepPlan {
         forcedAdmissions += admits && sequence.reachedMaxSkips() ? 1 : 0;
         decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
         attended += (long) count * sequence.computed + (long) count * (count + 1) / 2;
-        sequence.advance(step, count, samples[row]);
+        sequence.advance(step, count, reports[row], samples[row]);
     }
 
     /** Returns whether a sequence has a row. */
@@ -108,6 +131,14 @@ public final class StepPlan {
         totals.add(Fact.CACHED_TOKENS, fromCache);
         totals.add(Fact.RECOMPUTED_TOKENS, recomputed);
         totals.add(Fact.FORCED_ADMISSIONS, forcedAdmissions);
+    }
+
+    void setHasReports(int row) {
+        hasReports[row] = true;
+    }
+
+    void setFailedSample(int row, int sample) {
+        failedSamples[row] = sample;
     }
 
     void setSampledToken(int row, int token) {
@@ -146,9 +177,48 @@ public final class StepPlan {
         return counts[row];
     }
 
+    /** Returns the number of samples of all rows. */
+    public int samples() {
+        return sampleCount;
+    }
+
+    /** Returns how many samples can still be added. */
+    int remainingSamples() {
+        return maxSamples - sampleCount;
+    }
+
+    /** Returns the index of the row's first sample. Samples are numbered in row order. */
+    public int firstSample(int row) {
+        return firstSamples[row];
+    }
+
+    /** Returns the number of the row's samples. */
+    public int samples(int row) {
+        return reports[row] + (samples[row] == NO_SAMPLE ? 0 : 1);
+    }
+
+    /** Returns how many of the row's samples report the log-probability of a prompt token; they come first. */
+    public int reports(int row) {
+        return reports[row];
+    }
+
+    /** Returns the index in its sequence of the row's first token with a report, whose sample follows the token before. */
+    public int firstReported(int row) {
+        return firstReported[row];
+    }
+
+    /** Returns whether the row's reports were applied; false for rows without reports. */
+    public boolean hasReports(int row) {
+        return hasReports[row];
+    }
+
+    /** Returns the sample for which the row's sequence failed when the step was applied, or {@link #NO_SAMPLE}. */
+    public int failedSample(int row) {
+        return failedSamples[row];
+    }
+
     /**
-     * Returns the index of the sample taken after the row's last token, or {@link #NO_SAMPLE}. Samples are numbered in
-     * row order.
+     * Returns the index of the sample that draws the row's next token, after its last one, or {@link #NO_SAMPLE}.
      */
     public int sample(int row) {
         return samples[row];

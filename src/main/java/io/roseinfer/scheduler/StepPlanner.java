@@ -122,7 +122,10 @@ final class StepPlanner implements StepBuilder {
 
     private void decode(StepPlan plan) {
         for (int candidates = queues.decoding.size();
-                candidates > 0 && plan.rows() < options.maxBatchSize() && plan.tokens() < maxStepTokens;
+                candidates > 0
+                        && plan.rows() < options.maxBatchSize()
+                        && plan.tokens() < maxStepTokens
+                        && plan.remainingSamples() > 0;
                 candidates--) {
             Sequence sequence = queues.decoding.first();
             if (sequence == null || !isReady(sequence, plan)) {
@@ -136,7 +139,7 @@ final class StepPlanner implements StepBuilder {
             if (blocks.allocateSlot(sequence)) {
                 queues.decoding.rotate();
                 plan.addRow(sequence, 1, false);
-                retireIfFull(plan, sequence);
+                retireIfFull(sequence);
             } else if (!sequence.isWaiting()) {
                 return;
             }
@@ -155,7 +158,10 @@ final class StepPlanner implements StepBuilder {
         int budget = Math.min(budgetTokens, maxStepTokens - plan.tokens());
         int firstRow = plan.rows();
         Sequence next = queues.prefilling.first();
-        while (next != null && budget > 0 && plan.rows() - firstRow < options.prefillMaxBatchSize()) {
+        while (next != null
+                && budget > 0
+                && plan.rows() - firstRow < options.prefillMaxBatchSize()
+                && plan.remainingSamples() > 0) {
             Sequence sequence = next;
             next = sequence.next;
             budget -= prefillRow(plan, sequence, budget, false);
@@ -193,6 +199,7 @@ final class StepPlanner implements StepBuilder {
 
     private boolean hasCapacity(StepPlan plan, int budget, int firstRow) {
         return budget > 0
+                && plan.remainingSamples() > 0
                 && plan.rows() - firstRow < options.prefillMaxBatchSize()
                 && queues.active() < options.maxActiveRequests();
     }
@@ -207,13 +214,13 @@ final class StepPlanner implements StepBuilder {
         }
         int reused = sequence.reuse();
         sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
-        int cost = sequence.plannedLength() - reused;
-        boolean fits = options.chunkedPrefill() || cost <= budget || (isFirst && cost <= maxStepTokens);
+        int cost = sequence.goal() - reused;
+        boolean fits = isSplit(sequence) || cost <= budget || (isFirst && cost <= maxStepTokens);
         if (sequence.deferred || !fits || blocks.requiredBlocks(sequence) > pool.available()) {
             sequence.table().release();
             return false;
         }
-        Check.that(sequence.table().grow(sequence.plannedLength()), "available blocks could not be allocated");
+        Check.that(sequence.table().grow(sequence.goal()), "available blocks could not be allocated");
         sequence.computed = reused;
         sequence.confirmed = reused;
         if (!sequence.isRestart()) {
@@ -237,25 +244,30 @@ final class StepPlanner implements StepBuilder {
         return false;
     }
 
+    /** Returns whether a prompt may take several steps. One with reports always may, as the samples of a step are limited. */
+    private boolean isSplit(Sequence sequence) {
+        return options.chunkedPrefill() || sequence.hasReports();
+    }
+
     /**
-     * Adds as much of a prompt as the budget allows, or all of it without chunked prefill; returns the tokens added.
+     * Adds as much of a prompt as budget and samples allow, or all of it if it is not split; returns the tokens added.
      */
     private int prefillRow(StepPlan plan, Sequence sequence, int budget, boolean admits) {
         int remaining = sequence.remaining();
-        int count = options.chunkedPrefill() ? Math.min(budget, remaining) : remaining;
+        int fitting = Math.min(budget, sequence.tokensFor(plan.remainingSamples()));
+        int count = isSplit(sequence) ? Math.min(fitting, remaining) : remaining;
         plan.addRow(sequence, count, admits);
         if (count == remaining) {
             queues.prefilling.remove(sequence);
             queues.decoding.addLast(sequence);
-            retireIfFull(plan, sequence);
+            retireIfFull(sequence);
         }
         return count;
     }
 
-    /** Stops planning a sequence whose last token this plan samples; it ends when the plan is applied. */
-    private void retireIfFull(StepPlan plan, Sequence sequence) {
-        boolean samples = plan.sample(plan.rows() - 1) != StepPlan.NO_SAMPLE;
-        if (samples && sequence.plannedLength() == sequence.maxLength()) {
+    /** Stops planning a sequence that needs no further step; it ends when this plan is applied. */
+    private void retireIfFull(Sequence sequence) {
+        if (sequence.plannedLength() == sequence.maxLength()) {
             queues.decoding.remove(sequence);
         }
     }

@@ -37,7 +37,8 @@ class CompletionTest {
                 Optional.empty(),
                 0,
                 timeline,
-                Optional.empty());
+                Optional.empty(),
+                List.of());
     }
 
     @Test
@@ -52,7 +53,15 @@ class CompletionTest {
         int[] ids = {5, 7};
         RequestTimeline timeline = new RequestTimeline(1, 2, 3, new long[0], 3, new long[0], 0);
         Completion completion = new Completion(
-                ids, List.of(), Optional.empty(), FinishReason.STOP, Optional.empty(), 0, timeline, Optional.empty());
+                ids,
+                List.of(),
+                Optional.empty(),
+                FinishReason.STOP,
+                Optional.empty(),
+                0,
+                timeline,
+                Optional.empty(),
+                List.of());
         ids[0] = 9;
         completion.promptIds()[1] = 9;
         assertThat(completion.promptIds()).containsExactly(5, 7);

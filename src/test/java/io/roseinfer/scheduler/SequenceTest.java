@@ -62,7 +62,7 @@ class SequenceTest {
         sequence.timesSkipped = 63;
         Map<String, Object> waiting = shown(sequence);
         assertThat(sequence.table().grow(3)).isTrue();
-        sequence.advance(0, 3, 0);
+        sequence.advance(0, 3, 0, 0);
         sequence.resolve(1);
         assertThat(shown(sequence)).isNotEqualTo(waiting);
         Sequence again = sequence.newAttempt();

@@ -68,8 +68,8 @@ class WaitingQueueOrderTest {
                     .admission(policy)
                     .build();
             schedulers = IntStream.range(0, SCHEDULERS)
-                    .mapToObj(i ->
-                            new Scheduler(options, new KvBlockPool(500, 4, false), 500, waitingQueue, i, admitted::add))
+                    .mapToObj(i -> new Scheduler(
+                            options, new KvBlockPool(500, 4, false), 500, 16, waitingQueue, i, admitted::add))
                     .toList();
         }
 
@@ -216,6 +216,7 @@ class WaitingQueueOrderTest {
                 options,
                 new KvBlockPool(1000, 4, false),
                 500,
+                16,
                 waitingQueue,
                 0,
                 sequence -> admitted.add(sequence.id()));
