@@ -201,7 +201,7 @@ public final class StepInputs implements LogitConstraints.Target {
     /**
      * Requests a sample that draws no token, but reports a given one: its log-probability and rank, and the most likely tokens.
      *
-     * @param token like that of {@link #sample}
+     * @param token as in {@link #sample}
      * @param request the number of most likely tokens; other parameters are greedy ones
      * @param of the token id to report
      */

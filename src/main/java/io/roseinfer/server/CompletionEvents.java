@@ -272,8 +272,14 @@ final class CompletionEvents implements BodySource {
         /** Adds the fields of the tokens read so far. */
         private void addDetails(ObjectNode event, boolean first) {
             ObjectNode choice = choice(event);
-            if (hasLogprobs && !batch.isEmpty()) {
-                offset = json.logprobs(choice, batch, offset);
+            boolean echoes = first && call.output().echo();
+            if (hasLogprobs && (echoes || !batch.isEmpty())) {
+                List<GeneratedToken> reported = new ArrayList<>();
+                if (echoes) {
+                    reported.addAll(CompletionJson.echoed(call, stream.promptLogprobs()));
+                }
+                reported.addAll(batch);
+                offset = json.logprobs(choice, reported, offset);
             }
             if (call.output().tokenIds()) {
                 if (first) {

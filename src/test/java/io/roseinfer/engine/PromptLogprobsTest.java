@@ -45,7 +45,7 @@ class PromptLogprobsTest {
         return Models.request(newTokens, prompt).withPromptLogprobs(TOPS);
     }
 
-    /** Requires the reports to be those of the same tokens when they are generated, one at a time. */
+    /** Requires the reports to equal what the same tokens get when they are generated, one at a time. */
     private static void assertReports(Engine engine, Completion completion) {
         int[] prompt = completion.promptIds();
         List<PromptToken> reported = completion.promptLogprobs();

@@ -97,7 +97,8 @@ class BadRequestTest {
                 "tools | [{}]",
                 "response_format | {\"type\":\"xml\"}",
                 "min_tokens | 17",
-                "prompt_logprobs | 1",
+                "prompt_logprobs | 21",
+                "prompt_logprobs | -1",
                 "use_beam_search | true",
                 "skip_special_tokens | false",
                 "user | 1"

@@ -68,6 +68,8 @@ class BatchResponseTest {
                 "/v1/completions | {\"prompt\": \"Once upon\", \"max_tokens\": 5, \"temperature\": 0}",
                 "/v1/completions | {\"model\": \"sim\", \"prompt\": [\"Once\", \"a\"], \"n\": 2, \"seed\": 3, \"logprobs\": 2, \"max_tokens\": 4}",
                 "/v1/completions | {\"prompt\": [5, 6], \"seed\": 3, \"echo\": true, \"return_token_ids\": true}",
+                "/v1/completions | {\"prompt\": [[5, 6], [7]], \"echo\": true, \"logprobs\": 2, \"max_tokens\": 0}",
+                "/v1/chat/completions | {\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 4, \"seed\": 9, \"prompt_logprobs\": 1}",
                 "/v1/chat/completions | {\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 4, \"seed\": 9, \"logprobs\": true}"
             })
     void response_equals_the_servers_except_for_id_and_times(String url, String body) throws IOException {

@@ -23,7 +23,7 @@ class FieldTableTest {
             model "sim" | max_tokens 3 | n 2 | temperature 0.5 | top_p 0.5 | top_k 3 | min_p 0.1 | presence_penalty 1
             frequency_penalty 1 | repetition_penalty 1.1 | seed 1 | stop "zzz" | stop_token_ids [1] | ignore_eos true | stream true
             return_token_ids true | priority 1 | user "me" | truncate_prompt_tokens 5 | truncation_side "right" | request_id "r"
-            return_tokens_as_token_ids true | stream_interval 2 | min_tokens 1 | best_of 1
+            return_tokens_as_token_ids true | stream_interval 2 | min_tokens 1 | best_of 1 | prompt_logprobs 1
             logit_bias {"1":5} | allowed_token_ids [1, 2, 3, 4, 5, 6, 7, 8, 9] | bad_words ["a"]
             response_format {"type":"json_object"} | structured_outputs {"regex":"a+"} | guided_json {"type":"integer"}
             guided_regex "a+" | guided_choice ["a"] | guided_grammar "start: \\"a\\"" | grammar "root ::= \\"a\\""
@@ -39,7 +39,7 @@ class FieldTableTest {
     private static final String IGNORED_IN_COMPLETIONS = "parallel_tool_calls true | include_reasoning true";
 
     private static final String REFUSED = """
-            suffix "x" | prompt_logprobs 1 | use_beam_search true
+            suffix "x" | use_beam_search true
             guided_whitespace_pattern " " | regex "a" | ebnf "a" | response_format {"type":"xml"} | structured_outputs {"regex":"("}
             guided_json [1] | guided_regex "(" | guided_choice [1] | guided_grammar "a" | grammar "root ::= a" | json_schema 1
             structural_tag {"a":1} | format "json" | options {"temperature":1} | cache_salt "x" | thinking_token_budget 5

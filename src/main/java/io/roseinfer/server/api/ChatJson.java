@@ -3,6 +3,7 @@ package io.roseinfer.server.api;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.engine.PromptToken;
 import io.roseinfer.tokenizer.chat.reply.Reply;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.nio.charset.StandardCharsets;
@@ -136,6 +137,13 @@ final class ChatJson extends CompletionJson {
             content.add(chosen);
         }
         return offset;
+    }
+
+    @Override
+    void promptLogprobs(ObjectNode response, ObjectNode choice, List<PromptToken> prompt, int tops) {
+        if (!response.has("prompt_logprobs")) {
+            promptLogprobs(response, prompt, tops);
+        }
     }
 
     private ObjectNode entry(int id, float logprob) {

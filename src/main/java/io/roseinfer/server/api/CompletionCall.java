@@ -31,7 +31,8 @@ public record CompletionCall(
      * @param stream whether tokens are sent as events while they are generated
      * @param usage whether a stream ends with an event of token counts
      * @param continuousUsage whether every event has the token counts so far
-     * @param echo whether the prompt's text is prepended
+     * @param echo whether the prompt's text is prepended, with its log-probabilities if any are requested
+     * @param promptLogprobs number of most likely tokens in the list of the prompt's log-probabilities; -1 for no list
      * @param tokenIds whether token ids are sent along with the text
      * @param tokensAsIds whether log-probabilities have {@code token_id:17} instead of a token's text
      * @param stopString whether the stop string that ended a completion is part of its text
@@ -42,6 +43,7 @@ public record CompletionCall(
             boolean usage,
             boolean continuousUsage,
             boolean echo,
+            int promptLogprobs,
             boolean tokenIds,
             boolean tokensAsIds,
             boolean stopString,

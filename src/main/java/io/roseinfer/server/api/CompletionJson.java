@@ -3,9 +3,12 @@ package io.roseinfer.server.api;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.engine.GeneratedToken.TopToken;
+import io.roseinfer.engine.PromptToken;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -61,7 +64,12 @@ public sealed class CompletionJson permits ChatJson {
         String front = call.output().echo() ? text(prompt) : "";
         ObjectNode choice = addChoice(response, index, front + text(completion, call));
         if (call.request().sampling().logprobs() >= 0) {
-            int unused = logprobs(choice, completion.tokens(), 0);
+            List<GeneratedToken> echoed = echoed(call, completion.promptLogprobs());
+            int unused = logprobs(choice, concat(echoed, completion.tokens()), 0);
+        }
+        if (call.output().promptLogprobs() >= 0) {
+            promptLogprobs(
+                    response, choice, completion.promptLogprobs(), call.output().promptLogprobs());
         }
         finish(choice, completion, call);
         split(choice, completion, call);
@@ -84,6 +92,60 @@ public sealed class CompletionJson permits ChatJson {
         if (completion.finishReason() == FinishReason.STOP) {
             choice.put("finish_reason", "tool_calls");
         }
+    }
+
+    /** Returns the tokens of a prompt that a call's log-probabilities begin with; empty without {@code echo}. */
+    public static List<GeneratedToken> echoed(CompletionCall call, List<PromptToken> prompt) {
+        if (!call.output().echo()) {
+            return List.of();
+        }
+        int tops = call.request().sampling().logprobs();
+        return prompt.stream()
+                .map(token -> new GeneratedToken(token.id(), "", token.logprob(), limited(token.top(), tops)))
+                .toList();
+    }
+
+    private static List<TopToken> limited(List<TopToken> tops, int max) {
+        return tops.subList(0, Math.min(max, tops.size()));
+    }
+
+    private static List<GeneratedToken> concat(List<GeneratedToken> first, List<GeneratedToken> second) {
+        return first.isEmpty()
+                ? second
+                : Stream.concat(first.stream(), second.stream()).toList();
+    }
+
+    /**
+     * Adds the list of a prompt's log-probabilities in vLLM's format, here to the choice.
+     *
+     * @param tops number of most likely tokens at each position
+     */
+    void promptLogprobs(ObjectNode response, ObjectNode choice, List<PromptToken> prompt, int tops) {
+        promptLogprobs(choice, prompt, tops);
+    }
+
+    /** Adds the list of a prompt's log-probabilities; a prompt's first token has none. */
+    final void promptLogprobs(ObjectNode to, List<PromptToken> prompt, int tops) {
+        ArrayNode list = to.putArray("prompt_logprobs");
+        for (PromptToken token : prompt) {
+            if (token.rank() == 0) {
+                list.addNull();
+                continue;
+            }
+            ObjectNode likely = list.addObject();
+            promptToken(likely, token.id(), token.logprob(), token.rank());
+            int rank = 1;
+            for (TopToken top : limited(token.top(), tops)) {
+                promptToken(likely, top.id(), top.logprob(), rank++);
+            }
+        }
+    }
+
+    private void promptToken(ObjectNode likely, int id, float logprob, int rank) {
+        likely.putObject(Integer.toString(id))
+                .put("logprob", finite(logprob))
+                .put("rank", rank)
+                .put("decoded_token", text(id));
     }
 
     /** Adds a choice whose {@code logprobs} are null. */
@@ -144,7 +206,7 @@ public sealed class CompletionJson permits ChatJson {
     }
 
     /**
-     * Adds the log-probabilities of consecutive tokens.
+     * Adds the log-probabilities of consecutive tokens; a prompt's first token has NaN, which becomes null.
      *
      * @param offset of the first token's text, in characters
      * @return the offset after the last token's text
@@ -159,12 +221,17 @@ public sealed class CompletionJson permits ChatJson {
         for (GeneratedToken token : tokens) {
             String text = text(token.id());
             texts.add(text);
+            offsets.add(at);
+            at += text.length();
+            if (Float.isNaN(token.logprob())) {
+                logprobs.addNull();
+                tops.addNull();
+                continue;
+            }
             logprobs.add(finite(token.logprob()));
             ObjectNode likely = tops.addObject();
             token.top().forEach(top -> likely.put(text(top.id()), finite(top.logprob())));
             likely.put(text, finite(token.logprob()));
-            offsets.add(at);
-            at += text.length();
         }
         return at;
     }

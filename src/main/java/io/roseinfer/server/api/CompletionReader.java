@@ -74,7 +74,6 @@ public sealed class CompletionReader permits ChatReader {
                             "function_call",
                             "documents",
                             "suffix",
-                            "prompt_logprobs",
                             "logprob_token_ids",
                             "use_beam_search",
                             "guided_whitespace_pattern",
@@ -104,6 +103,8 @@ public sealed class CompletionReader permits ChatReader {
             Stream.concat(ALWAYS_TRUE.stream(), Stream.of("add_special_tokens")).toList();
 
     private static final String TIMEOUT_HEADER = "x-request-timeout";
+    private static final String MAX_TOKENS = "max_tokens";
+    private static final String PROMPT_LOGPROBS = "prompt_logprobs";
 
     private final ServedModel model;
     private final ModelSpec spec;
@@ -149,13 +150,14 @@ public sealed class CompletionReader permits ChatReader {
             throw ApiError.badField("best_of", "best_of is " + bestOf + "; it must equal n (" + n + ")");
         }
         SamplingParams sampling = sampling(fields);
-        Output output = output(fields, sampling);
+        Output output = output(fields);
         Prompts read = prompts(fields, n);
         List<int[]> prompts = truncated(fields, read.ids());
-        prompts.forEach(this::requireFit);
         int maxTokens = maxTokens(fields, prompts.getFirst().length);
-        GenerationRequest request =
-                restricted(request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling), read);
+        prompts.forEach(ids -> requireFit(maxTokens, ids));
+        GenerationRequest request = restricted(
+                        request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling), read)
+                .withPromptLogprobs(reportedOfPrompt(output, sampling));
         Optional<String> unusedUser = fields.string("user");
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
         return new CompletionCall(prompts, request, n, output, read.reply(), clamped, fields.unread());
@@ -253,7 +255,12 @@ public sealed class CompletionReader permits ChatReader {
         return fields.integer("logprobs", -1, 0, SamplingParams.MAX_LOGPROBS);
     }
 
-    private static Output output(Fields fields, SamplingParams sampling) {
+    /** Returns the number of most likely tokens to compute at each position of the prompt; -1 for none. */
+    private static int reportedOfPrompt(Output output, SamplingParams sampling) {
+        return Math.max(output.promptLogprobs(), output.echo() ? sampling.logprobs() : -1);
+    }
+
+    private static Output output(Fields fields) {
         boolean stream = fields.flag("stream");
         boolean echo = fields.flag("echo");
         Optional<Fields> options = fields.object("stream_options");
@@ -266,9 +273,9 @@ public sealed class CompletionReader permits ChatReader {
         if (continuous && !usage) {
             throw ApiError.badField("stream_options", "continuous_usage_stats needs include_usage to be true");
         }
-        if (echo && sampling.logprobs() >= 0) {
-            throw ApiError.badField(
-                    "echo", "echo cannot be combined with logprobs: log-probabilities of the prompt are not computed");
+        int promptLogprobs = fields.integer(PROMPT_LOGPROBS, -1, 0, SamplingParams.MAX_LOGPROBS);
+        if (stream && promptLogprobs >= 0) {
+            throw ApiError.badField(PROMPT_LOGPROBS, "prompt_logprobs cannot be combined with stream");
         }
         int interval = fields.integer("stream_interval", 1, 1, Integer.MAX_VALUE);
         return new Output(
@@ -276,6 +283,7 @@ public sealed class CompletionReader permits ChatReader {
                 usage,
                 continuous,
                 echo,
+                promptLogprobs,
                 fields.flag("return_token_ids"),
                 fields.flag("return_tokens_as_token_ids"),
                 fields.flag("include_stop_str_in_output"),
@@ -287,9 +295,16 @@ public sealed class CompletionReader permits ChatReader {
         return Math.min(tokens, model.defaults().maxNewTokens().orElse(tokens));
     }
 
-    /** Returns the maximum of tokens to generate after a prompt of the given length. */
+    /** Returns the maximum of tokens to generate after a prompt of the given length; 0 if only the prompt is asked for. */
     int maxTokens(Fields fields, int promptTokens) {
-        return fields.integer("max_tokens", defaultTokens(DEFAULT_TOKENS), 1, Integer.MAX_VALUE);
+        int max = fields.integer(MAX_TOKENS, defaultTokens(DEFAULT_TOKENS), 0, Integer.MAX_VALUE);
+        boolean showsPrompt =
+                fields.flag("echo") || fields.find(PROMPT_LOGPROBS).isPresent();
+        if (max == 0 && !showsPrompt) {
+            throw ApiError.badField(
+                    MAX_TOKENS, "max_tokens is 0; it must be at least 1, or 0 with echo or prompt_logprobs");
+        }
+        return max;
     }
 
     private GenerationRequest request(
@@ -396,12 +411,12 @@ public sealed class CompletionReader permits ChatReader {
         return "prompt";
     }
 
-    private void requireFit(int... ids) {
+    private void requireFit(int maxTokens, int... ids) {
         if (ids.length == 0) {
             throw ApiError.badField(promptField(), "the prompt is empty; it must have at least one token");
         }
         ends.requireInVocabulary(promptField(), ids);
-        if (ids.length >= spec.contextLength()) {
+        if (ids.length > EngineLimits.maxPromptTokens(maxTokens, spec)) {
             throw ApiError.badField(promptField(), EngineLimits.promptTooLong(ids.length, spec))
                     .withNumber("n_prompt_tokens", ids.length)
                     .withNumber("n_ctx", spec.contextLength());
