@@ -55,6 +55,12 @@ abstract class ChangingLoader extends ClassLoader {
     }
 
     private Class<?> define(String name) throws ClassNotFoundException {
+        byte[] bytes = bytes(name);
+        return defineClass(name, bytes, 0, bytes.length);
+    }
+
+    /** Returns the class file of a class after its changes. */
+    byte[] bytes(String name) throws ClassNotFoundException {
         try (InputStream file = getResourceAsStream(name.replace('.', '/') + ".class")) {
             if (file == null) {
                 throw new ClassNotFoundException(name);
@@ -63,7 +69,7 @@ abstract class ChangingLoader extends ClassLoader {
             for (ClassTransform change : changes(name)) {
                 bytes = changed(bytes, change);
             }
-            return defineClass(name, bytes, 0, bytes.length);
+            return bytes;
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);
         }

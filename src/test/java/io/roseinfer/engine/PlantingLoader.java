@@ -7,7 +7,9 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
 
 /**
@@ -15,6 +17,9 @@ import java.util.function.LongFunction;
  */
 final class PlantingLoader extends ChangingLoader {
     private static final List<String> WOVEN = List.of("engine", "scheduler", "kv", "sampling", "metrics");
+
+    /** Class files without a bug by class name, the same for all loaders. */
+    private static final Map<String, byte[]> WITHOUT_BUG = new ConcurrentHashMap<>();
 
     private final Optional<PlantedBug> bug;
     private int planted;
@@ -65,6 +70,17 @@ final class PlantingLoader extends ChangingLoader {
     /** Returns the number of instructions modified so far. */
     int planted() {
         return planted;
+    }
+
+    @Override
+    byte[] bytes(String className) throws ClassNotFoundException {
+        if (bug.filter(wanted -> wanted.className().equals(className)).isPresent()) {
+            return super.bytes(className);
+        }
+        byte[] known = WITHOUT_BUG.get(className);
+        byte[] bytes = known == null ? super.bytes(className) : known;
+        WITHOUT_BUG.put(className, bytes);
+        return bytes;
     }
 
     @Override

@@ -32,6 +32,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ReplicasTest {
     private static final int REQUESTS = 40;
 
+    /** Maximum wait for a request; {@link PlantedBugsTest} waits that long. */
+    private static final Duration MAX_WAIT = Duration.ofSeconds(5);
+
     static List<RoutingPolicy> policies() {
         return List.of(
                 RoutingPolicy.pull(),
@@ -144,7 +147,7 @@ class ReplicasTest {
             awaitIdle(2, others);
             armed.set(true);
             TokenStream stream = engine.submit(request(1));
-            Completion served = assertTimeoutPreemptively(Duration.ofSeconds(10), stream::completion);
+            Completion served = assertTimeoutPreemptively(MAX_WAIT, stream::completion);
             assertThat(served.ids()).hasSize(8);
             assertThat(armed).isFalse();
         }
@@ -215,7 +218,7 @@ class ReplicasTest {
             cancelled.close();
             dies.countDown();
             try {
-                assertThat(assertTimeoutPreemptively(Duration.ofSeconds(10), cancelled::completion)
+                assertThat(assertTimeoutPreemptively(MAX_WAIT, cancelled::completion)
                                 .finishReason())
                         .isEqualTo(FinishReason.CANCELLED);
                 assertThat(other.finishReason()).isEmpty();
