@@ -19,11 +19,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Runs a few hundred seeds of the simulation and all that ever failed; {@code tools/sim} runs more. */
+/**
+ * Runs a few hundred seeds of the simulation, or {@code -Droseinfer.iters}, and all that ever failed; {@code tools/sim}
+ * runs more.
+ */
 @Tag("sim")
 class SimulationTest {
-    private static final int SEEDS = 2000;
-    private static final int THREAD_SEEDS = 500;
+    private static final int SEEDS = Integer.getInteger("roseinfer.iters", 500);
+    private static final int THREAD_SEEDS = Integer.getInteger("roseinfer.iters", 150);
+    private static final LongFunction<String> THREADS = new PlantingLoader(Optional.empty()).threads();
 
     static Stream<Long> regressions() throws IOException {
         try (InputStream file = SimulationTest.class.getResourceAsStream("/sim/regressions.txt")) {
@@ -43,7 +47,7 @@ class SimulationTest {
     void seed_that_failed_once_passes(long seed) {
         assertThat(Simulation.run(seed).iterations()).isPositive();
         assertThat(OnlineSimulation.run(seed)).isNotNegative();
-        assertThat(new PlantingLoader(Optional.empty()).threads().apply(seed)).isNotEmpty();
+        assertThat(THREADS.apply(seed)).isNotEmpty();
     }
 
     @Test
@@ -75,10 +79,9 @@ class SimulationTest {
 
     @Test
     void engine_threads_pass_all_checks_under_any_interleaving() {
-        LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
         List<String> outcomes = new ArrayList<>();
         for (long seed = 0; seed < THREAD_SEEDS; seed++) {
-            outcomes.add(threads.apply(seed));
+            outcomes.add(THREADS.apply(seed));
         }
         assertThat(outcomes).as("rejected and accepted requests").anyMatch(o -> !o.contains("overloaded=0"));
         assertThat(outcomes).as("engines that died").anyMatch(o -> o.contains("died=true"));
@@ -86,11 +89,10 @@ class SimulationTest {
 
     @Test
     void equal_seeds_give_equal_runs() {
-        LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
         LongFunction<String> again = new PlantingLoader(Optional.empty()).threads();
         for (long seed = 0; seed < 30; seed++) {
             assertThat(Simulation.run(seed)).as("seed %d", seed).isEqualTo(Simulation.run(seed));
-            assertThat(threads.apply(seed)).as("seed %d", seed).isEqualTo(again.apply(seed));
+            assertThat(THREADS.apply(seed)).as("seed %d", seed).isEqualTo(again.apply(seed));
         }
     }
 

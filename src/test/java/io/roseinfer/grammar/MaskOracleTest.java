@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Masks of random grammars equal what a slow recognizer says of every token. */
 class MaskOracleTest {
     private static final long SEED = Long.getLong("roseinfer.seed", 1);
-    private static final int GRAMMARS = Integer.getInteger("roseinfer.iters", 300);
+    private static final int GRAMMARS = Integer.getInteger("roseinfer.iters", 100);
     private static final int STATES = 25;
     private static final int MAX_BYTES = 16;
     private static final GrammarLimits SMALL_CACHES = new GrammarLimits(100_000, 300_000, 100_000, Long.MAX_VALUE);
