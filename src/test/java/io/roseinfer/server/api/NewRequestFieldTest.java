@@ -6,15 +6,17 @@ import io.roseinfer.RecipeTrial;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Follows {@code add-a-request-field.md} with a copy of {@code server.api}: the line on the page is all that a field needs there. */
 @Tag("process")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class NewRequestFieldTest {
     private static final Path API = Path.of("src/main/java/io/roseinfer/server/api");
     private static final String REQUEST =
@@ -55,37 +57,31 @@ class NewRequestFieldTest {
             }
             """;
 
-    @TempDir
-    private Path folder;
+    private UnaryOperator<String> reader = UnaryOperator.identity();
 
-    private RecipeTrial trial;
-
-    @BeforeEach
-    void followPage() throws IOException {
-        trial = new RecipeTrial(folder);
+    @BeforeAll
+    void followPage(@TempDir Path folder) throws IOException, ReflectiveOperationException {
+        RecipeTrial trial = new RecipeTrial(folder);
         trial.addPackage(API);
         trial.add("Trial.java", TRIAL);
         trial.edit(
                 "CompletionReader.java",
                 REQUEST,
                 REQUEST + RecipeTrial.blocks("how-to/add-a-request-field.md").getFirst());
-    }
-
-    private String read(String field) throws ReflectiveOperationException {
         assertThat(trial.compile()).isEmpty();
         @SuppressWarnings("unchecked")
         UnaryOperator<String> made = (UnaryOperator<String>) trial.make("io.roseinfer.server.api.Trial");
-        return made.apply(field);
+        reader = made;
     }
 
     @Test
-    void both_endpoints_read_the_field_and_list_another_as_ignored() throws Exception {
-        assertThat(read("\"tier\":2,\"other\":1")).isEqualTo("2000 [other], 2000 [other]");
+    void both_endpoints_read_the_field_and_list_another_as_ignored() {
+        assertThat(reader.apply("\"tier\":2,\"other\":1")).isEqualTo("2000 [other], 2000 [other]");
     }
 
     @Test
-    void null_is_absent() throws Exception {
-        assertThat(read("\"tier\":null,\"priority\":7")).isEqualTo("7 [], 7 []");
+    void null_is_absent() {
+        assertThat(reader.apply("\"tier\":null,\"priority\":7")).isEqualTo("7 [], 7 []");
     }
 
     @ParameterizedTest
@@ -98,7 +94,7 @@ class NewRequestFieldTest {
                 "\"1\" | tier is the string \"1\"; it must be an integer",
                 "[1] | tier is a list; it must be an integer"
             })
-    void both_endpoints_reject_other_values_by_name(String value, String message) throws Exception {
-        assertThat(read("\"tier\":" + value)).isEqualTo(message + ", " + message);
+    void both_endpoints_reject_other_values_by_name(String value, String message) {
+        assertThat(reader.apply("\"tier\":" + value)).isEqualTo(message + ", " + message);
     }
 }
