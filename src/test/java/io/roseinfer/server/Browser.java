@@ -1,6 +1,8 @@
 package io.roseinfer.server;
 
 import io.roseinfer.base.StrictJson;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -11,10 +13,12 @@ import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
+import javax.imageio.ImageIO;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -136,6 +140,28 @@ final class Browser implements AutoCloseable {
                             .put("code", "Enter")
                             .put("windowsVirtualKeyCode", 13));
         }
+    }
+
+    /** Returns the page as it looks at a size in pixels in a color scheme, {@code light} or {@code dark}. */
+    BufferedImage render(int width, int height, String scheme) throws InterruptedException, IOException {
+        ObjectNode media = StrictJson.mapper().createObjectNode();
+        media.putArray("features")
+                .addObject()
+                .put("name", "prefers-color-scheme")
+                .put("value", scheme);
+        call("Emulation.setEmulatedMedia", media);
+        call(
+                "Emulation.setDeviceMetricsOverride",
+                StrictJson.mapper()
+                        .createObjectNode()
+                        .put("width", width)
+                        .put("height", height)
+                        .put("deviceScaleFactor", 1)
+                        .put("mobile", false));
+        String png = call("Page.captureScreenshot", StrictJson.mapper().createObjectNode())
+                .get("data")
+                .stringValue();
+        return ImageIO.read(new ByteArrayInputStream(Base64.getDecoder().decode(png)));
     }
 
     @Override

@@ -19,11 +19,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The page at {@code GET /}, tested by its text, and in a browser if there is one. */
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -31,9 +29,6 @@ class PageTest {
     private static final Pattern ID = Pattern.compile("\\bid=\"(\\w+)\"");
     private static final Pattern LOOKED_UP = Pattern.compile("\\$\\('(\\w+)'\\)");
     private static final Pattern METRIC = Pattern.compile("'((?:vllm|roseinfer):\\w+)'");
-
-    @TempDir
-    private Path directory;
 
     private static Set<String> found(Pattern pattern, String text) {
         Set<String> found = new HashSet<>();
@@ -141,27 +136,40 @@ class PageTest {
         }
     }
 
+    private static void awaitServing(Browser browser) throws InterruptedException {
+        while (!browser.evaluate("document.getElementById('state')?.textContent ?? ''")
+                .equals("serving")) {
+            Thread.onSpinWait();
+        }
+    }
+
     @Test
     @Tag("browser")
     void browser_renders_the_page_at_every_width_light_and_dark() throws Exception {
-        try (TestServer server = TestServer.start()) {
-            for (String scheme : new String[] {"--blink-settings=preferredColorScheme=1", "--force-dark-mode"}) {
-                for (int width : new int[] {500, 900, 1400}) {
-                    Path file = directory.resolve("page.png");
-                    String unused = browse(server, scheme, "--screenshot=" + file, "--window-size=" + width + ",1300");
-                    BufferedImage image = ImageIO.read(file.toFile());
+        try (TestServer server = TestServer.start();
+                BrowserProfile profile = BrowserProfile.create();
+                Browser browser = Browser.open(browser(), profile.folder(), server.address())) {
+            awaitServing(browser);
+            for (int width : new int[] {500, 900, 1400}) {
+                BufferedImage light = browser.render(width, 1300, "light");
+                BufferedImage dark = browser.render(width, 1300, "dark");
+                for (BufferedImage image : List.of(light, dark)) {
                     assertThat(image.getWidth()).isEqualTo(width);
-                    Set<Integer> colors = new HashSet<>();
-                    for (int y = 0; y < image.getHeight(); y += 2) {
-                        for (int x = 0; x < width; x += 2) {
-                            colors.add(image.getRGB(x, y));
-                        }
-                    }
-                    assertThat(colors).as("%s at %d", scheme, width).hasSizeGreaterThan(50);
-                    Files.delete(file);
+                    assertThat(colors(image)).as("at %d", width).hasSizeGreaterThan(50);
                 }
+                assertThat(dark.getRGB(0, 0) & 0xFF).isLessThan(light.getRGB(0, 0) & 0xFF);
             }
         }
+    }
+
+    private static Set<Integer> colors(BufferedImage image) {
+        Set<Integer> colors = new HashSet<>();
+        for (int y = 0; y < image.getHeight(); y += 2) {
+            for (int x = 0; x < image.getWidth(); x += 2) {
+                colors.add(image.getRGB(x, y));
+            }
+        }
+        return colors;
     }
 
     @Test
@@ -170,10 +178,7 @@ class PageTest {
         try (TestServer server = TestServer.start();
                 BrowserProfile profile = BrowserProfile.create();
                 Browser browser = Browser.open(browser(), profile.folder(), server.address())) {
-            String state = "document.getElementById('state')?.textContent ?? ''";
-            while (!browser.evaluate(state).equals("serving")) {
-                Thread.onSpinWait();
-            }
+            awaitServing(browser);
             String unused = browser.evaluate("""
                     (async () => {
                       document.getElementById('tokens').value = 7;
