@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Compares ids and text with Hugging Face's library. */
 @Tag("parity")
 class HuggingFaceParityTest {
-    private static final int TEXTS = 12_000;
+    private static final int TEXTS = Integer.getInteger("roseinfer.iters", 3_000);
     private static final TrainedVocabulary TRAINED = TrainedVocabulary.train(7, 400);
     private static final int ADDED = TRAINED.tokens().size();
 
@@ -152,14 +153,21 @@ class HuggingFaceParityTest {
         }
     }
 
-    /** A code point's class is visible in which of the runs x, 1 and ! it joins; white space joins none. */
+    /**
+     * A code point's class is visible in which of the runs x, 1 and ! it joins; white space joins none. Without
+     * {@code -Droseinfer.iters} only the first code points of a block without a character are tested.
+     */
     @Test
     void every_code_point_has_the_class_that_hugging_face_gives_it() {
+        boolean all = Integer.getInteger("roseinfer.iters", 0) > 0;
         try (HuggingFace oracle = HuggingFace.load(
                 json(new TrainedVocabulary(TRAINED.tokens().subList(0, 256), List.of()).tokenizerJson()))) {
             for (int first = 0; first <= Character.MAX_CODE_POINT; first += 0x800) {
                 if (first != 0xd800) {
-                    assertSameClasses(oracle, first, first + 0x800);
+                    boolean hasCharacter = IntStream.range(first, first + 0x800)
+                            .map(Character::getType)
+                            .anyMatch(type -> type != Character.UNASSIGNED && type != Character.PRIVATE_USE);
+                    assertSameClasses(oracle, first, first + (all || hasCharacter ? 0x800 : 8));
                 }
             }
         }

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("parity")
 class RealVocabularyTest {
-    private static final int TEXTS = 10_000;
+    private static final int TEXTS = Integer.getInteger("roseinfer.iters", 2_000);
     private static final String VERSION = "3.7.2";
     private static final Path PACKAGES = Path.of("target", "npm");
 
