@@ -7,6 +7,7 @@ import io.roseinfer.Settings;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.RequestOptions;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenConstraints;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -88,6 +89,7 @@ class LibraryMessagesTest {
                         SchedulerOptions.class,
                         AdmissionPolicy.Pack.class,
                         GenerationRequest.class,
+                        RequestOptions.class,
                         SamplingParams.class,
                         TokenConstraints.class,
                         ServerOptions.class)

@@ -287,7 +287,7 @@ class ChatTest {
         assertThat(answer.status()).isEqualTo(400);
         JsonNode error = TestServer.json(answer).get("error");
         assertThat(error.get("param").stringValue()).isEqualTo("tools");
-        assertThat(error.get("message").stringValue()).contains("--tool-call-parser", "tool_choice to none");
+        assertThat(error.get("message").stringValue()).contains("tool_call_parser", "tool_choice to none");
     }
 
     @Test

@@ -63,8 +63,8 @@ record ToolFields(Optional<ArrayNode> tools, Choice choice, Optional<String> nam
         if (choice != Choice.NONE && model.replies().calls() == ToolCallFormat.NONE) {
             throw ApiError.badField(
                     TOOLS,
-                    "the format of the model's tool calls is not known, so they cannot be parsed; start the server with"
-                            + " --tool-call-parser, set tool_choice to none, or remove tools");
+                    "the format of the model's tool calls is not known, so they cannot be parsed; set tool_choice to none,"
+                            + " remove tools, or start the server with a tool_call_parser");
         }
         if (!CallGrammar.exists(model.replies().calls()) && (choice == Choice.REQUIRED || isStrict(tools.get()))) {
             throw ApiError.badField(
