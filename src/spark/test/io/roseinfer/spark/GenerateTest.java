@@ -204,8 +204,8 @@ class GenerateTest {
         GenerateTransformer stage = new GenerateTransformer().setModelRef("builtin:tiny");
         assertThatThrownBy(() -> stage.setTopP(2).transformSchema(schema)).hasMessageStartingWith("topP is 2.0");
         stage.setTopP(1);
-        assertThatThrownBy(() -> stage.setMaxNewTokens(0).transformSchema(schema))
-                .hasMessageStartingWith("maxNewTokens is 0");
+        assertThatThrownBy(() -> stage.setMaxNewTokens(-1).transformSchema(schema))
+                .hasMessageStartingWith("maxNewTokens is -1");
         stage.setMaxNewTokens(1);
         assertThatThrownBy(() -> stage.setDevice("gpu").transformSchema(schema))
                 .hasMessage("device is \"gpu\"; it must be one of auto, cpu, cuda, sim");
