@@ -12,7 +12,7 @@ public final class Quoted {
 
     /** Returns {@code name} in double quotes, truncated to 120 characters. */
     public static String name(String name) {
-        return '"' + escape(cut(name)) + '"' + more(name);
+        return '"' + escape(cut(name).replace("\\", "\\\\").replace("\"", "\\\"")) + '"' + more(name);
     }
 
     /** Returns a number or word without quotes, truncated to 120 characters. */
@@ -34,16 +34,10 @@ public final class Quoted {
         return names.size() <= LISTED ? shown : shown + " and " + (names.size() - LISTED) + " more";
     }
 
-    /** Escapes quotes, backslashes and unprintable characters. */
+    /** Escapes unprintable characters. */
     public static String escape(String text) {
         StringBuilder escaped = new StringBuilder(text.length());
-        text.codePoints().forEach(point -> {
-            if (point == '"' || point == '\\') {
-                escaped.append('\\').append((char) point);
-            } else {
-                Printable.append(point, escaped);
-            }
-        });
+        text.codePoints().forEach(point -> Printable.append(point, escaped));
         return escaped.toString();
     }
 }

@@ -99,7 +99,7 @@ final class ChatTemplateTest {
     void unsupported_construct_is_rejected_at_load(String source, String named) {
         BadModel refused = assertThrows(
                 BadModel.class, () -> ChatTemplate.parse("a\n\n" + source, "chat_template.jinja", Map.of()));
-        assertTrue(refused.getMessage().contains(named.replace("\"", "\\\"")), refused.getMessage());
+        assertTrue(refused.getMessage().contains(named), refused.getMessage());
         assertTrue(refused.getMessage().startsWith("chat_template.jinja, line 3: "), refused.getMessage());
     }
 
