@@ -33,6 +33,11 @@ record ToolFields(Optional<ArrayNode> tools, Choice choice, Optional<String> nam
     private static final String NO_PARAMETERS =
             "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}";
 
+    private static final String ANY_OBJECT = "{\"type\":\"object\"}";
+
+    /** Maximum white space between two tokens of enforced arguments: as models write calls, and without a waste of tokens. */
+    private static final int MAX_SPACE = 1;
+
     /** A call without tools. */
     static final ToolFields ABSENT = new ToolFields(Optional.empty(), Choice.NONE, Optional.empty(), true);
 
@@ -116,16 +121,16 @@ record ToolFields(Optional<ArrayNode> tools, Choice choice, Optional<String> nam
                 ? ((ObjectNode) schema.deepCopy()).put("type", "object").toString()
                 : NO_PARAMETERS;
         if (isTrue(function.path(STRICT))) {
-            return Fields.checked(TOOLS, () -> Grammar.jsonSchema(text));
+            return Fields.checked(TOOLS, () -> Grammar.jsonSchema(text, MAX_SPACE));
         }
         if (choice == Choice.REQUIRED) {
             try {
-                return Grammar.jsonSchema(text);
+                return Grammar.jsonSchema(text, MAX_SPACE);
             } catch (BadInput unsupported) {
-                return Grammar.jsonObject();
+                return Grammar.jsonSchema(ANY_OBJECT, MAX_SPACE);
             }
         }
-        return Grammar.jsonObject();
+        return Grammar.jsonSchema(ANY_OBJECT, MAX_SPACE);
     }
 
     private static boolean isStrict(ArrayNode all) {
