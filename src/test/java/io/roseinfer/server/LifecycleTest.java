@@ -120,13 +120,15 @@ class LifecycleTest {
 
     @Test
     void draining_ends_longer_requests_with_an_error() throws Exception {
+        // So many tokens that the engine cannot finish before the drain ends the requests.
+        String tokens = "\"max_tokens\":900";
         Gate gate = new Gate(3);
         try (TestServer server = TestServer.start(gate.options());
                 RawClient stream = server.client();
                 RawClient plain = server.client()) {
-            stream.send(RawClient.post("/v1/completions", STREAM));
+            stream.send(RawClient.post("/v1/completions", STREAM.replace("\"max_tokens\":20", tokens)));
             assertThat(stream.head().status()).isEqualTo(200);
-            plain.send(RawClient.post("/v1/completions", PLAIN));
+            plain.send(RawClient.post("/v1/completions", PLAIN.replace("\"max_tokens\":20", tokens)));
             gate.awaitReached();
             while (server.engine.stats().requests().accepted() < 2) {
                 Thread.onSpinWait();
