@@ -110,7 +110,7 @@ class TraceFormatTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "MOONCAKE | {\"timestamp\": 1, \"input_length\": \"5\", \"output_length\": 1} | line 1: input_length is \\\"5\\\"",
+                "MOONCAKE | {\"timestamp\": 1, \"input_length\": \"5\", \"output_length\": 1} | line 1: input_length is \"5\"",
                 "MOONCAKE | {\"timestamp\": true, \"input_length\": 5, \"output_length\": 1} | line 1: the time is",
                 "MOONCAKE | {\"timestamp\": 1, | line 1: it is not JSON",
                 "AZURE | TIMESTAMP,ContextTokens | column \"GeneratedTokens\" is missing",
