@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrammarMasks implements MaskSource {
     /**
-     * What all attempts of a request share.
+     * The state shared by all attempts of a request.
      *
      * @param ends tokens that end the completion; allowed only where the text may end
      * @param allowed the only tokens that the request allows; empty if it allows all

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link MaskWorkers} report to an engine's loop: masks that are ready, and requests that their grammar ends. The
+ * Reports of {@link MaskWorkers} to an engine's loop: masks that are ready, and requests that their grammar ends. The
  * workers call {@link #computed}, the loop's thread all other methods.
  */
 final class MaskSignals {

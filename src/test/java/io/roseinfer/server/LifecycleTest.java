@@ -120,7 +120,7 @@ class LifecycleTest {
 
     @Test
     void draining_ends_longer_requests_with_an_error() throws Exception {
-        // So many tokens that the engine cannot finish before the drain ends the requests.
+        // The engine needs longer for these tokens than the drain to end the requests.
         String tokens = "\"max_tokens\":900";
         Gate gate = new Gate(3);
         try (TestServer server = TestServer.start(gate.options());

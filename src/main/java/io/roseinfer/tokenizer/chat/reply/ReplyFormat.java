@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How the replies to one prompt are parsed.
+ * The format of the replies to one prompt.
  *
  * @param calls the format of tool calls; {@code NONE} if the model may not call tools
  * @param reasoning the format of the reasoning
