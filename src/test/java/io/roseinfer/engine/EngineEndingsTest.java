@@ -340,7 +340,7 @@ class EngineEndingsTest {
 
     @Test
     void only_one_of_two_submissions_gets_the_last_place() throws Exception {
-        int rounds = 4_000;
+        int rounds = 20_000;
         EngineOptions one = Models.options().withMaxInflightRequests(1);
         SimRunner runner = Models.runner(one, SimOptions.defaults());
         SchedulerManager manager = Models.manager(runner, one);

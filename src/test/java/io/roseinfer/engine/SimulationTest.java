@@ -20,13 +20,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs a few hundred seeds of the simulation, or {@code -Droseinfer.iters}, and all that ever failed; {@code tools/sim}
+ * Runs some thousand seeds of the simulation, or {@code -Droseinfer.iters}, and all that ever failed; {@code tools/sim}
  * runs more.
  */
 @Tag("sim")
 class SimulationTest {
-    private static final int SEEDS = Integer.getInteger("roseinfer.iters", 500);
-    private static final int THREAD_SEEDS = Integer.getInteger("roseinfer.iters", 150);
+    private static final int SEEDS = Integer.getInteger("roseinfer.iters", 2000);
+    private static final int THREAD_SEEDS = Integer.getInteger("roseinfer.iters", 500);
     private static final LongFunction<String> THREADS = new PlantingLoader(Optional.empty()).threads();
 
     static Stream<Long> regressions() throws IOException {

@@ -13,12 +13,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tries every order in which up to three requests can be added, cancelled and run, up to eight events, or nine with
- * {@code -Droseinfer.iters}, on pools of up to four blocks: scheduling bugs show in small cases.
+ * Tries every order in which up to three requests can be added, cancelled and run, up to nine events, on pools of up to
+ * four blocks: scheduling bugs show in small cases.
  */
 @Tag("sim")
 class SmallScopeTest {
-    private static final int EVENTS = Integer.getInteger("roseinfer.iters", 0) == 0 ? 8 : 9;
+    private static final int EVENTS = 9;
     private static final int STEP = -1;
     private static final int ADD = -2;
 

@@ -74,17 +74,12 @@ class GoldenGreedyTest {
         }
     }
 
-    /**
-     * Alone and all together, with whole prompts and chunks of a few tokens, the same ids, which are Hugging Face's.
-     * The only large model runs without chunks, since their handling depends on no size.
-     */
+    /** Alone and all together, with whole prompts and chunks of a few tokens, the same ids, which are Hugging Face's. */
     @ParameterizedTest
     @FieldSource("io.roseinfer.golden.Golden#ALL")
     void greedy_tokens_and_their_log_probabilities_are_hugging_faces_with_and_without_chunks(String name) {
         Golden golden = Golden.read(name);
-        List<SchedulerOptions> schedulers = name.equals("gpt2-random")
-                ? List.of(SchedulerOptions.defaults())
-                : List.of(SchedulerOptions.defaults(), CHUNKED);
+        List<SchedulerOptions> schedulers = List.of(SchedulerOptions.defaults(), CHUNKED);
         withEngines(golden, schedulers, (engine, files) -> {
             assertGolden(golden, 0, engine.generate(request(golden, 0)));
             List<TokenStream> streams = IntStream.range(0, golden.prompts())
