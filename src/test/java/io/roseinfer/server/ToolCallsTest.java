@@ -191,13 +191,30 @@ class ToolCallsTest {
         }
     }
 
+    /** Calls that were complete, and the start of the next one, are those of the stream. */
     @Test
-    void call_cut_by_the_maximum_is_content() throws IOException {
-        try (TestServer server = start(CALL)) {
-            JsonNode choice = choice(server, body().put("max_tokens", 20));
-            assertThat(choice.get("message").has("tool_calls")).isFalse();
-            assertThat(choice.get("message").get("content").stringValue()).startsWith("<tool_call>");
-            assertThat(choice.get("finish_reason").stringValue()).isEqualTo("length");
+    void reply_cut_by_the_maximum_has_the_calls_so_far() throws IOException {
+        String reply = CALL + "\n" + SECOND;
+        try (TestServer server = start(reply)) {
+            int tokens = TestServer.WORDS.encode(reply).length;
+            int complete = TestServer.WORDS.encode(CALL).length;
+            for (int max = 1; max < tokens; max++) {
+                ObjectNode body = body().put("request_id", "r").put("max_tokens", max);
+                JsonNode choice = choice(server, body);
+                JsonNode message = choice.get("message");
+                List<JsonNode> chunks = chunks(server, body);
+                assertThat(joined(chunks)).isEqualTo(message);
+                assertThat(choice.get("finish_reason").stringValue()).isEqualTo("length");
+                assertThat(chunks.getLast().get("finish_reason").stringValue()).isEqualTo("length");
+                if (max >= complete) {
+                    assertThat(message.get("tool_calls")
+                                    .get(0)
+                                    .get("function")
+                                    .get("arguments")
+                                    .stringValue())
+                            .isEqualTo("{\"place\": \"Bern\"}");
+                }
+            }
         }
     }
 

@@ -9,7 +9,6 @@ import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.IntFunction;
@@ -57,20 +56,17 @@ final class ChatJson extends CompletionJson {
 
     @Override
     void split(ObjectNode choice, Completion completion, CompletionCall call) {
-        ReplyFormat format = call.reply();
-        if (format.isPlain()) {
+        int index = choice.get("index").intValue();
+        Optional<ReplyStream> stream = replyStream(index, call);
+        if (stream.isEmpty()) {
             return;
         }
-        Map<Integer, String> markers = texts.markers(format);
-        StringBuilder text = new StringBuilder();
-        completion
-                .tokens()
-                .forEach(token ->
-                        text.append(markers.getOrDefault(token.id(), "")).append(token.text()));
-        if (call.output().stopString()) {
-            text.append(completion.stopString().orElse(""));
-        }
-        Reply reply = Reply.parse(text.toString(), format);
+        ReplyStream parts = stream.get();
+        completion.tokens().forEach(parts::accept);
+        int shown =
+                completion.tokens().stream().mapToInt(token -> token.text().length()).sum();
+        parts.end(text(completion, call).substring(shown));
+        Reply reply = parts.takeReply();
         ObjectNode message = choice.putObject("message").put("role", ROLE);
         boolean isEmpty = reply.content().isEmpty()
                 && !(reply.calls().isEmpty() && reply.reasoning().isEmpty());
@@ -79,7 +75,7 @@ final class ChatJson extends CompletionJson {
             message.put("reasoning_content", reply.reasoning());
         }
         if (!reply.calls().isEmpty()) {
-            IntFunction<String> ids = callIds(choice.get("index").intValue(), call);
+            IntFunction<String> ids = callIds(index, call);
             ArrayNode calls = message.putArray("tool_calls");
             for (Reply.Call one : reply.calls()) {
                 putCall(calls.addObject(), ids.apply(calls.size() - 1), one.name(), one.arguments());

@@ -2,6 +2,7 @@ package io.roseinfer.server.api;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.tokenizer.chat.reply.Reply;
 import io.roseinfer.tokenizer.chat.reply.ReplyDelta;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import io.roseinfer.tokenizer.chat.reply.ReplyParser;
@@ -10,7 +11,7 @@ import java.util.Map;
 import java.util.function.IntFunction;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Converts the tokens of one streamed choice to the {@code delta} objects of a chat. Not thread-safe. */
+/** Converts the tokens of one choice to the parts of its message, as {@code delta} objects or as a whole. Not thread-safe. */
 public final class ReplyStream {
     private final ReplyParser parser;
     private final Map<Integer, String> markers;
@@ -43,6 +44,11 @@ public final class ReplyStream {
     /** Returns whether a tool call has started. */
     public boolean hasCalls() {
         return parser.hasCalls();
+    }
+
+    /** Returns the parts since the last call. */
+    Reply takeReply() {
+        return Reply.of(parser.take());
     }
 
     /** Returns the objects since the last call. Each has one part, because some clients read only the first. */

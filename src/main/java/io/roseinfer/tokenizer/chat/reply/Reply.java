@@ -15,7 +15,8 @@ public record Reply(String reasoning, String content, List<Call> calls) {
     /**
      * A tool call.
      *
-     * @param arguments a JSON object, as the model wrote it
+     * @param arguments a JSON object, as the model wrote it; its start if the reply ends within the call or the call
+     *     is malformed
      */
     public record Call(String name, String arguments) {
         public Call {
@@ -30,16 +31,8 @@ public record Reply(String reasoning, String content, List<Call> calls) {
         calls = List.copyOf(calls);
     }
 
-    /** Splits a text. If a call is malformed or incomplete, the reply has no calls and their text is content, as in vLLM. */
-    public static Reply parse(String text, ReplyFormat format) {
-        ReplyParser parser = new ReplyParser(format);
-        parser.accept(text);
-        parser.end();
-        return parser.isMalformed() ? parse(text, format.withoutCalls()) : of(parser.take());
-    }
-
-    /** Joins the deltas of a reply. */
-    static Reply of(List<ReplyDelta> deltas) {
+    /** Joins all deltas of a reply. */
+    public static Reply of(List<ReplyDelta> deltas) {
         StringBuilder reasoning = new StringBuilder();
         StringBuilder content = new StringBuilder();
         List<String> names = new ArrayList<>();

@@ -53,11 +53,6 @@ public record ReplyFormat(
         return calls == ToolCallFormat.NONE && reasoning == ReasoningFormat.NONE;
     }
 
-    /** Returns the same format without tool calls. */
-    public ReplyFormat withoutCalls() {
-        return new ReplyFormat(ToolCallFormat.NONE, reasoning, inReasoning, oneCall, omitReasoning);
-    }
-
     /**
      * Returns the texts of the special tokens that mark parts of a reply, by id. A completion's text omits special
      * tokens, so the parser needs these in addition.

@@ -6,8 +6,9 @@ import java.util.List;
 
 /**
  * Splits a reply into reasoning, content and tool calls while it is generated. Text that may be the start of a marker,
- * and white space that may precede one, is held back. A malformed call and everything after it is content. The parts do
- * not depend on how the text is cut. One instance per reply; not thread-safe.
+ * and white space that may precede one, is held back. A call starts with its arguments; the text of a malformed call that is
+ * not yet part of one, and everything after it, is content. The parts do not depend on how the text is cut. One instance
+ * per reply; not thread-safe.
  */
 public final class ReplyParser {
     /** The part of the reply that the next character belongs to. */
@@ -49,8 +50,6 @@ public final class ReplyParser {
     /** The number of characters read of a call's end marker. */
     private int endRead;
 
-    private boolean malformed;
-
     /** Creates a parser for one reply. */
     public ReplyParser(ReplyFormat format) {
         this.format = format;
@@ -79,7 +78,7 @@ public final class ReplyParser {
         return deltas.take();
     }
 
-    /** Ends the reply: text held back becomes certain, and an incomplete call is malformed. */
+    /** Ends the reply: text held back becomes certain, and a call without arguments is content. */
     public void end() {
         boolean dropped = completeCalls > 0 || hasReasoned;
         switch (part) {
@@ -97,11 +96,6 @@ public final class ReplyParser {
         }
         held.setLength(0);
         part = Part.REST;
-    }
-
-    /** Returns whether a call was malformed or incomplete. */
-    boolean isMalformed() {
-        return malformed;
     }
 
     /** Returns whether a call has started. */
@@ -310,7 +304,6 @@ public final class ReplyParser {
     }
 
     private void malformedCall() {
-        malformed = true;
         part = Part.REST;
         deltas.content(rawCall.toString());
         rawCall.setLength(0);

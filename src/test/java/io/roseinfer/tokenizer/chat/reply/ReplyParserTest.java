@@ -15,6 +15,12 @@ import tools.jackson.databind.json.JsonMapper;
 class ReplyParserTest {
     private static final long SEED = 20_261_126;
     private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final List<String> ARGUMENTS =
+            List.of("{}", "{\"x\": 1}", "{\"x\": \"a\\\"]}</tool_call>\", \"y\": [true, null, -2.5]}", "{\"z\": {\"é\": [{}]}}");
+    /** The same as {@link #ARGUMENTS}. */
+    private static final List<String> PYTHON =
+            List.of("", "x=1", "x='a\"]}</tool_call>', y=[True, None, -2.5]", "z={'é': [{}]}");
+
     private static final int ROUNDS = Integer.getInteger("roseinfer.replies", 3000);
 
     private static ReplyFormat format(ToolCallFormat calls, ReasoningFormat reasoning) {
@@ -23,6 +29,10 @@ class ReplyParserTest {
 
     private static ReplyFormat format(String calls) {
         return format(ToolCallFormat.valueOf(calls), ReasoningFormat.NONE);
+    }
+
+    static Reply whole(ReplyFormat format, String text) {
+        return streamed(format, List.of(text));
     }
 
     /** Parses a text in pieces. */
@@ -40,7 +50,7 @@ class ReplyParserTest {
 
     /** Requires the same reply with a cut at every place, and with all cuts. */
     static Reply atEveryCut(ReplyFormat format, String text) {
-        Reply whole = streamed(format, List.of(text));
+        Reply whole = whole(format, text);
         for (int cut = 1; cut < text.length(); cut++) {
             assertThat(streamed(format, List.of(text.substring(0, cut), text.substring(cut))))
                     .as("cut %d of %s", cut, text)
@@ -93,7 +103,6 @@ class ReplyParserTest {
         StringBuilder made = new StringBuilder();
         reply.calls().forEach(call -> made.append(call.name()).append(call.arguments()));
         assertThat(made).hasToString(expected == null ? "" : expected);
-        assertThat(Reply.parse(text.replace('⏎', '\n'), format(calls))).isEqualTo(reply);
     }
 
     @ParameterizedTest
@@ -107,16 +116,8 @@ class ReplyParserTest {
                 "HERMES § <tool_call>{\"name\": 5, \"arguments\": {}}</tool_call>",
                 "HERMES § <tool_call>{\"name\": \"\", \"arguments\": {}}</tool_call>",
                 "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": \"x\"}</tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {x: 1}}</tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 01}}</tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {\"x\": True}}</tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"\\q\"}}</tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1,}}</tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1]}</tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {}}}</tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {\"x\"",
+                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": ",
                 "HERMES § Hm.⏎<tool_call>",
-                "HERMES § <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call><tool_call>{]</tool_call>",
                 "LLAMA3_JSON § {\"answer\": 5}",
                 "LLAMA3_JSON § <|python_tag|>search.call(query=\"x\")",
                 "MISTRAL § [TOOL_CALLS]f{\"x\": 1}",
@@ -127,17 +128,85 @@ class ReplyParserTest {
                 "PYTHONIC § [f(x=y)]",
                 "PYTHONIC § [f(x='\\x4']"
             })
-    void malformed_or_incomplete_call_is_content(String calls, String text) {
+    void malformed_call_without_arguments_is_content(String calls, String text) {
         String raw = text.replace('⏎', '\n');
-        assertThat(Reply.parse(raw, format(calls))).isEqualTo(new Reply("", raw, List.of()));
-        Reply unused = atEveryCut(format(calls), raw);
+        assertThat(atEveryCut(format(calls), raw)).isEqualTo(new Reply("", raw, List.of()));
     }
 
-    @Test
-    void rest_of_a_malformed_call_in_a_stream_is_content() {
-        String text = "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": tr?}}</tool_call>";
-        assertThat(atEveryCut(format("HERMES"), text))
-                .isEqualTo(new Reply("", "?}}</tool_call>", calls("f", "{\"x\": tr")));
+    /** Arguments that were delivered stay, and what follows them is content. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '§',
+            quoteCharacter = '´',
+            value = {
+                "{x: 1}}</tool_call> § { § x: 1}}</tool_call>",
+                "{\"x\": 01}}</tool_call> § {\"x\": 01 § }}</tool_call>",
+                "{\"x\": True}}</tool_call> § {\"x\":  § True}}</tool_call>",
+                "{\"x\": tr?}}</tool_call> § {\"x\": tr § ?}}</tool_call>",
+                "{\"x\": \"\\q\"}}</tool_call> § {\"x\": \"\\ § q\"}}</tool_call>",
+                "{\"x\": 1,}}</tool_call> § {\"x\": 1, § }}</tool_call>",
+                "{\"x\": 1]}</tool_call> § {\"x\": 1 § ]}</tool_call>",
+                "{}}}</tool_call> § {} § }</tool_call>",
+                "{}}</tool_call><tool_call>{]</tool_call> § {} § <tool_call>{]</tool_call>"
+            })
+    void text_after_the_arguments_of_a_malformed_call_is_content(String text, String arguments, String content) {
+        Reply reply = atEveryCut(format("HERMES"), "<tool_call>{\"name\": \"f\", \"arguments\": " + text);
+        assertThat(reply.content()).isEqualTo(content);
+        assertThat(reply.calls()).hasSize(1);
+        assertThat(reply.calls().getFirst().arguments().strip()).isEqualTo(arguments);
+    }
+
+    /** Replies that end early, as by a maximum of tokens: no complete call is lost, and the last one is a start. */
+    @ParameterizedTest
+    @EnumSource(value = ToolCallFormat.class, names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void reply_that_ends_at_any_character_has_all_calls_so_far(ToolCallFormat calls) {
+        Random random = new Random(SEED);
+        for (int round = 0; round < ROUNDS / 30; round++) {
+            List<Call> made = new ArrayList<>();
+            for (int i = random.nextInt(3); i >= 0; i--) {
+                made.add(new Call("f" + i, ARGUMENTS.get(random.nextInt(ARGUMENTS.size()))));
+            }
+            ReplyFormat format = format(calls, ReasoningFormat.QWEN3);
+            StringBuilder text = new StringBuilder(random.nextBoolean() ? "<think>Hm.</think>\n" : "");
+            List<Integer> ends = new ArrayList<>();
+            write(text, made, calls, ends);
+            assertThat(atEveryCut(format, text.toString()).calls()).isEqualTo(made);
+            for (int end = 0; end <= text.length(); end++) {
+                int length = end;
+                long complete = ends.stream().filter(one -> one <= length).count();
+                String part = text.substring(0, end);
+                List<Call> some = whole(format, part).calls();
+                assertThat(streamed(format, part.chars().mapToObj(Character::toString).toList()))
+                        .isEqualTo(whole(format, part));
+                assertThat(some).as("%d of %s", end, text).hasSizeBetween((int) complete, (int) complete + 1);
+                assertThat(some.subList(0, (int) complete)).isEqualTo(made.subList(0, (int) complete));
+                if (some.size() > complete) {
+                    Call whole = made.get((int) complete);
+                    assertThat(some.getLast().name()).isEqualTo(whole.name());
+                    assertThat(whole.arguments()).startsWith(some.getLast().arguments());
+                }
+            }
+        }
+    }
+
+    /** Writes calls as a model does, and adds the place where each call is complete. */
+    private static void write(StringBuilder text, List<Call> made, ToolCallFormat calls, List<Integer> ends) {
+        String separator = calls == ToolCallFormat.LLAMA3_JSON ? "; " : calls.isList() ? ", " : "\n";
+        text.append(calls == ToolCallFormat.HERMES ? "" : calls.trigger()).append(calls.isList() ? "[" : "");
+        for (int i = 0; i < made.size(); i++) {
+            Call call = made.get(i);
+            text.append(i == 0 ? "" : separator);
+            if (calls == ToolCallFormat.PYTHONIC) {
+                text.append(call.name()).append('(').append(PYTHON.get(ARGUMENTS.indexOf(call.arguments())));
+                ends.add(text.append(')').length());
+            } else {
+                text.append(calls == ToolCallFormat.HERMES ? "<tool_call>" : "")
+                        .append("{\"name\": \"%s\", \"%s\": ".formatted(call.name(), calls.argumentsKey()));
+                ends.add(text.append(call.arguments()).length());
+                text.append('}').append(calls.end());
+            }
+        }
+        text.append(calls.isList() ? "]" : "");
     }
 
     @Test
@@ -209,7 +278,7 @@ class ReplyParserTest {
                 .isFalse();
     }
 
-    /** Random changes of a call: the parts do not depend on cuts, and the arguments of each call are a JSON object. */
+    /** Random changes of a call: the parts do not depend on cuts, and the arguments of each but the last call are a JSON object. */
     @ParameterizedTest
     @EnumSource(value = ToolCallFormat.class, names = "NONE", mode = EnumSource.Mode.EXCLUDE)
     void changed_calls_never_fail(ToolCallFormat calls) {
@@ -236,11 +305,12 @@ class ReplyParserTest {
             }
             ReplyFormat format = format(calls, ReasoningFormat.NONE);
             int cut = random.nextInt(changed.length());
-            Reply whole = streamed(format, List.of(changed.toString()));
+            Reply whole = whole(format, changed.toString());
             assertThat(streamed(format, List.of(changed.substring(0, cut), changed.substring(cut))))
                     .as("seed %d, round %d: %s", SEED, round, changed)
                     .isEqualTo(whole);
-            for (Call call : Reply.parse(changed.toString(), format).calls()) {
+            // Only the last call can be malformed.
+            for (Call call : whole.calls().subList(0, Math.max(0, whole.calls().size() - 1))) {
                 assertThat(JSON.readTree(call.arguments()).isObject())
                         .as(call.arguments())
                         .isTrue();
