@@ -60,14 +60,15 @@ public record Grammar(String start, Map<String, Expression> rules) {
 
     /**
      * Returns the grammar of the JSON texts that are valid against a schema; see the page on JSON Schema for what is
-     * supported and how values are written.
+     * supported and how values are written. Between two tokens is nothing, a space, or one or two line feeds and up to
+     * 20 spaces and tabs.
      *
      * @param schema a JSON Schema as JSON text
      * @throws BadInput if the schema is not JSON, malformed, too large, valid for no value, or has a keyword that is
      *     not supported
      */
     public static Grammar jsonSchema(String schema) {
-        return jsonSchema(schema, JsonSchema.DEFAULT_SPACE);
+        return jsonSchema(schema, JsonText.SPACE);
     }
 
     /**
@@ -76,27 +77,18 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @param maxSpace the maximum white space between two tokens, in characters; 0 for compact JSON
      */
     public static Grammar jsonSchema(String schema, int maxSpace) {
-        return jsonSchema(JsonSchema.parse(schema), maxSpace);
-    }
-
-    /** Returns the grammar of a schema; see {@link #jsonSchema(String)}. */
-    public static Grammar jsonSchema(JsonNode schema) {
-        return jsonSchema(schema, JsonSchema.DEFAULT_SPACE);
-    }
-
-    /**
-     * Returns the grammar of a schema; see {@link #jsonSchema(String)}.
-     *
-     * @param maxSpace the maximum white space between two tokens, in characters; 0 for compact JSON
-     */
-    public static Grammar jsonSchema(JsonNode schema, int maxSpace) {
         BadInput.require(maxSpace >= 0, "the maximum white space", maxSpace, "at least 0");
-        return GrammarWork.reading(() -> JsonSchema.grammar(schema, maxSpace));
+        return jsonSchema(schema, JsonText.space(maxSpace));
+    }
+
+    private static Grammar jsonSchema(String schema, Regex space) {
+        JsonNode root = JsonSchema.parse(schema);
+        return GrammarWork.reading(() -> SchemaGrammar.of(root, space));
     }
 
     /** Returns the grammar of all JSON objects. */
     public static Grammar jsonObject() {
-        return jsonSchema(JsonSchema.anyObject());
+        return jsonSchema("{\"type\":\"object\"}");
     }
 
     /**

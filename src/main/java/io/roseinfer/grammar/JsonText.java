@@ -51,8 +51,8 @@ final class JsonText {
     /** Any number, also with an exponent. */
     static final Regex NUMBER = RegexParser.match("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
 
-    /** White space between tokens. */
-    private static final Regex SPACE = Regex.chars(CodePointSet.of(" \t\n\r"));
+    /** White space between two tokens, as in llama.cpp: enough for indented text, and without a waste of tokens. */
+    static final Regex SPACE = RegexParser.match("( |\\n{1,2}[ \\t]{0,20})?");
 
     private final Map<Regex, Regex> encoded = new HashMap<>();
 
@@ -60,9 +60,9 @@ final class JsonText {
         return Regex.repeat(Regex.chars(HEX), digits, digits);
     }
 
-    /** Returns up to {@code cap} white space characters. */
+    /** Returns any white space of up to {@code cap} characters. */
     static Regex space(int cap) {
-        return Regex.repeat(SPACE, 0, cap);
+        return Regex.repeat(Regex.chars(CodePointSet.of(" \t\n\r")), 0, cap);
     }
 
     /** Returns strings of a length in code points, spelled in any way. */

@@ -509,7 +509,7 @@ final class LarkParser {
     }
 
     private Node schema(String json) {
-        Grammar grammar = JsonSchema.grammar(JsonSchema.parse(json), JsonSchema.DEFAULT_SPACE);
+        Grammar grammar = SchemaGrammar.of(JsonSchema.parse(json), JsonText.SPACE);
         String prefix = "json" + schemas.size() + " ";
         grammar.rules().forEach((name, right) -> schemas.put(prefix + name, renamed(right, prefix)));
         return new Json(prefix + grammar.start());

@@ -35,20 +35,20 @@ final class SchemaGrammar {
     private final Expression comma;
     private int expressions;
 
-    private SchemaGrammar(SchemaReader reader, int maxSpace) {
+    private SchemaGrammar(SchemaReader reader, Regex space) {
         this.reader = reader;
-        this.space = JsonText.space(maxSpace);
+        this.space = space;
         this.comma = terminal(space, Regex.literal(","), space);
     }
 
     /**
      * Returns the grammar of a schema's texts.
      *
-     * @param maxSpace the maximum white space between two tokens, in characters
+     * @param space the white space between two tokens
      */
-    static Grammar of(JsonNode schema, int maxSpace) {
+    static Grammar of(JsonNode schema, Regex space) {
         SchemaDocument document = new SchemaDocument(schema);
-        SchemaGrammar grammar = new SchemaGrammar(new SchemaReader(document), maxSpace);
+        SchemaGrammar grammar = new SchemaGrammar(new SchemaReader(document), space);
         Map<String, Expression> rules = grammar.write(All.of(new Condition.Schema(document.root())));
         Grammar cleaned = GrammarCleaner.cleaned("root", rules);
         if (cleaned == null) {

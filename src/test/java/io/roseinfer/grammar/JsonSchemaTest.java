@@ -229,8 +229,8 @@ class JsonSchemaTest {
 
     @Test
     void white_space_is_allowed_between_tokens_up_to_a_limit() {
-        Grammar grammar = Grammar.jsonSchema(
-                JsonSchema.parse("{\"properties\":{\"a\":{\"items\":{\"const\":1}}},\"type\":\"object\"}"), 2);
+        Grammar grammar =
+                Grammar.jsonSchema("{\"properties\":{\"a\":{\"items\":{\"const\":1}}},\"type\":\"object\"}", 2);
         assertThat(GrammarOracle.accepts(grammar, "{ \n\"a\" : [ 1\t, 1 ]\r\n}"))
                 .isTrue();
         assertThat(GrammarOracle.accepts(grammar, "{ }")).isTrue();
@@ -238,6 +238,22 @@ class JsonSchemaTest {
         assertThat(GrammarOracle.accepts(grammar, "{   }")).isFalse();
         assertThat(GrammarOracle.accepts(grammar, " {}")).isFalse();
         assertThat(GrammarOracle.accepts(grammar, "{} ")).isFalse();
+    }
+
+    @Test
+    void white_space_is_by_default_a_space_or_one_or_two_indented_lines() {
+        Grammar grammar = Grammar.jsonSchema("{\"const\":[1,2]}");
+        String wide = " ".repeat(20);
+        for (String space : new String[] {"", " ", "\n", "\n\n", "\n  ", "\n\t\t", "\n" + wide, "\n\n" + wide}) {
+            assertThat(GrammarOracle.accepts(grammar, "[1," + space + "2]"))
+                    .as("'%s'", space)
+                    .isTrue();
+        }
+        for (String space : new String[] {"  ", "\t", " \n", "\r\n", "\n\n\n", "\n \n", "\n " + wide}) {
+            assertThat(GrammarOracle.accepts(grammar, "[1," + space + "2]"))
+                    .as("'%s'", space)
+                    .isFalse();
+        }
     }
 
     @Test

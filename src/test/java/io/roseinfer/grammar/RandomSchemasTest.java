@@ -45,7 +45,7 @@ class RandomSchemasTest {
     /** Returns the grammar; null if the schema has no value. */
     private static @Nullable Grammar grammar(JsonNode schema) {
         try {
-            return Grammar.jsonSchema(schema, 0);
+            return Grammar.jsonSchema(schema.toString(), 0);
         } catch (BadInput e) {
             if (e.getMessage().equals("the schema is valid for no value")) {
                 return null;

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
@@ -25,16 +24,24 @@ public final class GrammarReader {
     private static final String COMPACT = "disable_any_whitespace";
     private static final String ANY_OBJECT = "{\"type\":\"object\"}";
 
-    /** Reads a grammar from a field's value; the first argument is the field's name in messages. */
-    private interface Reader extends BiFunction<String, JsonNode, Grammar> {}
+    /** Reads a grammar from a field's value. */
+    private interface Reader {
+        /**
+         * Reads a grammar.
+         *
+         * @param field the field's name in messages
+         * @param compact whether JSON has no white space
+         */
+        Grammar read(String field, JsonNode value, boolean compact);
+    }
 
     /** The kinds of grammars within {@code structured_outputs}. */
     private static final Map<String, Reader> KINDS = Map.of(
-            "json", (field, value) -> Grammar.jsonSchema(schema(field, value)),
-            "regex", (field, value) -> Grammar.regex(string(field, value)),
-            "choice", GrammarReader::choice,
-            "grammar", (field, value) -> Grammar.ebnf(string(field, value)),
-            "json_object", (field, value) -> Grammar.jsonObject());
+            "json", (field, value, compact) -> json(schema(field, value), compact),
+            "regex", (field, value, compact) -> Grammar.regex(string(field, value)),
+            "choice", (field, value, compact) -> choice(field, value),
+            "grammar", (field, value, compact) -> Grammar.ebnf(string(field, value)),
+            "json_object", (field, value, compact) -> json(ANY_OBJECT, compact));
 
     private static final Map<String, Reader> FIELDS = fields();
 
@@ -47,24 +54,28 @@ public final class GrammarReader {
     private static Map<String, Reader> fields() {
         Map<String, Reader> fields = new LinkedHashMap<>();
         fields.put(FORMAT, GrammarReader::format);
-        fields.put(OUTPUTS, GrammarReader::outputs);
+        fields.put(OUTPUTS, (field, value, compact) -> outputs(field, value));
         KINDS.forEach((kind, reader) -> {
             if (!kind.equals("json_object")) {
                 fields.put("guided_" + kind, reader);
             }
         });
-        fields.put("grammar", (field, value) -> Grammar.gbnf(string(field, value)));
-        fields.put("json_schema", (field, value) -> Grammar.jsonSchema(schema(field, value)));
+        fields.put("grammar", (field, value, compact) -> Grammar.gbnf(string(field, value)));
+        fields.put("json_schema", (field, value, compact) -> json(schema(field, value), compact));
         return fields;
     }
 
     /** Returns the request with its grammar, if a field gives one. */
     GenerationRequest read(Fields fields, GenerationRequest request) {
-        List<Map.Entry<String, Reader>> asked = FIELDS.entrySet().stream()
-                .filter(field -> given(fields, field.getKey()).isPresent())
-                .toList();
+        List<Map.Entry<String, Reader>> asked = new ArrayList<>(FIELDS.entrySet());
+        asked.removeIf(field -> given(fields, field.getKey()).isEmpty());
         if (asked.isEmpty()) {
             return request;
+        }
+        Optional<Fields> options = given(fields, OUTPUTS).map(value -> Fields.of(OUTPUTS, value));
+        boolean compact = options.map(all -> all.flag(COMPACT)).orElse(false);
+        if (asked.size() > 1 && options.filter(GrammarReader::isRead).isPresent()) {
+            asked.removeIf(field -> field.getKey().equals(OUTPUTS));
         }
         String field = asked.getFirst().getKey();
         if (asked.size() > 1) {
@@ -76,7 +87,7 @@ public final class GrammarReader {
         }
         Reader reader = asked.getFirst().getValue();
         JsonNode value = given(fields, field).orElseThrow();
-        return Fields.checked(field, () -> request.withGrammar(reader.apply(field, value)));
+        return Fields.checked(field, () -> request.withGrammar(reader.read(field, value, compact)));
     }
 
     private static Optional<JsonNode> given(Fields fields, String field) {
@@ -93,21 +104,29 @@ public final class GrammarReader {
         };
     }
 
-    private static Grammar format(String field, JsonNode value) {
+    private static Grammar json(String schema, boolean compact) {
+        return compact ? Grammar.jsonSchema(schema, 0) : Grammar.jsonSchema(schema);
+    }
+
+    private static Grammar format(String field, JsonNode value, boolean compact) {
         Fields format = Fields.of(field, value);
         String type = format.string("type").orElse("");
         Grammar grammar =
                 switch (type) {
                     case "json_object" ->
-                        format.find("schema")
-                                .map(schema -> Grammar.jsonSchema(schema(field + ".schema", schema)))
-                                .orElseGet(Grammar::jsonObject);
+                        json(
+                                format.find("schema")
+                                        .map(schema -> schema(field + ".schema", schema))
+                                        .orElse(ANY_OBJECT),
+                                compact);
                     case "json_schema" ->
-                        named(Fields.of(
+                        named(
+                                Fields.of(
                                 field + ".json_schema",
                                 format.find("json_schema")
                                         .orElseThrow(() ->
-                                                ApiError.badField(field, field + " has no json_schema; add it"))));
+                                                ApiError.badField(field, field + " has no json_schema; add it"))),
+                                compact);
                     default ->
                         throw ApiError.badField(
                                 field,
@@ -119,12 +138,12 @@ public final class GrammarReader {
     }
 
     /** Reads a schema with a name; it is enforced whether or not it is {@code strict}. */
-    private static Grammar named(Fields schema) {
+    private static Grammar named(Fields schema, boolean compact) {
         String field = FORMAT + ".json_schema";
         Stream.of("name", "description").forEach(schema::string);
         boolean unusedStrict = schema.flag("strict");
         Grammar grammar = schema.find("schema")
-                .map(value -> Grammar.jsonSchema(schema(field + ".schema", value)))
+                .map(value -> json(schema(field + ".schema", value), compact))
                 .orElseThrow(() -> ApiError.badField(FORMAT, field + " has no schema; add it"));
         requireRead(field, schema);
         return grammar;
@@ -142,15 +161,10 @@ public final class GrammarReader {
 
     private static Grammar outputs(String field, JsonNode value) {
         Fields outputs = Fields.of(field, value);
-        boolean isCompact = outputs.flag(COMPACT);
+        boolean compact = outputs.flag(COMPACT);
         List<Grammar> found = new ArrayList<>();
-        KINDS.forEach((kind, reader) -> given(outputs, kind).ifPresent(node -> {
-            String name = field + "." + kind;
-            found.add(
-                    isCompact && kind.startsWith("json")
-                            ? Grammar.jsonSchema(kind.equals("json") ? schema(name, node) : ANY_OBJECT, 0)
-                            : reader.apply(name, node));
-        }));
+        KINDS.forEach((kind, reader) -> given(outputs, kind)
+                .ifPresent(node -> found.add(reader.read(field + "." + kind, node, compact))));
         requireRead(field, outputs);
         if (found.size() != 1) {
             throw ApiError.badField(
@@ -159,6 +173,11 @@ public final class GrammarReader {
                             + String.join(", ", new TreeSet<>(KINDS.keySet())));
         }
         return found.getFirst();
+    }
+
+    /** Returns whether no field is left that has an effect. */
+    private static boolean isRead(Fields object) {
+        return object.unread().stream().noneMatch(name -> given(object, name).isPresent());
     }
 
     private static void requireRead(String field, Fields object) {
