@@ -22,6 +22,11 @@ public interface ModelRunner extends AutoCloseable {
     /** Returns the maximum steps in flight; 1 means that submit and await alternate. */
     int maxInFlight();
 
+    /** Returns whether steps can verify drafts: rows of several tokens that draw after each of them. */
+    default boolean verifiesDrafts() {
+        return false;
+    }
+
     /** Allocates inputs of the size of {@link #limits()}, in memory suited to the device. Called at start only. */
     StepInputs newInputs();
 

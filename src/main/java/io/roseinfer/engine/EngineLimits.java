@@ -10,6 +10,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -38,7 +39,14 @@ public final class EngineLimits {
     private static RunnerLimits runnerLimits(SchedulerOptions scheduler, int blockSize, int kvBlocks, ModelSpec spec) {
         int rows = Scheduler.maxRows(scheduler);
         int tokens = Math.addExact(scheduler.maxBatchSize(), promptTokens(scheduler, spec.contextLength()));
-        RunnerLimits limits = new RunnerLimits(rows, scheduler.maxBatchSize(), tokens, rows, blockSize, kvBlocks);
+        int drafts = scheduler.drafter().maxTokens() > 0 ? Drafter.MAX_STEP_TOKENS : 0;
+        RunnerLimits limits = new RunnerLimits(
+                rows,
+                scheduler.maxBatchSize(),
+                Math.max(tokens, drafts),
+                Math.addExact(rows, drafts),
+                blockSize,
+                kvBlocks);
         int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), blockSize));
         return limits;
     }
@@ -67,12 +75,21 @@ public final class EngineLimits {
      */
     static void requireFit(ModelRunner runner, EngineOptions options) {
         requireFit(runner, runnerLimits(options, runner.spec()));
+        requireDrafts(runner, options.scheduler());
     }
 
     /** Checks like {@link #requireFit(ModelRunner, EngineOptions)}, with the runner's own KV blocks. */
     static void requireFit(ModelRunner runner, SchedulerOptions options) {
         RunnerLimits given = runner.limits();
         requireFit(runner, runnerLimits(options, given.blockSize(), given.kvBlocks(), runner.spec()));
+        requireDrafts(runner, options);
+    }
+
+    private static void requireDrafts(ModelRunner runner, SchedulerOptions options) {
+        if (options.drafter().maxTokens() > 0 && !runner.verifiesDrafts()) {
+            throw new BadInput("the drafter is " + options.drafter()
+                    + ", but this device does not verify drafts; use the CPU, or no drafter");
+        }
     }
 
     private static void requireFit(ModelRunner runner, RunnerLimits needed) {

@@ -263,11 +263,20 @@ final class EngineLoop {
         undelivered = flight;
         StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
-            Sequence sequence = plan.sequence(row);
+            LiveRequest request = InFlight.requestOf(plan.sequence(row));
+            endAtStopString(request, plan, row);
             if (plan.failedSample(row) != StepPlan.NO_SAMPLE) {
-                InFlight.requestOf(sequence).sampledNothing(flight.outputs().status(plan.failedSample(row)));
-            } else if (plan.hasSampledToken(row) && InFlight.requestOf(sequence).stopsAt(plan.sampledToken(row))) {
-                scheduler.end(sequence, FinishReason.STOP);
+                request.sampledNothing(flight.outputs().status(plan.failedSample(row)));
+            }
+        }
+    }
+
+    /** Ends a request at the first sampled token that completes a stop string; drops those after it. */
+    private void endAtStopString(LiveRequest request, StepPlan plan, int row) {
+        for (int i = 0; i < plan.sampledTokens(row); i++) {
+            if (request.stopsAt(plan.sampledToken(row, i))) {
+                plan.keepSampledTokens(row, i + 1);
+                scheduler.end(plan.sequence(row), FinishReason.STOP);
             }
         }
     }
@@ -300,14 +309,16 @@ final class EngineLoop {
             Sequence sequence = plan.sequence(row);
             LiveRequest request = InFlight.requestOf(sequence);
             if (plan.hasReports(row)) {
-                request.writeReports(
-                        plan.firstReported(row), plan.reports(row), flight.outputs(), plan.firstSample(row));
+                request.writeReports(plan.firstTarget(row), plan.reports(row), flight.outputs(), plan.firstSample(row));
             }
-            if (!plan.hasSampledToken(row)) {
+            if (plan.sampledTokens(row) == 0) {
                 continue;
             }
             request.promptComputed();
-            request.write(plan.sampledToken(row), undeliveredNanos, plan.step(), flight.outputs(), plan.sample(row));
+            int sample = plan.firstDraw(row);
+            for (int i = 0; i < plan.sampledTokens(row); i++) {
+                request.write(plan.sampledToken(row, i), undeliveredNanos, plan.step(), flight.outputs(), sample + i);
+            }
             if (sequence.finishReason().isEmpty()) {
                 request.publish(streamInterval);
             }

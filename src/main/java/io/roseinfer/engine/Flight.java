@@ -32,13 +32,19 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
             inputs.addToken(onDevice ? ~plan.pendingSample(row) : sequence.token(position));
         }
         inputs.endRow();
-        for (int i = 0; i < plan.reports(row); i++) {
-            int position = plan.firstReported(row) + i;
-            inputs.report(first + position - 1, sequence.reporting(), sequence.token(position));
+        for (int i = 0; i < plan.samples(row); i++) {
+            int target = plan.firstTarget(row) + i;
+            sample(sequence, target, first + target - 1);
         }
-        if (plan.sample(row) != StepPlan.NO_SAMPLE) {
-            inputs.sample(inputs.tokens() - 1, sequence.sampling());
-            sequence.constraints().apply(sequence, end, inputs);
+    }
+
+    /** Requests the sample of a sequence's token {@code target}, which follows {@code token} of the step. */
+    private void sample(Sequence sequence, int target, int token) {
+        if (target < sequence.promptLength()) {
+            inputs.report(token, sequence.reporting(), sequence.token(target));
+        } else {
+            inputs.sample(token, sequence.sampling());
+            sequence.constraints().apply(sequence, target, inputs);
             sequence.masks().apply(inputs);
         }
     }

@@ -16,6 +16,7 @@ import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -100,8 +101,11 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private boolean hasOutput;
     /** Whether its last sample had no token that its constraints allow. */
     private boolean noAllowedToken;
-    /** The text to deliver with the token that {@link #stopsAt} scanned last. */
-    private String certainText = "";
+    /**
+     * For each token that was scanned for stop strings and not yet written: the text to deliver with it, and the text after
+     * it if it is the last one.
+     */
+    private final ArrayDeque<String> scannedTexts;
 
     LiveRequest(long id, GenerationRequest request, long seed, int contextLength, Optional<Tokenizer> tokenizer) {
         this.id = id;
@@ -112,6 +116,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         this.tokens = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling(), watched);
         this.stops = watched ? new StopStrings(request.stop()) : null;
         this.detokenizer = watched ? tokenizer.get().continuation(true) : null;
+        this.scannedTexts = new ArrayDeque<>(watched ? 2 : 0);
     }
 
     @Override
@@ -454,14 +459,14 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
             return false;
         }
         hasOutput = true;
-        if (exempted < request.constraints().minTokens()) {
-            exempted++;
-            certainText = isStopToken(token) ? "" : detokenizer.push(token);
-            return false;
-        }
+        boolean isSearched = exempted >= request.constraints().minTokens();
+        exempted += isSearched ? 0 : 1;
         // A stop token has no text, but text held back before it stays held back.
-        certainText = isStopToken(token) ? "" : stops.push(detokenizer.push(token));
-        return stops.matched();
+        boolean hasText = !isStopToken(token);
+        String text = hasText ? detokenizer.push(token) : "";
+        scannedTexts.add(isSearched && hasText ? stops.push(text) : text);
+        scannedTexts.add(stops.remainderWith(detokenizer.unfinished()));
+        return isSearched && stops.matched();
     }
 
     /** Returns whether a token is one of the request's own stop tokens. */
@@ -469,11 +474,11 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return !request.stopTokens().isEmpty() && request.stopTokens().contains(token);
     }
 
-    /** Writes the token that {@link #stopsAt} scanned last, with the outputs of its sample. */
+    /** Writes the next token, which {@link #stopsAt} has scanned, with the outputs of its sample. */
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
         hasOutput = true;
-        if (stops != null && detokenizer != null) {
-            tokens.writeText(certainText, stops.remainderWith(detokenizer.unfinished()));
+        if (stops != null) {
+            tokens.writeText(scannedTexts.remove(), scannedTexts.remove());
         }
         tokens.write(token, nanos, step, outputs, sample);
     }

@@ -17,6 +17,7 @@ import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
+import io.roseinfer.scheduler.WaitingQueue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -60,7 +61,7 @@ public final class OnlineScheduler {
             ids.add(token);
         }
 
-        /** Returns the number of requests that got a token. */
+        /** Returns the number of tokens. A request has several in a row if drafts were accepted. */
         public int size() {
             return ids.size();
         }
@@ -97,7 +98,14 @@ public final class OnlineScheduler {
         EngineLimits.requireFit(runner, options);
         this.runner = runner;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
-        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
+        this.scheduler = new Scheduler(
+                options,
+                pool,
+                runner.limits().maxTokens(),
+                runner.limits().maxSamples(),
+                new WaitingQueue(1),
+                0,
+                admitted -> {});
         this.launched = scheduler.newPlan();
         this.log = new StepLog(stepHistory);
         this.pipeline = new Pipeline(
@@ -234,8 +242,8 @@ public final class OnlineScheduler {
             throw failure;
         }
         for (int row = 0; row < done.rows(); row++) {
-            if (done.hasSampledToken(row)) {
-                tokens.add(done.sequence(row), done.sampledToken(row));
+            for (int i = 0; i < done.sampledTokens(row); i++) {
+                tokens.add(done.sequence(row), done.sampledToken(row, i));
             }
         }
     }

@@ -46,7 +46,8 @@ final class Pipeline {
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
         this.observer = observer;
-        this.depth = runner.maxInFlight();
+        // Drafts follow the last token, which must be known: a second step in flight would have only the other rows.
+        this.depth = scheduler.options().drafter().maxTokens() > 0 ? 1 : runner.maxInFlight();
         // One more than can be in flight: the flight completed last is still read while the next one is planned.
         this.size = depth + 1;
         this.ring = new Flight[size];
@@ -163,6 +164,7 @@ final class Pipeline {
     }
 
     private Flight applied(Flight flight) {
+        Scheduler.recordResults(flight.plan(), flight.record());
         recordDuration(flight, Fact.APPLY_NANOS, flight.record().awaitedNanos());
         on(StepEvent.APPLIED, flight);
         return flight;

@@ -64,6 +64,11 @@ public final class BlockTable {
         return blocks;
     }
 
+    /** Returns the number of blocks published to the prefix cache. */
+    int published() {
+        return published;
+    }
+
     /** Returns the number of tokens that fit into the allocated blocks. */
     public int capacity() {
         return size * blockSize;
@@ -153,6 +158,18 @@ public final class BlockTable {
             int previous = published == 0 ? KvBlockPool.NONE : blocks[published - 1];
             pool().cache().advertise(block, previous, tokens, published * blockSize);
             published++;
+        }
+    }
+
+    /**
+     * Releases the blocks that the first {@code tokens} tokens do not need, the last one first. None of them may be
+     * published.
+     */
+    public void shrink(int tokens) {
+        int kept = Math.ceilDiv(tokens, blockSize);
+        Check.that(published <= kept, "%d blocks are published, %d to be kept", published, kept);
+        while (size > kept) {
+            pool().release(blocks[--size]);
         }
     }
 

@@ -37,7 +37,7 @@ public final class StepRecord {
         TOKENS(Kind.COUNT, "Tokens"),
         /** Prompt tokens computed. */
         PREFILL_TOKENS(Kind.COUNT, "Prefill Tokens"),
-        /** Rows with one generated token. */
+        /** Rows with one generated token and its drafts, if any. */
         DECODE_ROWS(Kind.COUNT, "Decode Rows"),
         /** Positions attended to in one layer: a token at position p, counted from zero, attends to p + 1. */
         ATTENDED(Kind.COUNT, "Attended Positions"),
@@ -55,6 +55,12 @@ public final class StepRecord {
         RECOMPUTED_TOKENS(Kind.COUNT, "Recomputed Tokens"),
         /** Requests admitted because they had reached the maximum of skips, regardless of the policy's rank. */
         FORCED_ADMISSIONS(Kind.COUNT, "Forced Admissions"),
+        /** Rows with drafts. */
+        DRAFTS(Kind.COUNT, "Drafts"),
+        /** Draft tokens computed. */
+        DRAFT_TOKENS(Kind.COUNT, "Draft Tokens"),
+        /** Draft tokens accepted, because they are what the request sampled. */
+        ACCEPTED_TOKENS(Kind.COUNT, "Accepted Draft Tokens"),
         /** The engine that ran the step, counted from zero; each engine numbers its own steps. */
         ENGINE(Kind.STATE, "Engine");
 

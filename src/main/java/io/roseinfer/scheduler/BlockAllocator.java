@@ -1,6 +1,7 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.kv.BlockTable;
+import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
@@ -12,12 +13,19 @@ import org.jspecify.annotations.Nullable;
  * free before another sequence is admitted.
  */
 final class BlockAllocator {
+    private final KvBlockPool pool;
     private final SequenceQueues queues;
     private final PreemptionPolicy policy;
     private final WaitingQueue waitingQueue;
     private final StepRecord totals;
 
-    BlockAllocator(SequenceQueues queues, PreemptionPolicy policy, WaitingQueue waitingQueue, StepRecord totals) {
+    BlockAllocator(
+            KvBlockPool pool,
+            SequenceQueues queues,
+            PreemptionPolicy policy,
+            WaitingQueue waitingQueue,
+            StepRecord totals) {
+        this.pool = pool;
         this.queues = queues;
         this.policy = policy;
         this.waitingQueue = waitingQueue;
@@ -35,6 +43,22 @@ final class BlockAllocator {
             }
         }
         return true;
+    }
+
+    /**
+     * Allocates blocks for up to {@code drafts} more tokens of a sequence, but leaves one for every other active sequence.
+     *
+     * @return for how many there are blocks
+     */
+    int growForDrafts(Sequence sequence, int drafts) {
+        BlockTable table = sequence.table();
+        int wanted = sequence.plannedLength() + drafts;
+        while (table.capacity() < wanted && pool.available() > queues.active()) {
+            if (!table.grow(table.capacity() + 1)) {
+                break;
+            }
+        }
+        return Math.min(wanted, table.capacity()) - sequence.plannedLength();
     }
 
     /**

@@ -28,6 +28,10 @@ public final class PolicyFailure {
         return of("step", policy, thrown);
     }
 
+    static RuntimeException ofDrafter(Object drafter, Throwable thrown) {
+        return of("speculation", drafter, thrown);
+    }
+
     /** Returns the exception to throw if a routing policy threw {@code thrown}. */
     public static RuntimeException ofRouting(Object policy, Throwable thrown) {
         return of("routing", policy, thrown);

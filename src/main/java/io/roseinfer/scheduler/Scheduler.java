@@ -238,43 +238,63 @@ public final class Scheduler {
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
             endRow(sequence);
-            if (sequence.state == Sequence.State.FINISHED) {
-                continue;
-            }
-            sequence.confirmed = plan.start(row) + plan.count(row);
-            if (hasUnusable(plan, row, sampled)) {
-                end(sequence, FinishReason.ERROR);
-            } else {
+            if (sequence.state != Sequence.State.FINISHED) {
                 applyRow(plan, row, sampled);
             }
         }
-    }
-
-    /** Returns whether a sample of a row is unusable, and records the first one. */
-    private static boolean hasUnusable(StepPlan plan, int row, SampledTokens sampled) {
-        int end = plan.firstSample(row) + plan.samples(row);
-        for (int sample = plan.firstSample(row); sample < end; sample++) {
-            if (!sampled.isUsable(sample)) {
-                plan.setFailedSample(row, sample);
-                return true;
-            }
-        }
-        return false;
+        totals.add(Fact.ACCEPTED_TOKENS, plan.acceptedTokens());
     }
 
     private void applyRow(StepPlan plan, int row, SampledTokens sampled) {
         Sequence sequence = plan.sequence(row);
-        if (plan.reports(row) > 0) {
-            plan.setHasReports(row);
-        }
-        if (plan.sample(row) != StepPlan.NO_SAMPLE) {
-            appendSampled(plan, row, sampled);
+        int applied = applySamples(plan, row, sampled);
+        plan.setApplied(row, applied);
+        if (plan.failedSample(row) != StepPlan.NO_SAMPLE) {
+            end(sequence, FinishReason.ERROR);
             return;
         }
-        sequence.publish();
-        if (sequence.length() == sequence.maxLength() && sequence.confirmed == sequence.goal()) {
-            end(sequence, FinishReason.LENGTH);
+        int rejected = plan.samples(row) - applied;
+        if (sequence.drafts > 0) {
+            plan.addAccepted(sequence.drafts - rejected);
+            verified(sequence, rejected);
         }
+        sequence.confirmed = plan.start(row) + plan.count(row) - rejected;
+        sequence.publish();
+        int tokens = plan.sampledTokens(row);
+        if (tokens > 0 && sequence.isEndOfText(plan.sampledToken(row, tokens - 1))) {
+            end(sequence, FinishReason.STOP);
+        } else if (sequence.length() == sequence.maxLength() && sequence.confirmed == sequence.goal()) {
+            end(sequence, FinishReason.LENGTH);
+        } else if (tokens > 0) {
+            // A sequence whose masks follow its tokens has no drafts.
+            sequence.masks().append(plan.sampledToken(row, tokens - 1));
+        }
+    }
+
+    /**
+     * Applies the samples of a row in order, and returns how many: up to an end-of-text token, a token that is not the
+     * draft in its place, or an unusable sample, which is recorded.
+     */
+    private static int applySamples(StepPlan plan, int row, SampledTokens sampled) {
+        Sequence sequence = plan.sequence(row);
+        int first = plan.firstSample(row);
+        int firstDraw = plan.firstDraw(row);
+        int end = first + plan.samples(row);
+        boolean continues = true;
+        int sample = first;
+        while (sample < end && continues) {
+            if (!sampled.isUsable(sample)) {
+                plan.setFailedSample(row, sample);
+                break;
+            }
+            if (sample >= firstDraw) {
+                int token = sampled.token(sample);
+                plan.setSampledToken(sample, token);
+                continues = sequence.resolve(token) && !sequence.isEndOfText(token);
+            }
+            sample++;
+        }
+        return sample - first;
     }
 
     /** Ends every sequence of a step that failed on the device, and releases its blocks. */
@@ -299,18 +319,14 @@ public final class Scheduler {
         }
     }
 
-    private void appendSampled(StepPlan plan, int row, SampledTokens sampled) {
-        Sequence sequence = plan.sequence(row);
-        int token = sampled.token(plan.sample(row));
-        sequence.resolve(token);
-        plan.setSampledToken(row, token);
-        sequence.publish();
-        if (sequence.isEndOfText(token)) {
-            end(sequence, FinishReason.STOP);
-        } else if (sequence.length() == sequence.maxLength()) {
-            end(sequence, FinishReason.LENGTH);
-        } else {
-            sequence.masks().append(token);
+    /** Records how many drafts of a row were accepted, and rolls back the rejected ones. */
+    private void verified(Sequence sequence, int rejected) {
+        if (sequence.drafting != null) {
+            sequence.drafting.verified(sequence.drafts, sequence.drafts - rejected);
+        }
+        sequence.drafts = 0;
+        if (rejected > 0) {
+            sequence.rollBack(rejected);
         }
     }
 
@@ -370,6 +386,11 @@ public final class Scheduler {
             step.set(count, total - attributed.get(count));
             attributed.set(count, total);
         }
+    }
+
+    /** Fills in the facts of a step that are known when it has been applied. */
+    public static void recordResults(StepPlan plan, StepRecord step) {
+        step.set(Fact.ACCEPTED_TOKENS, plan.acceptedTokens());
     }
 
     public SchedulerOptions options() {

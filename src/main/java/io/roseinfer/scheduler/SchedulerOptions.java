@@ -2,6 +2,7 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
@@ -18,7 +19,7 @@ import java.util.Optional;
  *     alone. With {@code chunkedPrefill} prompts are split to fit, and decode rows count as tokens
  * @param decodeFirst whether an iteration decodes before it prefills; no effect with {@code chunkedPrefill} or a custom
  *     step policy
- * @param policies policies for admission, preemption and steps
+ * @param policies policies for admission, preemption, steps and speculation
  * @param maxActiveRequests maximum requests that hold KV blocks at the same time
  * @param chunkedPrefill whether prompts share steps with decode rows and are split to fit {@code prefillMaxTokens} and
  *     the largest step of the device; otherwise an iteration has a prefill step and a decode step
@@ -61,6 +62,11 @@ public record SchedulerOptions(
         return policies.admission();
     }
 
+    /** Returns what proposes tokens that steps verify. */
+    public Drafter drafter() {
+        return policies.drafter();
+    }
+
     /** Returns the defaults: a decode batch of 8, as many prefills per iteration, FIFO admission, prefix cache on. */
     public static SchedulerOptions defaults() {
         return builder().build();
@@ -80,6 +86,7 @@ public record SchedulerOptions(
                 .admission(policies.admission())
                 .preemption(policies.preemption())
                 .step(policies.step())
+                .drafter(policies.drafter())
                 .maxActiveRequests(maxActiveRequests)
                 .chunkedPrefill(chunkedPrefill)
                 .prefixCache(prefixCache);
@@ -95,6 +102,7 @@ public record SchedulerOptions(
         private AdmissionPolicy admission = AdmissionPolicy.fifo();
         private PreemptionPolicy preemption = PreemptionPolicy.youngest();
         private Optional<StepPolicy> step = Optional.empty();
+        private Drafter drafter = Drafter.none();
         private int maxActiveRequests = UNLIMITED;
         private boolean chunkedPrefill;
         private boolean prefixCache = true;
@@ -139,6 +147,12 @@ public record SchedulerOptions(
             return this;
         }
 
+        /** Defaults to {@link Drafter#none}. */
+        public Builder drafter(Drafter value) {
+            drafter = Objects.requireNonNull(value, "drafter");
+            return this;
+        }
+
         public Builder maxActiveRequests(int value) {
             maxActiveRequests = value;
             return this;
@@ -164,7 +178,8 @@ public record SchedulerOptions(
                     new Policies(
                             admission,
                             preemption,
-                            step.orElseGet(() -> StepPolicy.standard(chunkedPrefill, decodeFirst))),
+                            step.orElseGet(() -> StepPolicy.standard(chunkedPrefill, decodeFirst)),
+                            drafter),
                     maxActiveRequests,
                     chunkedPrefill,
                     prefixCache);

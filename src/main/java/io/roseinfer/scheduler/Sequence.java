@@ -57,6 +57,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     boolean deferred;
     /** The sample of the step in flight that will be the pending token. */
     int pendingSample;
+    /** Drafts in its row in flight; until they are verified it has no other row. */
+    int drafts;
+
+    @Nullable
+    Drafting drafting;
 
     /** The last step that includes this sequence. */
     long plannedStep = -1;
@@ -352,9 +357,12 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return Math.max(0, Math.min(computed + count, promptLength - 1) - nextReport + 1);
     }
 
-    /** Returns whether a row of the next {@code count} tokens draws a token after the last of them. */
-    boolean drawsAfter(int count) {
-        return computed + count == length && length < maxLength;
+    /**
+     * Returns how many tokens a row of the next {@code count} tokens draws: one after the last known token, and one after
+     * each draft beyond it.
+     */
+    int drawsIn(int count) {
+        return length < maxLength ? Math.max(0, computed + count - length + 1) : 0;
     }
 
     /** Returns the maximum number of tokens of its next row, at least one, for {@code samples}, which is positive. */
@@ -372,28 +380,48 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return pending > 0;
     }
 
-    /** Returns whether its next sample needs a token that only the device knows, or a mask that is not ready. */
+    /** Returns whether its next row needs a token that only the device knows, or a mask that is not ready. */
     boolean awaitsSampleInputs() {
-        return hasPending() ? constraints.needsTokens() || masks.needsTokens() : !masks.isReady();
+        return hasPending() ? drafts > 0 || constraints.needsTokens() || masks.needsTokens() : !masks.isReady();
+    }
+
+    /** Returns whether its next row may have drafts: its tokens are known, and no mask depends on them. */
+    boolean mayDraft() {
+        return !hasPending() && !masks.needsTokens();
+    }
+
+    /** Sets the tokens after its last one, to be verified by its next row. */
+    void setDrafts(int[] ids, int count) {
+        for (int i = 0; i < count; i++) {
+            set(length + i, ids[i]);
+        }
     }
 
     /** Advances past the tokens of its row in a step. */
-    void advance(long step, int count, int reports, int sample) {
+    void advance(long step, int count, int reports, int draws, int firstDraw) {
         computed += count;
         nextReport += reports;
         peakComputed = Math.max(peakComputed, computed);
         inFlight++;
         plannedStep = step;
-        if (sample != StepPlan.NO_SAMPLE) {
-            length++;
-            pending++;
-            pendingSample = sample;
+        if (draws > 0) {
+            length += draws;
+            pending += draws;
+            pendingSample = firstDraw;
+            drafts = draws - 1;
         }
     }
 
-    /** Sets the oldest pending token. */
-    void resolve(int token) {
+    /** Sets the oldest pending token; returns whether it is the draft in its place, if there is one. */
+    boolean resolve(int token) {
         int index = length - pending;
+        boolean isDraft = index < tokens.length && tokens[index] == token;
+        set(index, token);
+        pending--;
+        return isDraft;
+    }
+
+    private void set(int index, int token) {
         if (index == tokens.length) {
             int[] larger = Arrays.copyOf(tokens, (int) Math.min(maxLength, 2L * index));
             // Other threads may read the prompt's ids: publish the array only with its contents.
@@ -401,7 +429,18 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
             tokens = larger;
         }
         tokens[index] = token;
-        pending--;
+    }
+
+    /**
+     * Rolls back the last {@code rejected} positions of its row, whose tokens were drafts that are not its tokens, and
+     * releases their blocks.
+     */
+    void rollBack(int rejected) {
+        length -= rejected;
+        pending -= rejected;
+        computed -= rejected;
+        peakComputed = computed;
+        table.shrink(computed);
     }
 
     boolean isEndOfText(int token) {

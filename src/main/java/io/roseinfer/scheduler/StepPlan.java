@@ -10,29 +10,33 @@ import org.jspecify.annotations.Nullable;
  * The input of one step: for each row a sequence, a range of its tokens, and its samples. After {@link Scheduler#apply}
  * it also has the sampled tokens. A plan can be filled again for a later step.
  *
- * <p>The samples of row r are {@code firstSample(r) … firstSample(r) + samples(r) - 1}. The first {@code reports(r)} of
- * them report log-probabilities of known prompt tokens, {@link #firstReported} and those after it, each after the token
- * before. The last one may draw the row's next token: see {@link #sample}.
+ * <p>The samples of row r are {@code firstSample(r) … firstSample(r) + samples(r) - 1}. Their targets are consecutive
+ * tokens of the sequence, from {@link #firstTarget}; each sample follows the token before its target. Samples of prompt
+ * tokens report log-probabilities; the others draw. A row of several draws ends with drafts, one before each draw but the
+ * first; a draw counts if all drafts before it were drawn, too.
  */
 public final class StepPlan {
     /** {@link #pendingSample} of a row whose tokens are all known. */
     public static final int KNOWN = -1;
 
-    /** {@link #sample} of a row that draws no token, and {@link #failedSample} of a row whose samples are usable. */
+    /** {@link #failedSample} of a row whose samples are usable. */
     public static final int NO_SAMPLE = -1;
 
     private final @Nullable Sequence[] sequences;
     private final int[] starts;
     private final int[] counts;
     private final int[] pendingSamples;
+    /** The first sample of each row, and the end of the last row's. */
     private final int[] firstSamples;
-    private final int[] reports;
-    private final int[] firstReported;
-    private final int[] samples;
+
+    private final int[] firstTargets;
+    /** Results: samples of each row that were applied, and the sample that failed. */
+    private final int[] appliedSamples;
+
     private final int[] failedSamples;
-    private final boolean[] hasReports;
+    /** Results: the token of each draw that was applied. */
     private final int[] sampledTokens;
-    private final boolean[] hasSampledToken;
+
     private final int maxTokens;
     private final int maxSamples;
 
@@ -46,20 +50,20 @@ public final class StepPlan {
     private long fromCache;
     private long recomputed;
     private int forcedAdmissions;
+    private int draftRows;
+    private int draftTokens;
+    private int acceptedTokens;
 
     StepPlan(int maxRows, int maxTokens, int maxSamples) {
         sequences = new Sequence[maxRows];
         starts = new int[maxRows];
         counts = new int[maxRows];
         pendingSamples = new int[maxRows];
-        firstSamples = new int[maxRows];
-        reports = new int[maxRows];
-        firstReported = new int[maxRows];
-        samples = new int[maxRows];
+        firstSamples = new int[maxRows + 1];
+        firstTargets = new int[maxRows];
+        appliedSamples = new int[maxRows];
         failedSamples = new int[maxRows];
-        hasReports = new boolean[maxRows];
-        sampledTokens = new int[maxRows];
-        hasSampledToken = new boolean[maxRows];
+        sampledTokens = new int[maxSamples];
         this.maxTokens = maxTokens;
         this.maxSamples = maxSamples;
     }
@@ -76,10 +80,14 @@ public final class StepPlan {
         fromCache = 0;
         recomputed = 0;
         forcedAdmissions = 0;
+        draftRows = 0;
+        draftTokens = 0;
+        acceptedTokens = 0;
     }
 
     /**
-     * Adds the next {@code count} tokens of a sequence and advances the sequence past them.
+     * Adds the next {@code count} tokens of a sequence and advances the sequence past them. Those beyond its length are
+     * drafts.
      *
      * @param admits whether the sequence was waiting until now
      */
@@ -94,15 +102,15 @@ public final class StepPlan {
         starts[row] = sequence.computed;
         counts[row] = count;
         pendingSamples[row] = sequence.hasPending() ? sequence.pendingSample : KNOWN;
-        firstSamples[row] = sampleCount;
-        firstReported[row] = sequence.nextReport();
-        reports[row] = sequence.reportsIn(count);
-        sampleCount += reports[row];
-        samples[row] = sequence.drawsAfter(count) ? sampleCount++ : NO_SAMPLE;
-        Check.that(sampleCount <= maxSamples, "a plan has %d samples, more than %d", sampleCount, maxSamples);
-        hasReports[row] = false;
-        hasSampledToken[row] = false;
+        int reports = sequence.reportsIn(count);
+        int draws = sequence.drawsIn(count);
+        firstTargets[row] = reports > 0 ? sequence.nextReport() : sequence.plannedLength();
+        appliedSamples[row] = 0;
         failedSamples[row] = NO_SAMPLE;
+        int firstDraw = sampleCount + reports;
+        sampleCount = firstDraw + draws;
+        firstSamples[rows] = sampleCount;
+        Check.that(sampleCount <= maxSamples, "a plan has %d samples, more than %d", sampleCount, maxSamples);
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
         if (admits && !sequence.isRestart()) {
@@ -111,9 +119,12 @@ public final class StepPlan {
         }
         recomputed += Math.clamp(sequence.peakComputed - sequence.computed, 0, count);
         forcedAdmissions += admits && sequence.reachedMaxSkips() ? 1 : 0;
-        decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
+        int drafts = Math.max(0, draws - 1);
+        draftRows += drafts > 0 ? 1 : 0;
+        draftTokens += drafts;
+        decodeRows += count - drafts == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
         attended += (long) count * sequence.computed + (long) count * (count + 1) / 2;
-        sequence.advance(step, count, reports[row], samples[row]);
+        sequence.advance(step, count, reports, draws, firstDraw);
     }
 
     /** Returns whether a sequence has a row. */
@@ -131,19 +142,36 @@ public final class StepPlan {
         totals.add(Fact.CACHED_TOKENS, fromCache);
         totals.add(Fact.RECOMPUTED_TOKENS, recomputed);
         totals.add(Fact.FORCED_ADMISSIONS, forcedAdmissions);
-    }
-
-    void setHasReports(int row) {
-        hasReports[row] = true;
+        totals.add(Fact.DRAFTS, draftRows);
+        totals.add(Fact.DRAFT_TOKENS, draftTokens);
     }
 
     void setFailedSample(int row, int sample) {
         failedSamples[row] = sample;
     }
 
-    void setSampledToken(int row, int token) {
-        sampledTokens[row] = token;
-        hasSampledToken[row] = true;
+    void setSampledToken(int sample, int token) {
+        sampledTokens[sample] = token;
+    }
+
+    /** Sets how many of a row's samples were applied. */
+    void setApplied(int row, int count) {
+        appliedSamples[row] = count;
+    }
+
+    /** Counts drafts that were accepted. */
+    void addAccepted(int count) {
+        acceptedTokens += count;
+    }
+
+    /** Returns the number of drafts of all rows that were accepted when the step was applied. */
+    public int acceptedTokens() {
+        return acceptedTokens;
+    }
+
+    /** Drops the sampled tokens of a row after the first {@code count}, because a stop string ends the text there. */
+    public void keepSampledTokens(int row, int count) {
+        appliedSamples[row] = reports(row) + count;
     }
 
     /** Returns the step's number, counted from zero. */
@@ -194,22 +222,27 @@ public final class StepPlan {
 
     /** Returns the number of the row's samples. */
     public int samples(int row) {
-        return reports[row] + (samples[row] == NO_SAMPLE ? 0 : 1);
+        return firstSamples[row + 1] - firstSamples[row];
+    }
+
+    /** Returns the index in its sequence of the token that the row's first sample reports or draws. */
+    public int firstTarget(int row) {
+        return firstTargets[row];
     }
 
     /** Returns how many of the row's samples report the log-probability of a prompt token; they come first. */
     public int reports(int row) {
-        return reports[row];
+        return Math.clamp(sequence(row).promptLength() - firstTargets[row], 0, samples(row));
     }
 
-    /** Returns the index in its sequence of the row's first token with a report, whose sample follows the token before. */
-    public int firstReported(int row) {
-        return firstReported[row];
+    /** Returns the index of the row's first sample that draws, if there is one. */
+    public int firstDraw(int row) {
+        return firstSamples[row] + reports(row);
     }
 
     /** Returns whether the row's reports were applied; false for rows without reports. */
     public boolean hasReports(int row) {
-        return hasReports[row];
+        return reports(row) > 0 && appliedSamples[row] >= reports(row);
     }
 
     /** Returns the sample for which the row's sequence failed when the step was applied, or {@link #NO_SAMPLE}. */
@@ -217,25 +250,18 @@ public final class StepPlan {
         return failedSamples[row];
     }
 
-    /**
-     * Returns the index of the sample that draws the row's next token, after its last one, or {@link #NO_SAMPLE}.
-     */
-    public int sample(int row) {
-        return samples[row];
-    }
-
     /** Returns the sample of the previous step that is the row's last token, or {@link #KNOWN}. */
     public int pendingSample(int row) {
         return pendingSamples[row];
     }
 
-    /** Returns whether the row's sequence got a token when the step was applied. */
-    public boolean hasSampledToken(int row) {
-        return hasSampledToken[row];
+    /** Returns how many tokens the row's sequence got when the step was applied. */
+    public int sampledTokens(int row) {
+        return Math.max(0, appliedSamples[row] - reports(row));
     }
 
-    /** Returns the token of a row for which {@link #hasSampledToken} returns true. */
-    public int sampledToken(int row) {
-        return sampledTokens[row];
+    /** Returns a token of a row, {@code 0 <= index < sampledTokens(row)}; its sample is {@code firstDraw(row) + index}. */
+    public int sampledToken(int row, int index) {
+        return sampledTokens[firstDraw(row) + index];
     }
 }

@@ -3,6 +3,7 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.StepBuilder;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -22,6 +23,9 @@ final class StepPlanner implements StepBuilder {
     private final BlockAllocator blocks;
     private final Admission admission;
     private final Consumer<Sequence> onFirstAdmission;
+
+    private final int maxRowDrafts;
+    private final int[] drafts = new int[Drafter.MAX_STEP_TOKENS];
 
     private Runnable admissionBegins = () -> {};
     private Runnable admissionEnds = () -> {};
@@ -54,7 +58,8 @@ final class StepPlanner implements StepBuilder {
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
         this.queues = queues;
-        this.blocks = new BlockAllocator(queues, options.policies().preemption(), waitingQueue, totals);
+        this.blocks = new BlockAllocator(pool, queues, options.policies().preemption(), waitingQueue, totals);
+        this.maxRowDrafts = Math.min(options.drafter().maxTokens(), Drafter.MAX_STEP_TOKENS - 1);
         this.admission =
                 new Admission(options.admission(), options.prefillMaxBatchSize(), queues, waitingQueue, number, pool);
     }
@@ -121,6 +126,7 @@ final class StepPlanner implements StepBuilder {
     }
 
     private void decode(StepPlan plan) {
+        int maxDrafts = maxDrafts(plan);
         for (int candidates = queues.decoding.size();
                 candidates > 0
                         && plan.rows() < options.maxBatchSize()
@@ -138,7 +144,7 @@ final class StepPlanner implements StepBuilder {
             }
             if (blocks.allocateSlot(sequence)) {
                 queues.decoding.rotate();
-                plan.addRow(sequence, 1, false);
+                plan.addRow(sequence, 1 + drafts(sequence, maxDrafts), false);
                 retireIfFull(sequence);
             } else if (!sequence.isWaiting()) {
                 return;
@@ -152,6 +158,43 @@ final class StepPlanner implements StepBuilder {
      */
     private static boolean isReady(Sequence sequence, StepPlan plan) {
         return !plan.contains(sequence) && (!sequence.hasPending() || sequence.plannedStep == plan.step() - 1);
+    }
+
+    /**
+     * Returns the maximum drafts of each decode row. There are none while a prompt could be in the step instead, and each
+     * row has the same share of what remains of the step.
+     */
+    private int maxDrafts(StepPlan plan) {
+        int rows = Math.min(queues.decoding.size(), options.maxBatchSize() - plan.rows());
+        if (maxRowDrafts == 0 || rows <= 0 || !queues.prefilling.isEmpty() || mayAdmit()) {
+            return 0;
+        }
+        int tokens = Math.min(Drafter.MAX_STEP_TOKENS, maxStepTokens) - plan.tokens();
+        int spare = Math.min(tokens, plan.remainingSamples()) - rows;
+        return Math.clamp(spare / rows, 0, maxRowDrafts);
+    }
+
+    private boolean mayAdmit() {
+        return queues.active() < options.maxActiveRequests() && admission.hasWaiting(maxShared);
+    }
+
+    /**
+     * Sets up to {@code max} drafts of a sequence and allocates their blocks; returns their number. Drafts take only blocks
+     * that no other sequence needs for its next token, so they preempt nothing.
+     */
+    private int drafts(Sequence sequence, int max) {
+        // The last token of a sequence is never computed.
+        int wanted = Math.min(max, sequence.maxLength() - sequence.plannedLength() - 1);
+        if (wanted <= 0 || !sequence.mayDraft()) {
+            return 0;
+        }
+        if (sequence.drafting == null) {
+            sequence.drafting = new Drafting(options.drafter());
+        }
+        int count = sequence.drafting.propose(sequence, wanted, drafts);
+        int fitting = Math.min(count, blocks.growForDrafts(sequence, count));
+        sequence.setDrafts(drafts, fitting);
+        return fitting;
     }
 
     private void prefill(StepPlan plan, int budgetTokens) {
@@ -265,9 +308,11 @@ final class StepPlanner implements StepBuilder {
         return count;
     }
 
-    /** Stops planning a sequence that needs no further step; it ends when this plan is applied. */
+    /**
+     * Stops planning a sequence that needs no further step; it ends when this plan is applied. With drafts, it may need more.
+     */
     private void retireIfFull(Sequence sequence) {
-        if (sequence.plannedLength() == sequence.maxLength()) {
+        if (sequence.plannedLength() == sequence.maxLength() && sequence.drafts == 0) {
             queues.decoding.remove(sequence);
         }
     }

@@ -5,7 +5,8 @@
  * {@link io.roseinfer.scheduler.WaitingQueue}, under one lock.
  *
  * <p>A sequence simply has {@code length − computed} tokens to compute. Decoding is a difference of one; chunked
- * prefill, cached prefixes and recomputation after preemption use the same code.
+ * prefill, cached prefixes and recomputation after preemption use the same code. A row may compute drafts beyond the length:
+ * those that the step does not sample are rolled back when it is applied.
  *
  * <p>The decisions themselves are policies, in {@link io.roseinfer.scheduler.policy}.
  */

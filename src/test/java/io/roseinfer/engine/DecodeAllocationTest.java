@@ -6,6 +6,7 @@ import io.roseinfer.FreshJvm;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.KernelChoice;
 import io.roseinfer.base.Clock;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,13 @@ class DecodeAllocationTest {
     @ValueSource(booleans = {false, true})
     void decoding_with_open_streams_stops_allocating(boolean profiled) {
         assertThat(DecodeWindows.bytes(KernelChoice.SCALAR, profiled, Clock.system(), DecodeWindows.MAX_WINDOWS))
+                .last()
+                .isEqualTo(0L);
+    }
+
+    @Test
+    void decoding_with_drafts_stops_allocating() {
+        assertThat(DecodeWindows.bytes(KernelChoice.SCALAR, Drafter.ngram(8), DecodeWindows.MAX_WINDOWS))
                 .last()
                 .isEqualTo(0L);
     }

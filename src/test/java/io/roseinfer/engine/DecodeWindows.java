@@ -13,6 +13,7 @@ import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.model.TestLayout;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -51,22 +52,27 @@ final class DecodeWindows {
      */
     public static void main(String[] args) {
         CpuOptions device = new CpuOptions(WORKERS, Precision.valueOf(args[0]), KernelChoice.VECTOR);
-        bytes(device, false, Clock.system(), MAX_WINDOWS).forEach(System.out::println);
+        bytes(device, false, Clock.system(), Drafter.none(), MAX_WINDOWS).forEach(System.out::println);
     }
 
     /** Returns the bytes per window with fp32 weights. */
     static List<Long> bytes(KernelChoice kernels, boolean profiled, Clock clock, int most) {
-        return bytes(new CpuOptions(WORKERS, Precision.FP32, kernels), profiled, clock, most);
+        return bytes(new CpuOptions(WORKERS, Precision.FP32, kernels), profiled, clock, Drafter.none(), most);
     }
 
-    private static List<Long> bytes(CpuOptions device, boolean profiled, Clock clock, int most) {
+    /** Returns the bytes per window with fp32 weights and drafts. */
+    static List<Long> bytes(KernelChoice kernels, Drafter drafter, int most) {
+        return bytes(new CpuOptions(WORKERS, Precision.FP32, kernels), false, Clock.system(), drafter, most);
+    }
+
+    private static List<Long> bytes(CpuOptions device, boolean profiled, Clock clock, Drafter drafter, int most) {
         AllocationMeter meter = new AllocationMeter();
         List<Long> windows = new ArrayList<>();
         try (CpuBackend backend = new CpuBackend(device);
                 ModelRunner runner = backend.load(
-                        spec(), TestLayout.random(spec(), 1), EngineLimits.runnerLimits(options(), spec()));
+                        spec(), TestLayout.random(spec(), 1), EngineLimits.runnerLimits(options(drafter), spec()));
                 ExecutorService readers = Executors.newFixedThreadPool(STREAMS - 1);
-                Engine engine = open(runner, profiled, clock)) {
+                Engine engine = open(runner, profiled, clock, drafter)) {
             serveShort(engine);
             for (int i = 1; i < STREAMS; i++) {
                 TokenStream stream = engine.submit(request(i));
@@ -102,11 +108,11 @@ final class DecodeWindows {
         return AllocationMeter.allocatedBytes(threads) - before;
     }
 
-    private static Engine open(ModelRunner runner, boolean profiled, Clock clock) {
+    private static Engine open(ModelRunner runner, boolean profiled, Clock clock, Drafter drafter) {
         if (profiled) {
             ((StepProfiler.Source) runner).profile(Clock.system());
         }
-        return Engine.open(runner, Optional.empty(), options(), clock);
+        return Engine.open(runner, Optional.empty(), options(drafter), clock);
     }
 
     private static ModelSpec spec() {
@@ -121,11 +127,12 @@ final class DecodeWindows {
                 .build();
     }
 
-    private static EngineOptions options() {
+    private static EngineOptions options(Drafter drafter) {
         return EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder()
                         .maxBatchSize(STREAMS)
                         .prefixCache(false)
+                        .drafter(drafter)
                         .build())
                 .withBlockSize(64)
                 .withKvBlocks(STREAMS * Math.ceilDiv(CONTEXT, 64));

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,24 @@ class EngineLimitsTest {
             assertThatThrownBy(() -> engine.submit(Models.request(12, 1, 2)))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("may grow to 14 tokens, which need 4 KV blocks, and the pool has 3");
+        }
+    }
+
+    /** The watched runner says nothing about drafts. */
+    @Test
+    void drafter_is_rejected_on_a_device_that_does_not_verify_drafts() {
+        SimulationSettings settings = LongStream.iterate(0, seed -> seed + 2)
+                .mapToObj(SimulationSettings::of)
+                .filter(SimulationSettings::isSpeculative)
+                .findFirst()
+                .orElseThrow();
+        try (WatchedRunner runner = new WatchedRunner(settings, Trace.silent())) {
+            EngineOptions options = settings.engine();
+            assertThatThrownBy(() -> Engine.open(runner, Optional.empty(), options, Models.ticking()))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining(
+                            "the drafter is " + options.scheduler().drafter())
+                    .hasMessageContaining("use the CPU, or no drafter");
         }
     }
 

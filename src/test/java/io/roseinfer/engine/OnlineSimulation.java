@@ -60,10 +60,11 @@ final class OnlineSimulation implements AutoCloseable {
     private static RunnerLimits limits(SimulationSettings settings) {
         RunnerLimits wanted = EngineLimits.runnerLimits(settings.engine(), settings.spec());
         return new RunnerLimits(
-                wanted.maxRows(),
-                wanted.maxTokens(),
-                wanted.blockSize(),
-                settings.limits().kvBlocks());
+                        wanted.maxRows(),
+                        wanted.maxTokens(),
+                        wanted.blockSize(),
+                        settings.limits().kvBlocks())
+                .withMaxSamples(wanted.maxSamples());
     }
 
     /**

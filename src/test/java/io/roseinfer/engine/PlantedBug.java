@@ -42,7 +42,13 @@ enum PlantedBug {
 
     ADMISSION_NOT_RECORDED("engine.EngineLoop", "recordAdmissions", Edit.withoutCallOf("LiveRequest", "admitted")),
 
-    LOGPROBS_OF_ANOTHER_ROW("engine.EngineLoop", "deliverTokens", Edit.withArgumentAsAnswer("sample")),
+    LOGPROBS_OF_ANOTHER_ROW("engine.EngineLoop", "deliverTokens", Edit.withArgumentAsAnswer("firstDraw")),
+
+    REJECTED_DRAFTS_STAY_COMPUTED("scheduler.Sequence", "rollBack", Edit.withoutWrite("computed")),
+
+    REJECTED_DRAFTS_KEEP_THEIR_BLOCKS("scheduler.Sequence", "rollBack", Edit.withoutCall("shrink")),
+
+    WRONG_DRAFT_ACCEPTED("scheduler.Scheduler", "applySamples", Edit.withAnswer("resolve", 1)),
 
     CANCEL_DOES_NOTHING("engine.SchedulerManager", "cancel", Edit.withoutCallOf("EngineLoop", "cancel")),
 

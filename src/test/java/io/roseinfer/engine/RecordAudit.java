@@ -16,6 +16,7 @@ import java.util.Map;
 final class RecordAudit implements StepObserver {
     private final Map<Fact, Long> counted = new EnumMap<>(Fact.class);
     private long cachedTokens;
+    private long accepted;
 
     /**
      * Counts a step that is being launched.
@@ -59,7 +60,10 @@ final class RecordAudit implements StepObserver {
         int start = end - count;
         int prompt = request.live().promptTokens();
         add(Fact.PREFILL_TOKENS, Math.max(0, Math.min(end, prompt) - start));
-        add(Fact.DECODE_ROWS, count == 1 && start >= prompt ? 1 : 0);
+        int drafts = StepAudit.drafts(in, row);
+        add(Fact.DECODE_ROWS, count - drafts == 1 && start >= prompt ? 1 : 0);
+        add(Fact.DRAFTS, drafts > 0 ? 1 : 0);
+        add(Fact.DRAFT_TOKENS, drafts);
         add(Fact.RECOMPUTED_TOKENS, Math.max(0, Math.min(end, request.computedOnce()) - start));
         for (int position = start; position < end; position++) {
             add(Fact.ATTENDED, position + 1);
@@ -69,7 +73,7 @@ final class RecordAudit implements StepObserver {
             add(Fact.FORCED_ADMISSIONS, request.skips() == AdmissionPolicy.MAX_SKIPS ? 1 : 0);
             cachedTokens += start;
         }
-        request.computes(start, end);
+        request.computes(start, end - drafts);
     }
 
     private void add(Fact fact, long more) {
@@ -78,6 +82,9 @@ final class RecordAudit implements StepObserver {
 
     @Override
     public void on(StepEvent event, StepRecord step) {
+        if (event == StepEvent.APPLIED) {
+            accepted += step.get(Fact.ACCEPTED_TOKENS);
+        }
         if (event == StepEvent.SUBMITTED) {
             counted.forEach((fact, count) -> Require.that(
                     step.get(fact) == count,
@@ -92,5 +99,10 @@ final class RecordAudit implements StepObserver {
     /** Returns the number of prompt tokens found in the prefix cache at first admissions. */
     long cachedTokens() {
         return cachedTokens;
+    }
+
+    /** Returns the number of drafts accepted. */
+    long accepted() {
+        return accepted;
     }
 }

@@ -16,6 +16,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.SequenceProbe;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -131,7 +132,8 @@ final class SimulatedEngine implements AutoCloseable {
     /** Closes a request's stream before an iteration, or in the middle of it as another thread would. */
     void cancel(WatchedRequest request) {
         trace.add(Event.CANCEL, request.live().id(), iterating ? 1 : 0);
-        request.cancel(iterating ? iteration + 1 : iteration, iterating ? 1 : 0);
+        int underWay = settings.isSpeculative() ? Drafter.MAX_STEP_TOKENS : 1;
+        request.cancel(iterating ? iteration + 1 : iteration, iterating ? underWay : 0);
     }
 
     /** Sets what other threads do while an iteration takes commands or waits for the device. */
@@ -238,6 +240,7 @@ final class SimulatedEngine implements AutoCloseable {
                         sequence.id(),
                         sequence.timesSkipped(),
                         request.skips());
+                checkBlocks(sequence);
                 checkCached(sequence);
             }
         }
@@ -254,6 +257,11 @@ final class SimulatedEngine implements AutoCloseable {
                 "%d tokens from the prefix cache, counted %d",
                 scheduler.total(Fact.CACHED_TOKENS),
                 records.cachedTokens());
+        Require.that(
+                scheduler.total(Fact.ACCEPTED_TOKENS) == records.accepted(),
+                "%d drafts accepted, %d recorded",
+                scheduler.total(Fact.ACCEPTED_TOKENS),
+                records.accepted());
         int most = settings.engine().scheduler().maxActiveRequests();
         Require.that(scheduler.active() <= most, "%d active requests of at most %d", scheduler.active(), most);
         Require.that(
@@ -262,6 +270,28 @@ final class SimulatedEngine implements AutoCloseable {
                 scheduler.active(),
                 scheduler.waiting(),
                 running.size());
+    }
+
+    /**
+     * Checks that a request holds blocks for its known tokens only, none for rejected drafts, and that the published ones
+     * are full of them.
+     */
+    private void checkBlocks(Sequence sequence) {
+        int blockSize = scheduler.pool().blockSize();
+        BlockTable table = sequence.table();
+        boolean hasPlan = SequenceProbe.inFlight(sequence) > 0;
+        Require.that(
+                hasPlan || table.size() <= Math.ceilDiv(sequence.length(), blockSize),
+                "request %d holds %d blocks for %d tokens",
+                sequence.id(),
+                table.size(),
+                sequence.length());
+        Require.that(
+                KvProbe.published(table) * blockSize <= sequence.length(),
+                "request %d with %d tokens has published %d blocks",
+                sequence.id(),
+                sequence.length(),
+                KvProbe.published(table));
     }
 
     /** Checks that the blocks the prefix cache would give a request hold that request's tokens on the device. */

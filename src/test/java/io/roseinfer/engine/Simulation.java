@@ -40,6 +40,8 @@ final class Simulation {
             int maxPreemptions,
             long cachedTokens,
             int maxSkips,
+            long draftTokens,
+            long acceptedTokens,
             long cancelled,
             long failed) {}
 
@@ -107,6 +109,8 @@ final class Simulation {
                 requests.stream().mapToInt(WatchedRequest::preemptions).max().orElse(0),
                 engine.scheduler().total(Fact.CACHED_TOKENS),
                 requests.stream().mapToInt(WatchedRequest::skips).max().orElse(0),
+                engine.scheduler().total(Fact.DRAFT_TOKENS),
+                engine.scheduler().total(Fact.ACCEPTED_TOKENS),
                 requests.stream()
                         .filter(r -> r.endedWith(FinishReason.CANCELLED))
                         .count(),

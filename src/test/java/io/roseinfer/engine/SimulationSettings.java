@@ -7,6 +7,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
@@ -60,6 +61,9 @@ record SimulationSettings(
     /** A separate random stream; with this name the seeds of regressions.txt keep the runs they failed with. */
     private static final String POLICIES = "policies 163";
 
+    /** The random stream of the drafter. */
+    private static final String DRAFTS = "drafts";
+
     /** The random stream of a step's tokens on bounded devices, named for the same reason. */
     private static final String STEP_TOKENS = "step tokens 1707";
 
@@ -100,11 +104,12 @@ record SimulationSettings(
                 .withBlockSize(blockSize)
                 .withKvBlocks(blocks)
                 .withStreamInterval(dice.coin() ? 1 : dice.between(1, 9));
+        int vocabulary = dice.oneOf(5, 50, 1000, 1000);
         return new SimulationSettings(
                 seed,
-                engine,
+                withDrafter(engine, seed, vocabulary),
                 context,
-                dice.oneOf(5, 50, 1000, 1000),
+                vocabulary,
                 dice.between(1, 2),
                 dice.coin() ? 0 : dice.between(1, 50),
                 flood,
@@ -116,6 +121,24 @@ record SimulationSettings(
                 dice.oneOf(0.1, 0.5, 1),
                 dice.between(0, 3),
                 faults(dice));
+    }
+
+    /** Returns options that for every fourth seed speculate, with drafts that are right, wrong or partly right. */
+    private static EngineOptions withDrafter(EngineOptions engine, long seed, int vocabulary) {
+        Dice dice = new Dice(seed, DRAFTS);
+        if (!dice.chance(0.25)) {
+            return engine;
+        }
+        Drafter drafter = dice.chance(0.1)
+                ? Drafter.ngram(dice.between(1, Drafter.MAX_STEP_TOKENS - 1))
+                : new OracleDrafter(
+                        dice.between(1, Drafter.MAX_STEP_TOKENS - 1),
+                        vocabulary,
+                        seed,
+                        dice.oneOf(0, 0.5, 0.9, 0.9, 1),
+                        dice.oneOf(0.5, 1));
+        return engine.withScheduler(
+                engine.scheduler().toBuilder().drafter(drafter).build());
     }
 
     private static int requests(boolean flood, boolean isLong, Dice dice) {
@@ -264,10 +287,11 @@ record SimulationSettings(
     RunnerLimits limits() {
         RunnerLimits wanted = EngineLimits.runnerLimits(engine, spec());
         return new RunnerLimits(
-                wanted.maxRows(),
-                seed % 2 == 0 ? wanted.maxTokens() : boundedTokens(),
-                wanted.blockSize(),
-                wanted.kvBlocks() + spareBlocks);
+                        wanted.maxRows(),
+                        seed % 2 == 0 ? wanted.maxTokens() : boundedTokens(),
+                        wanted.blockSize(),
+                        wanted.kvBlocks() + spareBlocks)
+                .withMaxSamples(wanted.maxSamples());
     }
 
     /** Returns room for the longest unsplit prompt, and for all decode rows unless prompts come first in a step. */
@@ -277,6 +301,11 @@ record SimulationSettings(
         boolean isBelowContext = dice.chance(0.7) && scheduler.chunkedPrefill();
         int prompt = isBelowContext ? dice.between(1, contextLength) : contextLength;
         return prompt + (scheduler.policies().step() instanceof PrefillFirst ? 0 : scheduler.maxBatchSize());
+    }
+
+    /** Returns whether requests may get several tokens in a step. */
+    boolean isSpeculative() {
+        return engine.scheduler().drafter().maxTokens() > 0;
     }
 
     /** Returns the maximum tokens a request may grow to; the last one needs no slot. */

@@ -61,6 +61,12 @@ class SimulationTest {
                 .as("preemptions of one request")
                 .allMatch(o -> o.maxPreemptions() <= 2 * Scheduler.MAX_RESTARTS);
         assertThat(outcomes).as("cached tokens").anyMatch(o -> o.cachedTokens() > 0);
+        assertThat(outcomes.stream().filter(o -> o.acceptedTokens() > 9).count())
+                .as("seeds with accepted drafts")
+                .isGreaterThan(SEEDS / 40);
+        assertThat(outcomes)
+                .as("rejected drafts and preemptions")
+                .anyMatch(o -> o.draftTokens() - o.acceptedTokens() > 9 && o.preemptions() > 0);
         assertThat(outcomes).as("skips").anyMatch(o -> o.maxSkips() == AdmissionPolicy.MAX_SKIPS);
         assertThat(outcomes).as("cancels").anyMatch(o -> o.cancelled() > 1);
         assertThat(outcomes).as("failures").anyMatch(o -> o.failed() > 1);

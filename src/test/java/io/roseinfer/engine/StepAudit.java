@@ -4,6 +4,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.Arrays;
 
 /** Checks every step before it runs, as a device would read it, and fails if it cannot be correct for any requests. */
@@ -39,29 +40,47 @@ final class StepAudit {
         for (int a = 0; a < in.samples(); a++) {
             TokenHistory history = in.sampling(a).history();
             for (int b = 0; b < a; b++) {
-                Require.that(in.sampling(b).history() != history, "a request has two rows in one step");
+                Require.that(
+                        in.sampleRow(a) == in.sampleRow(b) || in.sampling(b).history() != history,
+                        "a request has two rows in one step");
             }
         }
     }
 
     private void checkBudget(StepInputs in) {
         SchedulerOptions options = settings.engine().scheduler();
-        int singleTokenRows = 0;
+        int decodeRows = 0;
+        int drafts = 0;
         for (int row = 0; row < in.rows(); row++) {
-            singleTokenRows += in.rowStart(row + 1) - in.rowStart(row) == 1 ? 1 : 0;
+            decodeRows += in.rowStart(row + 1) - in.rowStart(row) - drafts(in, row) == 1 ? 1 : 0;
+            drafts += drafts(in, row);
         }
-        int decodes = Math.min(singleTokenRows, options.maxBatchSize());
+        Require.that(
+                drafts == 0 || in.tokens() <= Drafter.MAX_STEP_TOKENS,
+                "a step of %d tokens has %d drafts",
+                in.tokens(),
+                drafts);
+        int decodes = Math.min(decodeRows, options.maxBatchSize());
         boolean fits;
         if (options.chunkedPrefill()) {
             fits = in.rows() - decodes <= options.prefillMaxBatchSize()
-                    && in.tokens() <= Math.max(options.prefillMaxTokens(), decodes + 1);
+                    && in.tokens() - drafts <= Math.max(options.prefillMaxTokens(), decodes + 1);
         } else {
-            boolean decode = singleTokenRows == in.rows() && in.rows() <= options.maxBatchSize();
+            boolean decode = decodeRows == in.rows() && in.rows() <= options.maxBatchSize();
             fits = decode
                     || (in.rows() <= options.prefillMaxBatchSize()
                             && (in.rows() == 1 || in.tokens() <= options.prefillMaxTokens()));
         }
         Require.that(fits, "a step of %d rows and %d tokens exceeds %s", in.rows(), in.tokens(), options);
+    }
+
+    /** Returns the drafts of a row of a device without reports: it samples once more than it has drafts. */
+    static int drafts(StepInputs in, int row) {
+        int samples = 0;
+        for (int sample = 0; sample < in.samples(); sample++) {
+            samples += in.sampleRow(sample) == row ? 1 : 0;
+        }
+        return Math.max(0, samples - 1);
     }
 
     private void checkRow(StepInputs in, int row, int samplesBefore, KvBlockPool pool) {

@@ -149,9 +149,12 @@ final class WatchedRequest {
         computedOnce = Math.max(computedOnce, end);
     }
 
-    /** Returns how many of its tokens were computed or found in the cache, including before a preemption. */
+    /**
+     * Returns how many of its tokens were computed or found in the cache, including before a preemption. Once a token is
+     * generated, these are all but the last: accepted drafts, too.
+     */
     int computedOnce() {
-        return computedOnce;
+        return length() > live.promptTokens() ? Math.max(computedOnce, length() - 1) : computedOnce;
     }
 
     /** Reads all available tokens without waiting. */

@@ -53,6 +53,30 @@ class BlockTableTest {
     }
 
     @Test
+    void shrink_after_grow_restores_the_pool() {
+        KvBlockPool pool = new KvBlockPool(8, 4, true);
+        BlockTable table = new BlockTable(pool, 32);
+        table.grow(6);
+        table.publish(new int[6], 6);
+        for (int drafts = 0; drafts <= 16; drafts++) {
+            table.grow(6 + drafts);
+            table.shrink(6);
+            assertThat(table.size()).isEqualTo(2);
+            assertThat(pool.available()).isEqualTo(6);
+            pool.check(List.of(table));
+        }
+        assertThat(table.idsFor(6)).startsWith(table.block(0), table.block(1));
+    }
+
+    @Test
+    void shrink_keeps_published_blocks() {
+        BlockTable table = new BlockTable(new KvBlockPool(8, 4, true), 32);
+        table.grow(8);
+        table.publish(new int[8], 8);
+        assertThatThrownBy(() -> table.shrink(4)).isInstanceOf(Check.Failure.class);
+    }
+
+    @Test
     void more_tokens_than_the_blocks_hold_fail_a_check() {
         KvBlockPool pool = new KvBlockPool(8, 4, false);
         BlockTable table = new BlockTable(pool, 16);

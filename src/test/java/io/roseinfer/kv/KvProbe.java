@@ -9,6 +9,11 @@ public final class KvProbe {
         return pool.references(block) == 0 && !pool.cache().contains(block);
     }
 
+    /** Returns the number of blocks that a table has published to the prefix cache. */
+    public static int published(BlockTable table) {
+        return table.published();
+    }
+
     /**
      * Finds the cached blocks that a prompt would reuse.
      *

@@ -36,8 +36,8 @@ class BlockAllocatorTest {
         for (long seed = 0; seed < 100; seed++) {
             Random random = new Random(seed);
             SequenceQueues queues = new SequenceQueues();
-            BlockAllocator blocks =
-                    new BlockAllocator(queues, PreemptionPolicy.youngest(), new WaitingQueue(1), new StepRecord());
+            BlockAllocator blocks = new BlockAllocator(
+                    pool, queues, PreemptionPolicy.youngest(), new WaitingQueue(1), new StepRecord());
             List<Sequence> all = new ArrayList<>();
             for (int i = random.nextInt(6); i > 0; i--) {
                 all.add(active(queues, random));

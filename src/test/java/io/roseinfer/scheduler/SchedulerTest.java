@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SchedulerTest {
@@ -257,7 +261,7 @@ class SchedulerTest {
         scheduler.apply(plan, sample -> END);
         assertThat(sequence.finishReason()).contains(FinishReason.STOP);
         assertThat(sequence.length()).isEqualTo(3);
-        assertThat(plan.sampledToken(0)).isEqualTo(END);
+        assertThat(plan.sampledToken(0, 0)).isEqualTo(END);
     }
 
     @Test
@@ -277,8 +281,8 @@ class SchedulerTest {
                 return sample != 0;
             }
         });
-        assertThat(plan.hasSampledToken(0)).isFalse();
-        assertThat(plan.hasSampledToken(1)).isTrue();
+        assertThat(plan.sampledTokens(0)).isZero();
+        assertThat(plan.sampledTokens(1)).isOne();
         assertThat(bad.finishReason()).contains(FinishReason.ERROR);
         assertThat(good.finishReason()).isEmpty();
         assertThat(good.token(2)).isEqualTo(5);
@@ -293,7 +297,7 @@ class SchedulerTest {
         assertThat(scheduler.pool().held()).isEqualTo(2);
         scheduler.apply(plan, sample -> 1);
         assertThat(scheduler.pool().held()).isZero();
-        assertThat(plan.hasSampledToken(0)).isFalse();
+        assertThat(plan.sampledTokens(0)).isZero();
         scheduler.end(sequence, FinishReason.ERROR);
         assertThat(sequence.finishReason()).contains(FinishReason.CANCELLED);
     }
@@ -437,5 +441,165 @@ class SchedulerTest {
     void prefill_batch_defaults_to_the_decode_batch() {
         assertThat(SchedulerOptions.builder().maxBatchSize(5).build().prefillMaxBatchSize())
                 .isEqualTo(5);
+    }
+
+    /** Drafts token 1, which the device of these tests samples, {@code right} times, then token 2. */
+    private record Drafts(int maxTokens, int right) implements Drafter {
+        @Override
+        public Drafter.Drafts newDrafts() {
+            return (tokens, max, into) -> {
+                for (int i = 0; i < max; i++) {
+                    into[i] = i < right ? 1 : 2;
+                }
+                return max;
+            };
+        }
+    }
+
+    private static Scheduler speculating(SchedulerOptions.Builder options, KvBlockPool pool, Drafter drafter) {
+        SchedulerOptions all = options.drafter(drafter).prefixCache(false).build();
+        int samples = Scheduler.maxRows(all) + Drafter.MAX_STEP_TOKENS;
+        return new Scheduler(all, pool, 1000, samples, new WaitingQueue(1), 0, admitted -> {});
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1, 6", "1, 2, 7", "4, 5, 10"})
+    void row_accepts_its_drafts_up_to_the_first_wrong_one(int right, int tokens, int length) {
+        KvBlockPool pool = pool(50);
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool, new Drafts(8, right));
+        Sequence sequence = add(scheduler, 4, 100);
+        StepPlan plan = scheduler.newPlan();
+        scheduler.apply(scheduler.plan(plan), sample -> 1);
+        scheduler.plan(plan);
+        assertThat(plan.count(0)).isEqualTo(5);
+        assertThat(plan.samples()).isEqualTo(5);
+        scheduler.apply(plan, sample -> 1);
+        assertThat(plan.sampledTokens(0)).isEqualTo(tokens);
+        assertThat(plan.acceptedTokens()).isEqualTo(tokens - 1);
+        assertThat(sequence.length()).isEqualTo(length);
+        assertThat(sequence.computed).isEqualTo(length - 1);
+        assertThat(pool.held()).isEqualTo(Math.ceilDiv(length - 1, 4));
+        scheduler.check();
+    }
+
+    @Test
+    void sequence_ends_at_the_first_end_of_text_among_its_drafts() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), new Drafts(8, 8));
+        Sequence sequence = add(scheduler, 4, 100);
+        StepPlan plan = scheduler.newPlan();
+        scheduler.apply(scheduler.plan(plan), sample -> 1);
+        scheduler.apply(scheduler.plan(plan), sample -> sample == 1 ? END : 1);
+        assertThat(sequence.finishReason()).contains(FinishReason.STOP);
+        assertThat(sequence.length()).isEqualTo(7);
+        assertThat(plan.sampledToken(0, 1)).isEqualTo(END);
+    }
+
+    @Test
+    void drafts_do_not_exceed_the_maximum_length() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), new Drafts(8, 8));
+        Sequence sequence = add(scheduler, 4, 4);
+        StepPlan plan = scheduler.newPlan();
+        scheduler.apply(scheduler.plan(plan), sample -> 1);
+        assertThat(scheduler.plan(plan).count(0)).isEqualTo(3);
+        scheduler.apply(plan, sample -> 1);
+        assertThat(sequence.finishReason()).contains(FinishReason.LENGTH);
+        assertThat(sequence.length()).isEqualTo(8);
+    }
+
+    @Test
+    void unusable_sample_after_a_rejected_draft_fails_nothing() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), new Drafts(8, 1));
+        Sequence sequence = add(scheduler, 4, 100);
+        StepPlan plan = scheduler.newPlan();
+        scheduler.apply(scheduler.plan(plan), sample -> 1);
+        scheduler.apply(scheduler.plan(plan), new UsableUntil(2));
+        assertThat(plan.failedSample(0)).isEqualTo(StepPlan.NO_SAMPLE);
+        assertThat(sequence.finishReason()).isEmpty();
+        assertThat(sequence.length()).isEqualTo(7);
+    }
+
+    @Test
+    void unusable_sample_fails_its_sequence_after_the_tokens_before_it() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), new Drafts(8, 8));
+        Sequence sequence = add(scheduler, 4, 100);
+        StepPlan plan = scheduler.newPlan();
+        scheduler.apply(scheduler.plan(plan), sample -> 1);
+        scheduler.apply(scheduler.plan(plan), new UsableUntil(2));
+        assertThat(plan.failedSample(0)).isEqualTo(2);
+        assertThat(plan.sampledTokens(0)).isEqualTo(2);
+        assertThat(sequence.finishReason()).contains(FinishReason.ERROR);
+    }
+
+    /** Samples token 1; from the given sample on, none. */
+    private record UsableUntil(int end) implements Scheduler.SampledTokens {
+        @Override
+        public int token(int sample) {
+            return 1;
+        }
+
+        @Override
+        public boolean isUsable(int sample) {
+            return sample < end;
+        }
+    }
+
+    @Test
+    void step_has_no_drafts_while_a_prompt_waits() {
+        Scheduler scheduler = speculating(
+                SchedulerOptions.builder().chunkedPrefill(true).prefillMaxTokens(4), pool(50), new Drafts(8, 8));
+        add(scheduler, 3, 100);
+        step(scheduler);
+        assertThat(step(scheduler)).isEqualTo("0:5");
+        add(scheduler, 6, 10);
+        assertThat(step(scheduler)).isEqualTo("0:1 1:3");
+        assertThat(step(scheduler)).isEqualTo("0:1 1:3");
+        assertThat(step(scheduler)).isEqualTo("0:7 1:5");
+    }
+
+    @Test
+    void drafts_take_no_block_that_another_sequence_needs() {
+        KvBlockPool pool = pool(5);
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool, new Drafts(8, 0));
+        add(scheduler, 4, 9);
+        add(scheduler, 4, 9);
+        for (int i = 0; i < 30 && scheduler.hasWork(); i++) {
+            step(scheduler);
+            assertThat(scheduler.total(StepRecord.Fact.PREEMPTIONS)).isLessThanOrEqualTo(1);
+        }
+        assertThat(scheduler.hasWork()).isFalse();
+    }
+
+    @Test
+    void request_whose_drafts_are_rejected_pauses_longer_and_longer() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(500), new Drafts(8, 0));
+        add(scheduler, 4, 1000);
+        for (int i = 0; i < 500; i++) {
+            step(scheduler);
+        }
+        assertThat(scheduler.total(StepRecord.Fact.DRAFTS)).isBetween(5L, 10L);
+        assertThat(scheduler.total(StepRecord.Fact.DRAFT_TOKENS)).isLessThan(20);
+    }
+
+    @Test
+    void drafter_that_proposes_too_much_is_named() {
+        Drafter wrong = new Drafter() {
+            @Override
+            public int maxTokens() {
+                return 4;
+            }
+
+            @Override
+            public Drafter.Drafts newDrafts() {
+                return (tokens, max, into) -> max + 1;
+            }
+        };
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), wrong);
+        add(scheduler, 4, 100);
+        step(scheduler);
+        assertThatThrownBy(() -> step(scheduler))
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining(
+                        "the speculation policy " + wrong.getClass().getName())
+                .hasMessageContaining("proposed 3 tokens, not 0 to 2");
     }
 }

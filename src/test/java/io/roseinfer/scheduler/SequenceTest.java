@@ -62,8 +62,8 @@ class SequenceTest {
         sequence.timesSkipped = 63;
         Map<String, Object> waiting = shown(sequence);
         assertThat(sequence.table().grow(3)).isTrue();
-        sequence.advance(0, 3, 0, 0);
-        sequence.resolve(1);
+        sequence.advance(0, 3, 0, 1, 0);
+        assertThat(sequence.resolve(1)).isFalse();
         assertThat(shown(sequence)).isNotEqualTo(waiting);
         Sequence again = sequence.newAttempt();
         again.table().setPool(pool);

@@ -111,6 +111,11 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     }
 
     @Override
+    public boolean verifiesDrafts() {
+        return true;
+    }
+
+    @Override
     public StepInputs newInputs() {
         Check.that(!closed, "inputs were asked of a closed runner");
         // A separate automatic arena: inputs live as long as their engine, and engines come and go on a loaded model.

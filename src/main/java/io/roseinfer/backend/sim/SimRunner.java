@@ -94,6 +94,11 @@ public final class SimRunner implements ModelRunner {
     }
 
     @Override
+    public boolean verifiesDrafts() {
+        return true;
+    }
+
+    @Override
     public StepInputs newInputs() {
         return new StepInputs(arena, limits, kv.blocksFor(spec.contextLength()));
     }

@@ -1,0 +1,72 @@
+package io.roseinfer.scheduler.policy;
+
+import io.roseinfer.sampling.TokenHistory;
+
+/**
+ * Proposes tokens that a request may generate next (speculative decoding). A step computes such drafts with the request's
+ * last token and samples after each of them. It keeps the samples up to the first that differs from its draft: the tokens
+ * that the request would have generated without drafts.
+ *
+ * <p>A drafter has no state of its own, so that one drafter can serve many schedulers, each on its own thread; what it
+ * remembers of a request is in {@link Drafts}.
+ */
+public interface Drafter {
+    /** Maximum tokens of a step with drafts, over all rows. So with as many rows there are no drafts. */
+    int MAX_STEP_TOKENS = 16;
+
+    /** Returns the maximum drafts in a row of a step, up to {@value #MAX_STEP_TOKENS} - 1; 0 never drafts. */
+    int maxTokens();
+
+    /** Returns what proposes the drafts of one request; called once per request, before its second token. */
+    Drafts newDrafts();
+
+    /** Proposes the drafts of one request. The scheduler's thread calls it; it must allocate no memory in the long run. */
+    @FunctionalInterface
+    interface Drafts {
+        /**
+         * Proposes the tokens that follow.
+         *
+         * @param tokens all tokens of the request so far; they never change, so only new ones need to be read
+         * @param max maximum tokens to propose, positive
+         * @param into receives token ids of the model's vocabulary
+         * @return the number of proposed tokens, 0 to {@code max}
+         */
+        int propose(TokenHistory tokens, int max, int[] into);
+    }
+
+    /** Returns the drafter without drafts. */
+    static Drafter none() {
+        return None.INSTANCE;
+    }
+
+    /**
+     * Returns the drafter that finds the last occurrence of a request's latest {@value Ngram#LENGTH} tokens, and proposes the
+     * tokens that followed it. Good for text that repeats its prompt or itself.
+     *
+     * @param maxTokens maximum drafts in a row of a step, 1 to {@value #MAX_STEP_TOKENS} - 1
+     * @throws io.roseinfer.base.RoseException.BadInput if it is out of range
+     */
+    static Drafter ngram(int maxTokens) {
+        return new Ngram(maxTokens);
+    }
+
+    /** {@link #none}. */
+    enum None implements Drafter {
+        INSTANCE;
+
+        @Override
+        public int maxTokens() {
+            return 0;
+        }
+
+        @Override
+        public Drafts newDrafts() {
+            return (tokens, max, into) -> 0;
+        }
+
+        @Override
+        public String toString() {
+            return "none";
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cpu.CpuBackend;
+import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cpu.KernelChoice;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.model.TestLayout;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.StepPolicy;
+import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.Tokenizers;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** On the CPU, completions are equal with and without drafts, regardless of whether these are right. */
+@Tag("parity")
+class SpeculationTest {
+    private static final int REQUESTS = Integer.getInteger("roseinfer.iters", 300);
+    private static final int ROWS = 4;
+    private static final String[] TEXTS = {
+        "Once upon a time", "the the the the the the", "we are", "a b c a b c a b c a b c"
+    };
+
+    private static final ModelSpec SPEC = SpecBuilder.named("words")
+            .vocabulary(1000)
+            .context(200)
+            .width(32)
+            .layers(2)
+            .heads(2)
+            .inner(64)
+            .activation(Activation.GELU_TANH)
+            .endOfText(2)
+            .build();
+
+    private static Tokenizer tokenizer;
+    private static CpuBackend backend;
+    private static ModelRunner runner;
+    private static List<GenerationRequest> requests;
+    private static List<Completion> expected;
+
+    /** Drafts the expected completion of the request whose tag is its index, with wrong tokens in between. */
+    private record Foresight(double rate) implements Drafter {
+        @Override
+        public int maxTokens() {
+            return 7;
+        }
+
+        @Override
+        public Drafts newDrafts() {
+            return this::propose;
+        }
+
+        private int propose(TokenHistory tokens, int max, int[] into) {
+            int index = (int) ((Sequence) tokens).tag().orElseThrow();
+            int[] ids = expected.get(index).ids();
+            int from = tokens.length() - tokens.promptLength();
+            int count = Math.min(max, ids.length - from);
+            for (int i = 0; i < count; i++) {
+                boolean isRight = SplitMix64.uniform(index, from + i) < rate;
+                into[i] = isRight ? ids[from + i] : (ids[from + i] + 1) % SPEC.vocabularySize();
+            }
+            return count;
+        }
+    }
+
+    @BeforeAll
+    static void completeWithoutDrafts() throws IOException {
+        try (InputStream in = SpeculationTest.class.getResourceAsStream("/tokenizer/llama2.json")) {
+            tokenizer = Tokenizers.fromTokenizerJson(Objects.requireNonNull(in).readAllBytes(), "llama2.json");
+        }
+        backend = new CpuBackend(
+                CpuOptions.defaults().withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR));
+        runner = backend.load(
+                SPEC, TestLayout.random(SPEC, 1), EngineLimits.runnerLimits(options(new Foresight(1)), SPEC));
+        Dice dice = new Dice(7, "speculation");
+        requests = new ArrayList<>();
+        for (int i = 0; i < REQUESTS; i++) {
+            requests.add(request(dice).withTag(i));
+        }
+        expected = serve(options(Drafter.none()).withKvBlocks(0)).completions();
+    }
+
+    @AfterAll
+    static void close() {
+        runner.close();
+        backend.close();
+    }
+
+    /** A pool that is too small for all running requests. */
+    private static EngineOptions options(Drafter drafter) {
+        return EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(ROWS)
+                        .maxActiveRequests(2 * ROWS)
+                        .drafter(drafter)
+                        .build())
+                .withBlockSize(4)
+                .withKvBlocks(40);
+    }
+
+    private static GenerationRequest request(Dice dice) {
+        int vocabulary = SPEC.vocabularySize();
+        SamplingParams sampling = dice.coin() ? SamplingParams.greedy() : SamplingParams.random();
+        if (dice.coin()) {
+            sampling = sampling.withTopK(dice.oneOf(0, 5, 40)).withTopP((float) dice.oneOf(0.5, 0.95, 1));
+        }
+        if (dice.chance(0.2)) {
+            sampling = sampling.withMinP(0.05f);
+        }
+        if (dice.chance(0.3)) {
+            sampling = sampling.withRepetitionPenalty(1.2f)
+                    .withPresencePenalty(0.3f)
+                    .withFrequencyPenalty(0.2f);
+        }
+        GenerationRequest request = GenerationRequest.of(TEXTS[dice.below(TEXTS.length)])
+                .withMaxNewTokens(dice.between(1, 40))
+                .withSampling(sampling.withLogprobs(dice.between(-1, 2)))
+                .withSeed(dice.below(1000))
+                .withIgnoreEndOfText(dice.coin());
+        if (dice.chance(0.3)) {
+            request = request.withStop("the ", "e");
+        }
+        if (dice.chance(0.3)) {
+            request = request.withBadWords("and", "upon a").withMinTokens(dice.between(0, 1));
+        }
+        if (dice.chance(0.3)) {
+            request = request.withLogitBias(Map.of(dice.below(vocabulary), 4f));
+        }
+        return dice.chance(0.2) ? request.withStopTokens(dice.below(vocabulary)) : request;
+    }
+
+    /** The completions of all requests, served at once. */
+    private record Served(List<Completion> completions, EngineStats stats) {
+        long total(Fact fact) {
+            return stats.total(fact);
+        }
+    }
+
+    private static Served serve(EngineOptions options) {
+        try (Engine engine = Engine.open(runner, Optional.of(tokenizer), options, Clock.system())) {
+            List<TokenStream> streams = requests.stream().map(engine::submit).toList();
+            List<Completion> completions =
+                    streams.stream().map(TokenStream::completion).toList();
+            return new Served(completions, engine.stats());
+        }
+    }
+
+    private static void assertExpected(List<Completion> seen) {
+        for (int i = 0; i < REQUESTS; i++) {
+            assertThat(seen.get(i).tokens())
+                    .as("%s", requests.get(i))
+                    .isEqualTo(expected.get(i).tokens());
+            assertThat(seen.get(i).text()).isEqualTo(expected.get(i).text());
+            assertThat(seen.get(i).finishReason()).isEqualTo(expected.get(i).finishReason());
+            assertThat(seen.get(i).stopString()).isEqualTo(expected.get(i).stopString());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 0.7, 1})
+    void completions_are_equal_with_and_without_drafts(double rate) {
+        Served served = serve(options(new Foresight(rate)));
+        assertExpected(served.completions());
+        long drafts = served.total(Fact.DRAFT_TOKENS);
+        assertThat(drafts).isGreaterThan(REQUESTS / 2);
+        assertThat(served.total(Fact.ACCEPTED_TOKENS)).isBetween((long) (rate * drafts / 3), drafts);
+        assertThat(served.total(Fact.PREEMPTIONS)).isPositive();
+        assertThat(served.total(Fact.CACHED_TOKENS)).isPositive();
+    }
+
+    @Test
+    void completions_are_equal_with_ngrams() {
+        Served served = serve(options(Drafter.ngram(8)));
+        assertExpected(served.completions());
+        assertThat(served.total(Fact.ACCEPTED_TOKENS)).isPositive();
+    }
+
+    @Test
+    void requests_cover_all_outcomes() {
+        assertThat(expected).extracting(Completion::finishReason).contains(FinishReason.LENGTH, FinishReason.STOP);
+        assertThat(expected)
+                .extracting(Completion::stopString)
+                .contains(Optional.empty())
+                .hasSizeGreaterThan(2);
+    }
+
+    @Test
+    void chunked_prefill_changes_no_completion_with_drafts() {
+        EngineOptions options = options(new Foresight(0.8));
+        SchedulerOptions chunked = options.scheduler().toBuilder()
+                .chunkedPrefill(true)
+                .prefillMaxTokens(8)
+                .step(StepPolicy.mixed())
+                .build();
+        assertExpected(serve(options.withScheduler(chunked)).completions());
+    }
+}
