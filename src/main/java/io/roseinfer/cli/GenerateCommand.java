@@ -10,6 +10,7 @@ import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Numbers;
 import io.roseinfer.cli.flags.PromptConverter;
 import io.roseinfer.cli.flags.SamplingFlags;
+import io.roseinfer.cli.flags.SpeculateFlag;
 import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
@@ -106,6 +107,9 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private GrammarFlags grammar = new GrammarFlags();
 
+    @Mixin
+    private SpeculateFlag speculate = new SpeculateFlag();
+
     @Heading("Output")
     @Option(names = "--json", description = "Print one JSON object on one line instead of the text.")
     private boolean json;
@@ -128,6 +132,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                 .withScheduler(SchedulerOptions.builder()
                         .maxBatchSize(1)
                         .prefixCache(false)
+                        .drafter(speculate.drafter())
                         .build());
         if (asked.prompt() instanceof Prompt.Text) {
             model.requireTokenizer();

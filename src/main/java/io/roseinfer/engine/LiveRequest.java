@@ -333,7 +333,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     /**
-     * Replaces the sequence by a new one that was never admitted, and returns it; called under the waiting queue's
+     * Replaces the sequence by a new one, never admitted, and returns it; called under the waiting queue's
      * lock.
      */
     Sequence restart() {

@@ -216,6 +216,9 @@ public final class ServerMetrics {
                 stats -> stats.requests().promptTokens());
         replicaCounter(
                 "vllm:prefix_cache_hits", "Prompt tokens found in the prefix cache.", engine, Fact.CACHED_TOKENS);
+        replicaCounter("vllm:spec_decode_num_drafts", "Rows with draft tokens.", engine, Fact.DRAFTS);
+        replicaCounter("vllm:spec_decode_num_draft_tokens", "Draft tokens.", engine, Fact.DRAFT_TOKENS);
+        replicaCounter("vllm:spec_decode_num_accepted_tokens", "Accepted draft tokens.", engine, Fact.ACCEPTED_TOKENS);
         counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> inFlight.generatedTokens());
         counter(
                 "vllm:http_requests_client_disconnected",

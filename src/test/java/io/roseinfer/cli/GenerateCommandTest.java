@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -240,5 +241,17 @@ class GenerateCommandTest {
                         .at("/ids"))
                 .hasSameSizeAs(ids)
                 .isNotEqualTo(ids);
+    }
+
+    @Test
+    void text_is_equal_with_and_without_speculation() {
+        String[] flags = {
+            "generate", "--model=builtin:chat", "--prompt=I can see a cat. I can see a", "--no-stop-on-eos"
+        };
+        Outcome plain = CliRunner.run(flags);
+        String[] more = Arrays.copyOf(flags, flags.length + 1);
+        more[flags.length] = "--speculate=ngram";
+        assertThat(plain.code()).as(plain.err()).isZero();
+        assertThat(CliRunner.run(more).out()).isEqualTo(plain.out()).isNotBlank();
     }
 }

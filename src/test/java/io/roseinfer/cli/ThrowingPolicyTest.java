@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
@@ -14,6 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of throwing custom policies in every command with a policy flag. */
@@ -107,5 +109,41 @@ class ThrowingPolicyTest {
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
         assertThat(outcome.err())
                 .contains("the preemption policy", "BadVictim threw java.lang.IllegalStateException: mercy");
+    }
+
+    public static final class BadDrafter implements Drafter {
+        @Override
+        public int maxTokens() {
+            return 2;
+        }
+
+        @Override
+        public Drafts newDrafts() {
+            throw new IllegalStateException("guess");
+        }
+    }
+
+    @Test
+    void drafter_is_asked_for_the_drafts_of_a_request() {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "--device=sim",
+                "--model=random:gpt2",
+                "--num-requests=1",
+                "--speculate",
+                BadDrafter.class.getName());
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
+        assertThat(outcome.err())
+                .contains("the speculation policy", "BadDrafter threw java.lang.IllegalStateException: guess");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ngram:0, 1 to 15", "ngram:16, 1 to 15", "ngram:x, N must be 1 to 15", "eagle, 'must be none, ngram or'"
+    })
+    void unknown_drafter_is_rejected_with_the_allowed_values(String value, String message) {
+        Outcome outcome =
+                CliRunner.run("generate", "--device=sim", "--model=random:gpt2", "--prompt=a", "--speculate", value);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(message).hasLineCount(1);
     }
 }

@@ -162,6 +162,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
                     + " engine --json FILE, give such a file with --step-costs, or replay with --backend http");
         }
         requireOneEngine();
+        requireNoDrafts();
         requireAllSteps();
         List<CostFit.Sample> samples = samples();
         CostTable costs = CostFit.fit(samples);
@@ -184,6 +185,15 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
             throw new BadInput(name + " was recorded on " + engines
                     + " engines, but simulated time has one; record a run of one engine, without --replicas and with one"
                     + " --device");
+        }
+    }
+
+    /** Rejects a run with drafts: simulated tokens are others, so other drafts would be accepted. */
+    private void requireNoDrafts() {
+        if (result.steps().stream().anyMatch(step -> step.get(Fact.DRAFTS) > 0)) {
+            throw new BadInput(
+                    name + " was recorded with --speculate, which simulated time cannot predict; record a run"
+                            + " without it");
         }
     }
 

@@ -4,6 +4,7 @@ import io.roseinfer.base.Check;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.http.SchedulerCounts;
+import io.roseinfer.bench.http.Speculation;
 import io.roseinfer.metrics.Summary;
 import java.util.Comparator;
 import java.util.Formatter;
@@ -60,6 +61,7 @@ public final class ServeReport {
         metrics.forEach(metric -> latencies(out, result, metric));
         client(out, result);
         result.roseinfer().scheduler().ifPresent(counts -> scheduler(out, counts));
+        result.roseinfer().speculation().ifPresent(drafts -> speculation(out, drafts));
         attribution(out, result.roseinfer());
         RunValidity verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
@@ -200,6 +202,15 @@ public final class ServeReport {
         out.format(
                 "%-40s %d (%.1f %%)\n",
                 "Prompt tokens from prefix cache:", counts.cachedTokens(), 100 * counts.cacheHitRate());
+    }
+
+    private static void speculation(Formatter out, Speculation drafts) {
+        title(out, "Speculative Decoding");
+        out.format("%-40s %.2f\n", "Acceptance rate (%):", 100 * drafts.acceptanceRate());
+        out.format("%-40s %.2f\n", "Acceptance length:", drafts.acceptanceLength());
+        out.format("%-40s %d\n", "Drafts:", drafts.drafts());
+        out.format("%-40s %d\n", "Draft tokens:", drafts.draftTokens());
+        out.format("%-40s %d\n", "Accepted tokens:", drafts.acceptedTokens());
     }
 
     private static void floor(Formatter out, ClientBaseline floor) {

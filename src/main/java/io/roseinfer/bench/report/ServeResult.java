@@ -14,6 +14,7 @@ import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.bench.http.Speculation;
 import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -100,6 +101,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param gapsWithoutSteps gaps excluded from itl_parts because their steps are unknown; 0 if no step is known
      * @param longestGaps the longest gaps by the client's timestamps, longest first
      * @param scheduler counters of the scheduler; null if the steps are unknown
+     * @param speculation drafts of the run, only if there were any
      * @param steps the engine's steps during the run; null if unknown
      * @param replayOf the comparison with the recorded run, only for a replay
      */
@@ -125,6 +127,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             int gapsWithoutSteps,
             List<LongGap> longestGaps,
             Optional<SchedulerCounts> scheduler,
+            @JsonInclude(Include.NON_ABSENT) Optional<Speculation> speculation,
             Optional<EngineSteps> steps,
             @JsonInclude(Include.NON_ABSENT) Optional<ReplayOf> replayOf) {}
 
@@ -405,6 +408,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 attribution.gapsWithoutSteps(),
                 attribution.longest().stream().map(LongGap::of).toList(),
                 SchedulerCounts.of(run),
+                Speculation.of(run),
                 run.steps().isEmpty() ? Optional.empty() : Optional.of(EngineSteps.of(run, attribution.hasAllSteps())),
                 about.replayOf());
     }

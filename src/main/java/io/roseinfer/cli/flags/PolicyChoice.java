@@ -5,6 +5,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -19,6 +20,7 @@ final class PolicyChoice<T> {
     private final String flag;
     private final Class<T> type;
     private final Map<String, Supplier<T>> builtIn = new LinkedHashMap<>();
+    private final Map<String, Function<String, T>> withArgument = new LinkedHashMap<>();
 
     private PolicyChoice(String flag, Class<T> type) {
         this.flag = flag;
@@ -35,6 +37,12 @@ final class PolicyChoice<T> {
         return this;
     }
 
+    /** Adds a built-in policy with an argument after a colon. */
+    PolicyChoice<T> orWithArgument(String name, Function<String, T> policy) {
+        withArgument.put(name, policy);
+        return this;
+    }
+
     /**
      * Creates the policy that a flag names.
      *
@@ -42,7 +50,12 @@ final class PolicyChoice<T> {
      */
     T make(String text) {
         Supplier<T> known = builtIn.get(text);
-        return known == null ? byName(text) : known.get();
+        if (known != null) {
+            return known.get();
+        }
+        int colon = text.indexOf(':');
+        Function<String, T> made = colon < 0 ? null : withArgument.get(text.substring(0, colon));
+        return made == null ? byName(text) : made.apply(text.substring(colon + 1));
     }
 
     private T byName(String text) {

@@ -9,6 +9,7 @@ import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Flags for the scheduler and the KV pool. */
@@ -82,6 +83,9 @@ public final class SchedulerFlags {
                     "What a step runs: default alternates prefill and decode, or mixes them with --chunked-prefill; or the choice of a"
                             + " StepPolicy by class name or source file.")
     private String stepPolicy = DEFAULT;
+
+    @Mixin
+    private SpeculateFlag speculate = new SpeculateFlag();
 
     @Option(names = "--decode-first", description = "Decode before admitting requests in every iteration.")
     private boolean decodeFirst;
@@ -174,6 +178,7 @@ public final class SchedulerFlags {
                 .step(PolicyChoice.of("--step-policy", StepPolicy.class)
                         .or(DEFAULT, () -> StepPolicy.standard(chunkedPrefill, decodeFirst))
                         .make(stepPolicy))
+                .drafter(speculate.drafter())
                 .chunkedPrefill(chunkedPrefill)
                 .prefixCache(!noPrefixCache);
         prefillMaxBatchSize.ifPresent(builder::prefillMaxBatchSize);

@@ -12,6 +12,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.List;
 
 /** Simulated servers and loads for tests. */
@@ -27,6 +28,27 @@ public final class SimulatedRuns {
     /** Returns a server with at most eight rows per step and without a prefix cache. */
     public static SimulatedServer server(StepTimes times, long seed) {
         return server(times, SchedulerOptions.builder().maxBatchSize(8).prefixCache(false), Integer.MAX_VALUE, seed);
+    }
+
+    /** Returns a server like {@link #server(StepTimes, long)} that drafts token 0 each time, which is almost never right. */
+    public static SimulatedServer drafting(StepTimes times, long seed) {
+        Drafter drafter = new Drafter() {
+            @Override
+            public int maxTokens() {
+                return 2;
+            }
+
+            @Override
+            public Drafts newDrafts() {
+                return (tokens, max, into) -> {
+                    into[0] = 0;
+                    return 1;
+                };
+            }
+        };
+        SchedulerOptions.Builder options =
+                SchedulerOptions.builder().maxBatchSize(8).prefixCache(false).drafter(drafter);
+        return server(times, options, Integer.MAX_VALUE, seed);
     }
 
     static SimulatedServer server(StepTimes times, SchedulerOptions.Builder scheduler, int maxConcurrency, long seed) {

@@ -45,7 +45,7 @@ class PrintedLinesTest {
 
     private static final Study STUDY = new Study(List.of(), List.of(), BOUNDS, List.of());
 
-    private static final LoadResult RUN = SimulatedRuns.server(
+    private static final LoadResult RUN = SimulatedRuns.drafting(
                     new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE), 0)
             .run(SimulatedRuns.load(50, 60, 5));
 

@@ -92,6 +92,7 @@ class BackendFlagsTest {
             --prefill-force-fifo-every    without  honored  without  honored
             --preemption-policy           without  honored  without  honored
             --step-policy                 without  honored  without  honored
+            --speculate                   without  honored  without  honored
             --decode-first                without  honored  without  honored
             --max-active-requests         without  honored  without  honored
             --no-prefix-cache             without  honored  without  honored
@@ -131,6 +132,7 @@ class BackendFlagsTest {
             Map.entry("--prefill-force-fifo-every", "9"),
             Map.entry("--preemption-policy", "Mine"),
             Map.entry("--step-policy", "Mine"),
+            Map.entry("--speculate", "Mine"),
             Map.entry("--max-active-requests", "5"),
             Map.entry("--kv-blocks", "77"),
             Map.entry("--block-size", "32"));
