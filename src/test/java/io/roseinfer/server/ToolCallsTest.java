@@ -191,7 +191,7 @@ class ToolCallsTest {
         }
     }
 
-    /** Calls that were complete, and the start of the next one, are those of the stream. */
+    /** Complete calls and the start of the next one are equal to the streamed ones. */
     @Test
     void reply_cut_by_the_maximum_has_the_calls_so_far() throws IOException {
         String reply = CALL + "\n" + SECOND;
