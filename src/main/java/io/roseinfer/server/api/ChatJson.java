@@ -63,8 +63,9 @@ final class ChatJson extends CompletionJson {
         }
         ReplyStream parts = stream.get();
         completion.tokens().forEach(parts::accept);
-        int shown =
-                completion.tokens().stream().mapToInt(token -> token.text().length()).sum();
+        int shown = completion.tokens().stream()
+                .mapToInt(token -> token.text().length())
+                .sum();
         parts.end(text(completion, call).substring(shown));
         Reply reply = parts.takeReply();
         ObjectNode message = choice.putObject("message").put("role", ROLE);

@@ -15,8 +15,11 @@ import tools.jackson.databind.json.JsonMapper;
 class ReplyParserTest {
     private static final long SEED = 20_261_126;
     private static final JsonMapper JSON = JsonMapper.builder().build();
-    private static final List<String> ARGUMENTS =
-            List.of("{}", "{\"x\": 1}", "{\"x\": \"a\\\"]}</tool_call>\", \"y\": [true, null, -2.5]}", "{\"z\": {\"é\": [{}]}}");
+    private static final List<String> ARGUMENTS = List.of(
+            "{}",
+            "{\"x\": 1}",
+            "{\"x\": \"a\\\"]}</tool_call>\", \"y\": [true, null, -2.5]}",
+            "{\"z\": {\"é\": [{}]}}");
     /** The same as {@link #ARGUMENTS}. */
     private static final List<String> PYTHON =
             List.of("", "x=1", "x='a\"]}</tool_call>', y=[True, None, -2.5]", "z={'é': [{}]}");
@@ -176,7 +179,9 @@ class ReplyParserTest {
                 long complete = ends.stream().filter(one -> one <= length).count();
                 String part = text.substring(0, end);
                 List<Call> some = whole(format, part).calls();
-                assertThat(streamed(format, part.chars().mapToObj(Character::toString).toList()))
+                assertThat(streamed(
+                                format,
+                                part.chars().mapToObj(Character::toString).toList()))
                         .isEqualTo(whole(format, part));
                 assertThat(some).as("%d of %s", end, text).hasSizeBetween((int) complete, (int) complete + 1);
                 assertThat(some.subList(0, (int) complete)).isEqualTo(made.subList(0, (int) complete));
