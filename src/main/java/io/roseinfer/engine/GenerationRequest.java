@@ -226,8 +226,8 @@ public record GenerationRequest(
     }
 
     /**
-     * Returns a copy that does not generate these texts, instead of the present ones; {@link Engine#submit} needs a
-     * tokenizer for them.
+     * Returns a copy that does not generate the tokens of these texts, instead of the present ones; see {@link
+     * TokenConstraints}. {@link Engine#submit} needs a tokenizer for them.
      *
      * @throws BadInput if one is blank, or there are more than {@value TokenConstraints#MAX_BAD_WORDS}
      */

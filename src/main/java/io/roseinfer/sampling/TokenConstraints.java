@@ -18,8 +18,8 @@ import java.util.TreeMap;
  *     searched; at most the maximum of new tokens
  * @param allowedTokens the only token ids that are sampled; empty allows all
  * @param logitBias value added to the logit of each of these token ids, -100 to 100; at most {@value #MAX_BIASES} ids
- * @param badWords texts that are not generated: the last token of a text is not sampled after its others; with and without a space before
- *     the text; at most {@value #MAX_BAD_WORDS}
+ * @param badWords texts whose tokens are not generated: the last token of a text is not sampled after its others; with and without a space
+ *     before the text. Other tokens may spell the same text, as under a grammar. At most {@value #MAX_BAD_WORDS}
  * @param grammar the grammar of the completion's text; empty allows any text
  */
 public record TokenConstraints(

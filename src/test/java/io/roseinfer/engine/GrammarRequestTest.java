@@ -103,6 +103,20 @@ class GrammarRequestTest {
         }
     }
 
+    /** Only tokens are forbidden, as in vLLM. */
+    @Test
+    void other_tokens_than_those_of_a_bad_word_may_spell_it() {
+        int[] word = tokenizer.encode("then");
+        try (Engine engine = engine(1)) {
+            for (int prompt = 0; prompt < 20; prompt++) {
+                Completion completion = engine.generate(
+                        request(prompt, Grammar.choice(List.of("then"))).withBadWords("then"));
+                assertThat(text(completion)).isEqualTo("then");
+                assertThat(completion.ids()).isNotEqualTo(word);
+            }
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void completion_is_the_same_in_any_batch_and_after_preemptions(int inFlight) {
