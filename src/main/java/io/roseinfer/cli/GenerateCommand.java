@@ -21,6 +21,7 @@ import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.time.InstantSource;
@@ -147,6 +148,13 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                     TokenStream stream = engine.submit(request)) {
                 boolean asText = loaded.tokenizer().isPresent();
                 Interrupt.endsStream(stream, () -> print(stream, asText, terminal));
+                if (request.constraints().grammar().isPresent()
+                        && stream.finishReason()
+                                .filter(FinishReason.LENGTH::equals)
+                                .isPresent()) {
+                    terminal.note("the text is incomplete: the maximum of " + request.maxNewTokens()
+                            + " tokens cut it before its grammar's end; raise --max-new-tokens");
+                }
             }
         }
         return 0;

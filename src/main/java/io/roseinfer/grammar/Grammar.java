@@ -38,10 +38,11 @@ public record Grammar(String start, Map<String, Expression> rules) {
     /**
      * Returns the grammar of the texts that match a regular expression (ECMA-262) from start to end.
      *
-     * @throws BadInput if the expression is malformed, too large or has a backreference, lookbehind or word boundary
+     * @throws BadInput if the expression is malformed, too large or has a backreference, lookbehind or word boundary,
+     *     or matches no text
      */
     public static Grammar regex(String pattern) {
-        return GrammarWork.reading(() -> of(Expression.terminal(RegexParser.match(pattern))));
+        return GrammarWork.reading(() -> withText(of(Expression.terminal(RegexParser.match(pattern)))));
     }
 
     /**
@@ -94,19 +95,21 @@ public record Grammar(String start, Map<String, Expression> rules) {
     /**
      * Returns the grammar of a text in llama.cpp's GBNF; its start rule is {@code root}.
      *
-     * @throws BadInput if the text is malformed, too large or not supported, or a rule is not defined
+     * @throws BadInput if the text is malformed, too large or not supported, a rule is not defined, or the grammar has no
+     *     text
      */
     public static Grammar gbnf(String text) {
-        return GrammarWork.reading(() -> GbnfParser.parse(text));
+        return GrammarWork.reading(() -> withText(GbnfParser.parse(text)));
     }
 
     /**
      * Returns the grammar of a text in llguidance's subset of Lark; its start rule is {@code start}.
      *
-     * @throws BadInput if the text is malformed, too large or not supported, or a rule is not defined
+     * @throws BadInput if the text is malformed, too large or not supported, a rule is not defined, or the grammar has no
+     *     text
      */
     public static Grammar lark(String text) {
-        return GrammarWork.reading(() -> LarkParser.parse(text));
+        return GrammarWork.reading(() -> withText(LarkParser.parse(text)));
     }
 
     /**
@@ -138,6 +141,14 @@ public record Grammar(String start, Map<String, Expression> rules) {
         boolean isGbnf =
                 text.lines().anyMatch(line -> line.replaceFirst("(#|//).*", "").contains("::="));
         return isGbnf ? gbnf(text) : lark(text);
+    }
+
+    private static Grammar withText(Grammar grammar) {
+        if (GrammarCleaner.cleaned(grammar.start, grammar.rules) == null) {
+            throw new BadInput("the grammar allows no text: a rule refers to itself without an end, or an expression"
+                    + " matches nothing");
+        }
+        return grammar;
     }
 
     private static void requireDefined(Expression expression, Map<String, Expression> rules) {

@@ -70,6 +70,7 @@ class BatchResponseTest {
                 "/v1/completions | {\"prompt\": [5, 6], \"seed\": 3, \"echo\": true, \"return_token_ids\": true}",
                 "/v1/completions | {\"prompt\": [[5, 6], [7]], \"echo\": true, \"logprobs\": 2, \"max_tokens\": 0}",
                 "/v1/chat/completions | {\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 4, \"seed\": 9, \"prompt_logprobs\": 1}",
+                "/v1/chat/completions | {\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 0, \"seed\": 9, \"prompt_logprobs\": 1}",
                 "/v1/chat/completions | {\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 4, \"seed\": 9, \"logprobs\": true}"
             })
     void response_equals_the_servers_except_for_id_and_times(String url, String body) throws IOException {

@@ -75,8 +75,10 @@ public final class ChatReader extends CompletionReader {
     @Override
     int maxTokens(Fields fields, int promptTokens) {
         int room = Math.max(1, longest - promptTokens);
-        int older = fields.integer("max_tokens", defaultTokens(room), 1, Integer.MAX_VALUE);
-        return fields.integer("max_completion_tokens", older, 1, Integer.MAX_VALUE);
+        int older = fields.integer("max_tokens", defaultTokens(room), 0, Integer.MAX_VALUE);
+        int max = fields.integer("max_completion_tokens", older, 0, Integer.MAX_VALUE);
+        String field = fields.find("max_completion_tokens").isPresent() ? "max_completion_tokens" : "max_tokens";
+        return requireOutput(fields, field, max, PROMPT_LOGPROBS);
     }
 
     @Override

@@ -104,7 +104,7 @@ public sealed class CompletionReader permits ChatReader {
 
     private static final String TIMEOUT_HEADER = "x-request-timeout";
     private static final String MAX_TOKENS = "max_tokens";
-    private static final String PROMPT_LOGPROBS = "prompt_logprobs";
+    static final String PROMPT_LOGPROBS = "prompt_logprobs";
 
     private final ServedModel model;
     private final ModelSpec spec;
@@ -298,11 +298,13 @@ public sealed class CompletionReader permits ChatReader {
     /** Returns the maximum of tokens to generate after a prompt of the given length; 0 if only the prompt is asked for. */
     int maxTokens(Fields fields, int promptTokens) {
         int max = fields.integer(MAX_TOKENS, defaultTokens(DEFAULT_TOKENS), 0, Integer.MAX_VALUE);
-        boolean showsPrompt =
-                fields.flag("echo") || fields.find(PROMPT_LOGPROBS).isPresent();
-        if (max == 0 && !showsPrompt) {
-            throw ApiError.badField(
-                    MAX_TOKENS, "max_tokens is 0; it must be at least 1, or 0 with echo or prompt_logprobs");
+        return fields.flag("echo") ? max : requireOutput(fields, MAX_TOKENS, max, "echo or " + PROMPT_LOGPROBS);
+    }
+
+    /** Returns a maximum, which may be 0 only if the prompt's log-probabilities are asked for. */
+    static int requireOutput(Fields fields, String field, int max, String others) {
+        if (max == 0 && fields.find(PROMPT_LOGPROBS).isEmpty()) {
+            throw ApiError.badField(field, field + " is 0; it must be at least 1, or 0 with " + others);
         }
         return max;
     }
