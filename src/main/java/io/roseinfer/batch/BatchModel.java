@@ -92,7 +92,10 @@ public final class BatchModel {
                 .json(line.key().toString(), createdSeconds, call.output())
                 .response(call, done);
         ObjectNode root = root(line);
-        putResponse(root, line, OK, body);
+        ObjectNode response = putResponse(root, line, OK, body);
+        if (!call.ignored().isEmpty()) {
+            call.ignored().forEach(response.putArray("ignored")::add);
+        }
         root.putNull("error");
         return bytes(root);
     }
@@ -106,7 +109,7 @@ public final class BatchModel {
     public static byte[] refusal(BatchLine line, ApiError error) {
         ObjectNode root = root(line);
         if (line instanceof BatchLine.Request) {
-            putResponse(root, line, error.status(), error.object());
+            ObjectNode unused = putResponse(root, line, error.status(), error.object());
         } else {
             root.putNull("response");
         }
@@ -121,11 +124,12 @@ public final class BatchModel {
                 .put("custom_id", line.customId().orElse(null));
     }
 
-    private static void putResponse(ObjectNode root, BatchLine line, int status, ObjectNode body) {
-        root.putObject("response")
+    private static ObjectNode putResponse(ObjectNode root, BatchLine line, int status, ObjectNode body) {
+        ObjectNode response = root.putObject("response")
                 .put("status_code", status)
-                .put("request_id", line.key().toString())
-                .set("body", body);
+                .put("request_id", line.key().toString());
+        response.set("body", body);
+        return response;
     }
 
     private static byte[] bytes(ObjectNode root) {

@@ -128,7 +128,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
 
     @Override
     public int run(CommandSpec spec, Terminal terminal) {
-        GenerationRequest asked = request();
+        GenerationRequest asked = request(terminal);
         EngineOptions options = EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder()
                         .maxBatchSize(1)
@@ -167,7 +167,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    private GenerationRequest request() {
+    private GenerationRequest request(Terminal terminal) {
         if (logprobs.isPresent() && !json) {
             throw new BadInput("--logprobs requires --json; add it");
         }
@@ -176,7 +176,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                 .withSeed(sampling.seed())
                 .withStop(stop.toArray(String[]::new))
                 .withIgnoreEndOfText(noStopOnEos);
-        return grammar.grammar().map(request::withGrammar).orElse(request);
+        return grammar.grammar(terminal).map(request::withGrammar).orElse(request);
     }
 
     private GenerationRequest inConversation(GenerationRequest asked, LoadedModel loaded) {

@@ -66,6 +66,15 @@ sealed interface Condition {
             return new All(new ArrayList<>(distinct));
         }
 
+        /** Returns the places of the schemas, for messages. */
+        String place() {
+            List<String> places = conditions.stream()
+                    .filter(Schema.class::isInstance)
+                    .map(one -> ((Schema) one).source().toString())
+                    .toList();
+            return places.isEmpty() ? "the root" : String.join(" and ", places);
+        }
+
         boolean isTrue() {
             return conditions.isEmpty();
         }

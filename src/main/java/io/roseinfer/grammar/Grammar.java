@@ -87,6 +87,17 @@ public record Grammar(String start, Map<String, Expression> rules) {
         return GrammarWork.reading(() -> SchemaGrammar.of(root, space));
     }
 
+    /**
+     * Returns where a schema has keywords that JSON Schema does not have, such as misspelled ones. They have no effect.
+     *
+     * @param schema a JSON Schema as JSON text
+     * @return JSON pointers, such as {@code /properties/name/nullable}
+     * @throws BadInput if the schema is not JSON
+     */
+    public static List<String> unknownKeywords(String schema) {
+        return List.copyOf(new SchemaDocument(JsonSchema.parse(schema)).unknownKeywords());
+    }
+
     /** Returns the grammar of all JSON objects. */
     public static Grammar jsonObject() {
         return jsonSchema("{\"type\":\"object\"}");

@@ -1,5 +1,6 @@
 package io.roseinfer.grammar;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 
@@ -43,8 +44,8 @@ final class GrammarSize {
     /** Maximum alternatives of one value's arrays or objects. */
     static final int ALTERNATIVES = 1_000;
 
-    /** Maximum nesting of schemas that apply to the same value. */
-    static final int SCHEMA_DEPTH = 200;
+    /** Maximum nesting of schemas that apply to the same value; JSON cannot be nested deeper. */
+    static final int SCHEMA_DEPTH = Limits.JSON_DEPTH;
 
     /** Maximum rules that count elements or properties of one value. */
     static final int COUNTERS = 20_000;

@@ -5,8 +5,10 @@ import io.roseinfer.base.RoseException.BadInput;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +60,17 @@ final class SchemaDocument {
     private static final Set<String> SCHEMA_MAPS =
             Set.of("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties");
 
+    /** Every keyword of draft 4 to 2020-12, also those that are rejected. */
+    private static final Set<String> KEYWORDS = Set.of(("$schema $id id $ref $anchor $dynamicRef $dynamicAnchor $recursiveRef"
+                    + " $recursiveAnchor $vocabulary $comment $defs definitions $data type enum const allOf anyOf oneOf not if"
+                    + " then else dependentSchemas dependentRequired dependencies prefixItems items additionalItems contains"
+                    + " minContains maxContains properties patternProperties additionalProperties propertyNames"
+                    + " unevaluatedItems unevaluatedProperties multipleOf divisibleBy maximum exclusiveMaximum minimum"
+                    + " exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems maxProperties"
+                    + " minProperties required format contentEncoding contentMediaType contentSchema title description"
+                    + " default deprecated readOnly writeOnly examples disallow extends")
+            .split(" "));
+
     private final JsonNode root;
     private final Dialect dialect;
     private final IdentityHashMap<JsonNode, SchemaSource> sources = new IdentityHashMap<>();
@@ -65,12 +78,18 @@ final class SchemaDocument {
     private final Map<String, JsonNode> anchors = new HashMap<>();
     private final Map<String, Integer> dynamicAnchors = new HashMap<>();
     private final IdentityHashMap<JsonNode, String> bases = new IdentityHashMap<>();
+    private final List<String> unknown = new ArrayList<>();
 
     SchemaDocument(JsonNode root) {
         this.root = root;
         this.dialect = Dialect.of(root);
         resources.put("", root);
-        index(root, "", 0);
+        index(root, "", "");
+    }
+
+    /** Returns the JSON pointers of keywords that JSON Schema does not have; they have no effect. */
+    List<String> unknownKeywords() {
+        return unknown;
     }
 
     Dialect dialect() {
@@ -97,12 +116,7 @@ final class SchemaDocument {
         return sources.computeIfAbsent(schema, key -> new SchemaSource(key, bases.getOrDefault(key, base), pointer));
     }
 
-    private void index(JsonNode schema, String outer, int depth) {
-        GrammarSize.require(
-                depth <= GrammarSize.SCHEMA_DEPTH,
-                "the nesting of a schema",
-                depth,
-                "at most " + GrammarSize.SCHEMA_DEPTH);
+    private void index(JsonNode schema, String outer, String pointer) {
         if (!schema.isObject()) {
             return;
         }
@@ -133,13 +147,19 @@ final class SchemaDocument {
         bases.put(schema, base);
         for (Map.Entry<String, JsonNode> entry : schema.properties()) {
             String keyword = entry.getKey();
+            String at = pointer + "/" + keyword;
             JsonNode value = entry.getValue();
-            if (SCHEMA_KEYWORDS.contains(keyword) && value.isObject()) {
-                index(value, base, depth + 1);
-            } else if ((SCHEMA_LISTS.contains(keyword) && value.isArray())
-                    || (SCHEMA_MAPS.contains(keyword) && value.isObject())) {
-                for (JsonNode element : value) {
-                    index(element, base, depth + 1);
+            if (!KEYWORDS.contains(keyword)) {
+                unknown.add(at);
+            } else if (SCHEMA_KEYWORDS.contains(keyword) && value.isObject()) {
+                index(value, base, at);
+            } else if (SCHEMA_LISTS.contains(keyword) && value.isArray()) {
+                for (int i = 0; i < value.size(); i++) {
+                    index(value.get(i), base, at + "/" + i);
+                }
+            } else if (SCHEMA_MAPS.contains(keyword) && value.isObject()) {
+                for (Map.Entry<String, JsonNode> element : value.properties()) {
+                    index(element.getValue(), base, at + "/" + element.getKey());
                 }
             }
         }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether sets of values are empty. It errs on one side: an empty set may be reported as not empty, for example
@@ -49,6 +50,28 @@ final class SchemaEmptiness {
         } finally {
             open = outer;
         }
+    }
+
+    /** Returns a property or element that a value must have and that can have no value, if there is one. */
+    @Nullable
+    All emptyPart(All all) {
+        ValueShape shape = reader.shape(all);
+        for (ObjectShape object : shape.objects()) {
+            for (String name : object.required()) {
+                if (decide(() -> isEmpty(object.at(name))) && !object.at(name).isFalse()) {
+                    return object.at(name);
+                }
+            }
+        }
+        for (ArrayShape array : shape.arrays()) {
+            for (int i = 0; i < Math.min(array.min(), array.prefix().size() + 1); i++) {
+                All element = array.at(i);
+                if (decide(() -> isEmpty(element)) && !element.isFalse()) {
+                    return element;
+                }
+            }
+        }
+        return null;
     }
 
     private boolean haveNothingCommon(ValueShape left, ValueShape right) {

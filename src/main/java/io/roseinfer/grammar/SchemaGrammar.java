@@ -34,6 +34,8 @@ final class SchemaGrammar {
     private final Regex space;
     private final Expression comma;
     private int expressions;
+    /** Where the schema is that is being written, for messages. */
+    private String place = "the root";
 
     private SchemaGrammar(SchemaReader reader, Regex space) {
         this.reader = reader;
@@ -48,11 +50,14 @@ final class SchemaGrammar {
      */
     static Grammar of(JsonNode schema, Regex space) {
         SchemaDocument document = new SchemaDocument(schema);
-        SchemaGrammar grammar = new SchemaGrammar(new SchemaReader(document), space);
-        Map<String, Expression> rules = grammar.write(All.of(new Condition.Schema(document.root())));
+        SchemaReader reader = new SchemaReader(document);
+        SchemaGrammar grammar = new SchemaGrammar(reader, space);
+        All root = All.of(new Condition.Schema(document.root()));
+        Map<String, Expression> rules = grammar.write(root);
         Grammar cleaned = GrammarCleaner.cleaned("root", rules);
         if (cleaned == null) {
-            throw new BadInput("the schema is valid for no value");
+            throw new BadInput("the schema is valid for no value: its keywords contradict each other at "
+                    + reader.contradiction(root));
         }
         return cleaned;
     }
@@ -63,6 +68,7 @@ final class SchemaGrammar {
             rules.put("root", value(root));
             while (!unwritten.isEmpty()) {
                 Unwritten next = unwritten.remove();
+                place = next.all.place();
                 rules.put(next.name, body(next.name, reader.shape(next.all)));
             }
         } catch (SchemaReader.CircularException e) {
@@ -309,7 +315,7 @@ final class SchemaGrammar {
         for (int i = 0; i <= shape.prefix().size(); i++) {
             List<String> spellings = i == shape.prefix().size() && shape.max() <= i ? List.of() : finite(shape.at(i));
             if (spellings == null || !shape.contains().isEmpty()) {
-                throw new BadInput("uniqueItems is supported only for elements of an enumeration of at most "
+                throw new BadInput("uniqueItems at " + place + " is supported only for elements of an enumeration of at most "
                         + GrammarSize.UNIQUE_VALUES + " scalars, without contains");
             }
             values.addAll(spellings);
@@ -317,7 +323,7 @@ final class SchemaGrammar {
         }
         GrammarSize.require(
                 values.size() <= GrammarSize.UNIQUE_VALUES,
-                "the number of different elements of an array with uniqueItems",
+                "the number of different elements of the array with uniqueItems at " + place,
                 values.size(),
                 "at most " + GrammarSize.UNIQUE_VALUES);
         List<String> listed = List.copyOf(values);
@@ -653,7 +659,7 @@ final class SchemaGrammar {
         return bodies.isEmpty() ? null : Expression.choice(bodies);
     }
 
-    private static @Nullable Expression tail(ObjectShape shape, Rest rest, int count) {
+    private @Nullable Expression tail(ObjectShape shape, Rest rest, int count) {
         int missing = Math.max(0, shape.min() - count);
         if (shape.others().isEmpty()) {
             return missing > 0 || rest.needed != null ? null : Expression.EMPTY;
@@ -662,13 +668,13 @@ final class SchemaGrammar {
         return rest.after(requireDistinct(shape, missing), left);
     }
 
-    private static int requireDistinct(ObjectShape shape, int missing) {
+    private int requireDistinct(ObjectShape shape, int missing) {
         if (missing > 1) {
-            throw new BadInput("minProperties " + shape.min()
+            throw new BadInput("minProperties " + shape.min() + " at " + place
                     + " is not supported for undeclared properties: their names may repeat, so only one counts");
         }
         if (!shape.some().isEmpty() && (missing > 0 || shape.max() != ObjectShape.UNBOUNDED)) {
-            throw new BadInput("minProperties and maxProperties are not supported together with a property that must"
+            throw new BadInput("minProperties and maxProperties at " + place + " are not supported together with a property that must"
                     + " exist by not, if or oneOf");
         }
         return missing;

@@ -108,7 +108,7 @@ final class SchemaReader {
             ValueShape shape =
                     switch (condition) {
                         case Condition.Constant(JsonNode value) -> constant(value);
-                        case Condition.Not(All operand) -> shape(operand).not();
+                        case Condition.Not(All operand) -> complement(operand);
                         case Condition.Schema(SchemaSource source) -> schema(source);
                     };
             single.put(condition, shape);
@@ -117,6 +117,33 @@ final class SchemaReader {
             depth--;
             open.remove(condition);
         }
+    }
+
+    private ValueShape complement(All operand) {
+        ValueShape shape = shape(operand);
+        try {
+            return shape.not();
+        } catch (BadInput e) {
+            throw located(operand.place(), e);
+        }
+    }
+
+    private static BadInput located(String place, BadInput e) {
+        return new BadInput("the schema at " + place + ": " + e.getMessage(), e);
+    }
+
+    /** Returns where a value that must exist has no value, for a schema that is valid for no value. */
+    String contradiction(All all) {
+        Set<All> seen = new HashSet<>();
+        All at = all;
+        try {
+            for (All next = at; next != null && seen.add(next); next = emptiness.emptyPart(at)) {
+                at = next;
+            }
+        } catch (CircularException | BadInput undecided) {
+            return at.place();
+        }
+        return at.place();
     }
 
     // --- constants --------------------------------------------------------------------------------------------------
@@ -440,7 +467,7 @@ final class SchemaReader {
         JsonNode pattern = schema.get("pattern");
         if (pattern != null) {
             require(pattern.isString(), source, "pattern", pattern, "a string");
-            texts = texts.and(new Texts.Pattern(RegexParser.search(pattern.stringValue())));
+            texts = texts.and(pattern(source, pattern.stringValue()));
         }
         JsonNode format = schema.get("format");
         if (format != null) {
@@ -602,7 +629,7 @@ final class SchemaReader {
         List<Names> result = new ArrayList<>();
         patterns.properties()
                 .forEach(pattern -> result.add(new Names(
-                        new Texts.Pattern(RegexParser.search(pattern.getKey())),
+                        pattern(source, pattern.getKey()),
                         child(source, "patternProperties/" + pattern.getKey(), pattern.getValue()))));
         return result;
     }
@@ -633,6 +660,14 @@ final class SchemaReader {
         List<Names> classes = new ArrayList<>();
         parts.forEach(part -> classes.add(new Names(part.names, part.value == null ? additional : part.value)));
         return classes;
+    }
+
+    private static Texts.Pattern pattern(SchemaSource source, String pattern) {
+        try {
+            return new Texts.Pattern(RegexParser.search(pattern));
+        } catch (BadInput e) {
+            throw located(source.toString(), e);
+        }
     }
 
     // --- values of keywords -----------------------------------------------------------------------------------------

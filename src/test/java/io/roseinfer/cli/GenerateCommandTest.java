@@ -102,6 +102,21 @@ class GenerateCommandTest {
     }
 
     @Test
+    void text_cut_before_the_end_of_its_grammar_and_keywords_without_effect_are_noted(@TempDir Path folder)
+            throws IOException {
+        Path schema = Files.writeString(folder.resolve("schema.json"), "{\"const\": 1, \"nullable\": true}");
+        assertThat(generate("--prompt", "Once", "--json-schema=" + schema).err())
+                .contains("/nullable has no effect")
+                .doesNotContain("incomplete");
+        for (String tokens : List.of("--max-new-tokens=2", "--max-new-tokens=2 --json")) {
+            String[] flags = ("--prompt=Once --regex=[a-z]{40} " + tokens).split(" ");
+            assertThat(generate(flags).err())
+                    .contains("the maximum of 2 tokens cut it")
+                    .contains("raise --max-new-tokens");
+        }
+    }
+
+    @Test
     void wrong_grammars_are_named(@TempDir Path folder) throws IOException {
         Path schema = Files.writeString(folder.resolve("schema.json"), "{\"type\": \"word\"}");
         assertThat(generate("--prompt", "Once", "--json-schema=" + schema).err())

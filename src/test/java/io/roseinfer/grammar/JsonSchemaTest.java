@@ -3,10 +3,12 @@ package io.roseinfer.grammar;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonSchemaTest {
     private static void assertTexts(String schema, String in, String out) {
@@ -272,9 +274,16 @@ class JsonSchemaTest {
                 "{\"contains\":true,\"unevaluatedItems\":false}; unevaluatedItems next to contains",
                 "{\"allOf\":[true],\"unevaluatedProperties\":false}; unevaluatedProperties next to allOf",
                 "{\"properties\":{\"a\":{\"format\":\"color\"}}}; format \"color\" at /properties/a is not supported",
-                "{\"type\":\"array\",\"uniqueItems\":true}; uniqueItems is supported only for elements of an"
+                "{\"type\":\"array\",\"uniqueItems\":true}; uniqueItems at the root is supported only for elements of an"
                         + " enumeration",
-                "{\"type\":\"object\",\"minProperties\":2}; minProperties 2 is not supported for undeclared properties",
+                "{\"properties\":{\"a\":{\"type\":\"array\",\"uniqueItems\":true}}}; uniqueItems at /properties/a is",
+                "{\"not\":{\"type\":\"array\",\"items\":{\"enum\":[1,2]},\"uniqueItems\":true}}; the schema at /not: uniqueItems",
+                "{\"properties\":{\"a\":{\"pattern\":\"(\"}}}; the schema at /properties/a: pattern \"(\" is malformed",
+                "{\"patternProperties\":{\"a\\\\b\":{}}}; the schema at the root: pattern \"a\\\\b\"",
+                "{\"required\":[\"a\"],\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"minItems\":1,"
+                        + "\"items\":{\"minimum\":2,\"maximum\":1,\"type\":\"number\"}}}}; contradict each other at /properties/a/items",
+                "{\"type\":\"object\",\"required\":[\"a\"],\"properties\":{\"a\":{\"$ref\":\"#\"}}}; contradict each other at",
+                "{\"type\":\"object\",\"minProperties\":2}; minProperties 2 at the root is not supported for undeclared properties",
                 "{\"$ref\":\"http://e/other\"}; $ref \"http://e/other\" at the root names another document",
                 "{\"$ref\":\"#/$defs/a\"}; $ref \"#/$defs/a\" at the root names a schema that does not exist",
                 "{\"$ref\":\"#\"}; refers to itself",
@@ -299,6 +308,42 @@ class JsonSchemaTest {
         assertThatThrownBy(() -> Grammar.jsonSchema(schema))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining(message.strip());
+    }
+
+    @Test
+    void unknown_keywords_are_found_where_they_stand() {
+        assertThat(Grammar.unknownKeywords("""
+                {"propertes": {}, "x-own": 1, "required": ["own"], "properties": {"nullable": {"type": "string", "nullable": true}},
+                 "items": [{"a": 1}], "enum": [{"b": 1}], "anyOf": [true, {"c": 1}], "$defs": {"d": {"e": {}}},
+                 "default": {"f": 1}, "const": {"g": 1}}"""))
+                .containsExactlyInAnyOrder(
+                        "/propertes", "/x-own", "/properties/nullable/nullable", "/items/0/a", "/anyOf/1/c", "/$defs/d/e");
+    }
+
+    @Test
+    void schemas_may_be_nested_as_deep_as_json() {
+        int levels = Limits.JSON_DEPTH - 1;
+        String deep = "{\"items\":".repeat(levels) + "{\"items\":true}" + "}".repeat(levels);
+        assertThat(Grammar.jsonSchema(deep)).isNotNull();
+        assertThatThrownBy(() -> Grammar.jsonSchema("{\"items\":" + deep + "}"))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining(String.valueOf(Limits.JSON_DEPTH));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"[^\\s\\S]", "a(?!a)(?=a)"})
+    void regular_expression_without_a_text_is_rejected(String regex) {
+        assertThatThrownBy(() -> Grammar.regex(regex))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("the grammar allows no text");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"root ::= \"a\" root", "start: \"a\" start"})
+    void grammar_without_a_text_is_rejected(String text) {
+        assertThatThrownBy(() -> Grammar.ebnf(text))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("the grammar allows no text");
     }
 
     @Test

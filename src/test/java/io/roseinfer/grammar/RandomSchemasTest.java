@@ -47,7 +47,7 @@ class RandomSchemasTest {
         try {
             return Grammar.jsonSchema(schema.toString(), 0);
         } catch (BadInput e) {
-            if (e.getMessage().equals("the schema is valid for no value")) {
+            if (e.getMessage().startsWith("the schema is valid for no value")) {
                 return null;
             }
             throw e;

@@ -86,6 +86,15 @@ class BatchResponseTest {
         assertThat(response.get("body")).isEqualTo(whole);
     }
 
+    @Test
+    void response_names_what_has_no_effect() {
+        JsonNode response = response(line(
+                        "/v1/completions",
+                        "{\"prompt\": \"a\", \"max_token\": 1, \"guided_json\": {\"const\": 1, \"nullable\": true}}"))
+                .get("response");
+        assertThat(response.get("ignored").toString()).isEqualTo("[\"max_token\",\"guided_json/nullable\"]");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -420,7 +420,7 @@ class ChatTest {
                 "{\"messages\":HELLO,\"logprobs\":2} § logprobs § true or false",
                 "{\"messages\":HELLO,\"logprobs\":true,\"top_logprobs\":21} § top_logprobs § 20",
                 "{\"messages\":HELLO,\"tool_choice\":\"auto\"} § tool_choice § tools",
-                "{\"messages\":HELLO,\"tools\":[5],\"tool_choice\":\"none\"} § tools § tools[0].type",
+                "{\"messages\":HELLO,\"tools\":[5],\"tool_choice\":\"none\"} § tools[0].type § tools[0].type",
                 "{\"messages\":HELLO,\"max_completion_tokens\":0} § max_completion_tokens § 1",
                 "{\"messages\":HELLO,\"continue_final_message\":true,\"add_generation_prompt\":true} § continue_final_message § add_generation_prompt",
                 "{\"messages\":HELLO,\"echo\":true} § echo § not supported",

@@ -92,6 +92,8 @@ class StructuredOutputsTest {
                 "structured_outputs § {'structural_tag':'{}'} § structured_outputs.structural_tag",
                 "guided_json § {'type':'array','uniqueItems':true} § uniqueItems",
                 "guided_regex § 'a(?<=b)' § lookbehind",
+                "guided_choice § ['a',5] § guided_choice[1] is 5",
+                "structured_outputs § {'choice':[true]} § structured_outputs.choice[0] is true",
                 "grammar § 'start: \\\"a\\\"' § GBNF",
                 "guided_json § {'type':'object'},'guided_regex':'a' § remove one",
                 "guided_regex § '[^a]' , 'response_format':{'type':'json_object'} § both restrict"
@@ -120,6 +122,41 @@ class StructuredOutputsTest {
             assertThat(answer.body()).contains("500000 steps (the limit)");
         }
         assertThat(server.get("/health").status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '§',
+            value = {
+                "response_format § {'type':'json_schema','json_schema':{'schema':{'const':1,'nullable':true}}} § response_format.json_schema.schema/nullable",
+                "structured_outputs § {'json':{'const':1,'propertes':{}}} § structured_outputs.json/propertes",
+                "guided_json § {'const':1,'allOf':[{'a':1}]} § guided_json/allOf/0/a",
+                "guided_json § {'const':1},'x':2 § x"
+            })
+    void keywords_without_effect_are_named(String field, String value, String ignored) throws IOException {
+        Answer answer = ask(field, value.replace('\'', '"'));
+        assertThat(choice(answer).get("text").stringValue()).isEqualTo("1");
+        assertThat(answer.header("x-roseinfer-ignored")).contains(ignored);
+    }
+
+    @Test
+    void grammar_without_a_text_is_the_clients_error() throws IOException {
+        List<String> before = failures();
+        for (String fields : List.of("\"guided_regex\":\"[^\\\\s\\\\S]\"", "\"grammar\":\"root ::= root\"")) {
+            Answer answer = server.complete("{\"prompt\":\"Hi\"," + fields + "}");
+            assertThat(answer.status()).as(answer.body()).isEqualTo(400);
+            JsonNode error = TestServer.json(answer).get("error");
+            assertThat(error.get("param").stringValue()).isEqualTo(fields.split("\"")[1]);
+        }
+        assertThat(failures()).isEqualTo(before);
+    }
+
+    private static List<String> failures() throws IOException {
+        return server.get("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.contains("finished_reason=\"error\""))
+                .toList();
     }
 
     /** Only the compiler knows the model's tokens. */

@@ -454,6 +454,11 @@ class ToolCallsTest {
             function.put("strict", true);
             Answer answer = server.post(PATH, body.toString());
             assertThat(answer.status()).isEqualTo(400);
+            assertThat(TestServer.json(answer).get("error").get("param").stringValue())
+                    .isEqualTo("tools[0].function.parameters");
+            function.set("parameters", TestServer.json("{\"type\":\"object\",\"propertes\":{}}"));
+            assertThat(server.post(PATH, body.toString()).header("x-roseinfer-ignored"))
+                    .contains("tools[0].function.parameters/propertes");
             assertThat(TestServer.json(answer).get("error").get("message").stringValue())
                     .contains("uniqueItems");
         }
@@ -476,10 +481,12 @@ class ToolCallsTest {
             delimiter = '§',
             value = {
                 "tools § {} § must be a list",
-                "tools § [{\"type\":\"web_search\"}] § tools[0].type must be function",
-                "tools § [{\"type\":\"function\",\"function\":{}}] § tools[0].function.name",
-                "tools § [{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":5}}] § tools[0].function.parameters",
-                "tools § [{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{\"type\":\"array\"}}}] § parameters.type",
+                "tools[0].type § [{\"type\":\"web_search\"}] § tools[0].type must be function",
+                "tools[0].function.name § [{\"type\":\"function\",\"function\":{}}] § tools[0].function.name",
+                "tools[0].function.parameters § [{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":5}}] § tools[0].function.parameters",
+                "tools[0].function.name § [{\"type\":\"function\",\"function\":{\"name\":\"get weather\"}}] § \"get weather\"",
+                "tools[1].function.name § [{\"type\":\"function\",\"function\":{\"name\":\"f\"}},{\"type\":\"function\",\"function\":{\"name\":\"f\"}}] § an earlier tool",
+                "tools[0].function.parameters.type § [{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{\"type\":\"array\"}}}] § parameters.type",
                 "tool_choice § \"some\" § auto, required",
                 "tool_choice § {\"type\":\"allowed_tools\"} § type function",
                 "tool_choice § {\"type\":\"function\",\"function\":{\"name\":\"g\"}} § \"g\"",
@@ -489,7 +496,7 @@ class ToolCallsTest {
     void wrong_field_is_named(String field, String value, String named) throws IOException {
         try (TestServer server = start("Hi")) {
             ObjectNode body = body();
-            body.set(field, TestServer.json(value));
+            body.set(field.replaceFirst("\\[.*", ""), TestServer.json(value));
             Answer answer = server.post(PATH, body.toString());
             assertThat(answer.status()).isEqualTo(400);
             JsonNode error = TestServer.json(answer).get("error");

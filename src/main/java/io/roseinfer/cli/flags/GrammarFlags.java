@@ -1,8 +1,10 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.grammar.Grammar;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,11 +46,11 @@ public final class GrammarFlags {
     private Optional<Path> grammar = Optional.empty();
 
     /**
-     * Returns the grammar; empty if none is given.
+     * Returns the grammar; empty if none is given. Keywords of a schema without effect are noted.
      *
      * @throws BadInput if two are given, or one cannot be read or is malformed
      */
-    public Optional<Grammar> grammar() {
+    public Optional<Grammar> grammar(Terminal terminal) {
         List<String> given = Stream.of(
                         schema.map(file -> SCHEMA), regex.map(pattern -> REGEX), grammar.map(file -> GRAMMAR))
                 .flatMap(Optional::stream)
@@ -56,9 +58,17 @@ public final class GrammarFlags {
         if (given.size() > 1) {
             throw new BadInput(given.get(0) + " and " + given.get(1) + " are both given; give one of them");
         }
-        return schema.map(file -> read(SCHEMA, file, Grammar::jsonSchema))
+        return schema.map(file -> read(SCHEMA, file, text -> schema(text, terminal)))
                 .or(() -> regex.map(pattern -> named(REGEX, () -> Grammar.regex(pattern))))
                 .or(() -> grammar.map(file -> read(GRAMMAR, file, Grammar::ebnf)));
+    }
+
+    private static Grammar schema(String text, Terminal terminal) {
+        Grammar grammar = Grammar.jsonSchema(text);
+        Grammar.unknownKeywords(text)
+                .forEach(place -> terminal.note(
+                        SCHEMA + ": " + Quoted.value(place) + " has no effect: JSON Schema has no such keyword"));
+        return grammar;
     }
 
     private static Grammar read(String flag, Path file, Function<String, Grammar> reader) {

@@ -156,7 +156,7 @@ public sealed class CompletionReader permits ChatReader {
         int maxTokens = maxTokens(fields, prompts.getFirst().length);
         prompts.forEach(ids -> requireFit(maxTokens, ids));
         GenerationRequest request = restricted(
-                        request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling), read)
+                        request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling), read, fields)
                 .withPromptLogprobs(reportedOfPrompt(output, sampling));
         Optional<String> unusedUser = fields.string("user");
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
@@ -164,10 +164,10 @@ public sealed class CompletionReader permits ChatReader {
     }
 
     /** Returns a request whose grammar includes tool calls and begins after the reasoning. */
-    private GenerationRequest restricted(GenerationRequest request, Prompts read) {
+    private GenerationRequest restricted(GenerationRequest request, Prompts read, Fields fields) {
         return tokenizer
                 .flatMap(words -> read.tools()
-                        .grammar(read.reply(), words, request.constraints().grammar()))
+                        .grammar(read.reply(), words, request.constraints().grammar(), fields::ignore))
                 .map(request::withGrammar)
                 .orElse(request);
     }

@@ -12,6 +12,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.databind.JsonNode;
@@ -25,6 +26,7 @@ public final class Fields {
 
     private final JsonNode object;
     private final Set<String> read = new HashSet<>();
+    private final List<String> ignored = new ArrayList<>();
 
     private Fields(JsonNode object) {
         this.object = object;
@@ -192,10 +194,14 @@ public final class Fields {
         return find(field).map(node -> of(field, node));
     }
 
-    /** Returns the fields that were not read, sanitized for a header. */
+    /** Adds the name of something within a field that has no effect. */
+    void ignore(String name) {
+        ignored.add(name);
+    }
+
+    /** Returns the fields that were not read, and what was ignored within others, sanitized for a header. */
     public List<String> unread() {
-        return object.propertyNames().stream()
-                .filter(name -> !read.contains(name))
+        return Stream.concat(object.propertyNames().stream().filter(name -> !read.contains(name)), ignored.stream())
                 .limit(MAX_NAMED)
                 .map(name -> Quoted.value(name).replaceAll("[^ -~]", "?"))
                 .toList();

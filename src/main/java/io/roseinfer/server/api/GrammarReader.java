@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
@@ -30,18 +31,39 @@ public final class GrammarReader {
          * Reads a grammar.
          *
          * @param field the field's name in messages
-         * @param compact whether JSON has no white space
          */
-        Grammar read(String field, JsonNode value, boolean compact);
+        Grammar read(String field, JsonNode value, Schemas schemas);
+    }
+
+    /**
+     * How schemas are read.
+     *
+     * @param compact whether JSON has no white space
+     * @param ignored takes the place of each keyword without effect
+     */
+    private record Schemas(boolean compact, Consumer<String> ignored) {
+        Grammar read(String field, JsonNode value) {
+            if (!value.isObject() && !value.isBoolean() && !value.isString()) {
+                throw Fields.wrong(field, value, "a JSON Schema");
+            }
+            String schema = value.isString() ? value.stringValue() : value.toString();
+            Grammar grammar = compact ? Grammar.jsonSchema(schema, 0) : Grammar.jsonSchema(schema);
+            Grammar.unknownKeywords(schema).forEach(keyword -> ignored.accept(field + keyword));
+            return grammar;
+        }
+
+        Grammar anyObject() {
+            return compact ? Grammar.jsonSchema(ANY_OBJECT, 0) : Grammar.jsonObject();
+        }
     }
 
     /** The kinds of grammars within {@code structured_outputs}. */
     private static final Map<String, Reader> KINDS = Map.of(
-            "json", (field, value, compact) -> json(schema(field, value), compact),
-            "regex", (field, value, compact) -> Grammar.regex(string(field, value)),
-            "choice", (field, value, compact) -> choice(field, value),
-            "grammar", (field, value, compact) -> Grammar.ebnf(string(field, value)),
-            "json_object", (field, value, compact) -> json(ANY_OBJECT, compact));
+            "json", (field, value, schemas) -> schemas.read(field, value),
+            "regex", (field, value, schemas) -> Grammar.regex(string(field, value)),
+            "choice", (field, value, schemas) -> choice(field, value),
+            "grammar", (field, value, schemas) -> Grammar.ebnf(string(field, value)),
+            "json_object", (field, value, schemas) -> schemas.anyObject());
 
     private static final Map<String, Reader> FIELDS = fields();
 
@@ -54,14 +76,14 @@ public final class GrammarReader {
     private static Map<String, Reader> fields() {
         Map<String, Reader> fields = new LinkedHashMap<>();
         fields.put(FORMAT, GrammarReader::format);
-        fields.put(OUTPUTS, (field, value, compact) -> outputs(field, value));
+        fields.put(OUTPUTS, (field, value, schemas) -> outputs(field, value, schemas.ignored()));
         KINDS.forEach((kind, reader) -> {
             if (!kind.equals("json_object")) {
                 fields.put("guided_" + kind, reader);
             }
         });
-        fields.put("grammar", (field, value, compact) -> Grammar.gbnf(string(field, value)));
-        fields.put("json_schema", (field, value, compact) -> json(schema(field, value), compact));
+        fields.put("grammar", (field, value, schemas) -> Grammar.gbnf(string(field, value)));
+        fields.put("json_schema", (field, value, schemas) -> schemas.read(field, value));
         return fields;
     }
 
@@ -87,7 +109,8 @@ public final class GrammarReader {
         }
         Reader reader = asked.getFirst().getValue();
         JsonNode value = given(fields, field).orElseThrow();
-        return Fields.checked(field, () -> request.withGrammar(reader.read(field, value, compact)));
+        Schemas schemas = new Schemas(compact, fields::ignore);
+        return Fields.checked(field, () -> request.withGrammar(reader.read(field, value, schemas)));
     }
 
     private static Optional<JsonNode> given(Fields fields, String field) {
@@ -104,29 +127,23 @@ public final class GrammarReader {
         };
     }
 
-    private static Grammar json(String schema, boolean compact) {
-        return compact ? Grammar.jsonSchema(schema, 0) : Grammar.jsonSchema(schema);
-    }
-
-    private static Grammar format(String field, JsonNode value, boolean compact) {
+    private static Grammar format(String field, JsonNode value, Schemas schemas) {
         Fields format = Fields.of(field, value);
         String type = format.string("type").orElse("");
         Grammar grammar =
                 switch (type) {
                     case "json_object" ->
-                        json(
-                                format.find("schema")
-                                        .map(schema -> schema(field + ".schema", schema))
-                                        .orElse(ANY_OBJECT),
-                                compact);
+                        format.find("schema")
+                                .map(schema -> schemas.read(field + ".schema", schema))
+                                .orElseGet(schemas::anyObject);
                     case "json_schema" ->
                         named(
                                 Fields.of(
-                                field + ".json_schema",
-                                format.find("json_schema")
-                                        .orElseThrow(() ->
-                                                ApiError.badField(field, field + " has no json_schema; add it"))),
-                                compact);
+                                        field + ".json_schema",
+                                        format.find("json_schema")
+                                                .orElseThrow(() -> ApiError.badField(
+                                                        field, field + " has no json_schema; add it"))),
+                                schemas);
                     default ->
                         throw ApiError.badField(
                                 field,
@@ -138,12 +155,12 @@ public final class GrammarReader {
     }
 
     /** Reads a schema with a name; it is enforced whether or not it is {@code strict}. */
-    private static Grammar named(Fields schema, boolean compact) {
+    private static Grammar named(Fields schema, Schemas schemas) {
         String field = FORMAT + ".json_schema";
         Stream.of("name", "description").forEach(schema::string);
         boolean unusedStrict = schema.flag("strict");
         Grammar grammar = schema.find("schema")
-                .map(value -> json(schema(field + ".schema", value), compact))
+                .map(value -> schemas.read(field + ".schema", value))
                 .orElseThrow(() -> ApiError.badField(FORMAT, field + " has no schema; add it"));
         requireRead(field, schema);
         return grammar;
@@ -156,15 +173,15 @@ public final class GrammarReader {
      * @throws io.roseinfer.base.RoseException.BadInput if the grammar is malformed or too large
      */
     public static Grammar outputs(JsonNode value) {
-        return outputs(OUTPUTS, value);
+        return outputs(OUTPUTS, value, ignored -> {});
     }
 
-    private static Grammar outputs(String field, JsonNode value) {
+    private static Grammar outputs(String field, JsonNode value, Consumer<String> ignored) {
         Fields outputs = Fields.of(field, value);
-        boolean compact = outputs.flag(COMPACT);
+        Schemas schemas = new Schemas(outputs.flag(COMPACT), ignored);
         List<Grammar> found = new ArrayList<>();
-        KINDS.forEach((kind, reader) -> given(outputs, kind)
-                .ifPresent(node -> found.add(reader.read(field + "." + kind, node, compact))));
+        KINDS.forEach((kind, reader) ->
+                given(outputs, kind).ifPresent(node -> found.add(reader.read(field + "." + kind, node, schemas))));
         requireRead(field, outputs);
         if (found.size() != 1) {
             throw ApiError.badField(
@@ -189,14 +206,6 @@ public final class GrammarReader {
                 });
     }
 
-    /** Returns the text of a schema, which may be given as text. */
-    private static String schema(String field, JsonNode value) {
-        if (!value.isObject() && !value.isBoolean() && !value.isString()) {
-            throw Fields.wrong(field, value, "a JSON Schema");
-        }
-        return value.isString() ? value.stringValue() : value.toString();
-    }
-
     private static String string(String field, JsonNode value) {
         if (!value.isString()) {
             throw Fields.wrong(field, value, "a string");
@@ -210,7 +219,7 @@ public final class GrammarReader {
             throw Fields.wrong(field, value, "a list of texts");
         }
         for (JsonNode text : value) {
-            texts.add(string(field, text));
+            texts.add(string(field + "[" + texts.size() + "]", text));
         }
         return Grammar.choice(texts);
     }

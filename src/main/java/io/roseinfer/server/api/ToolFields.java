@@ -10,8 +10,12 @@ import io.roseinfer.tokenizer.chat.reply.CallGrammar;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import io.roseinfer.tokenizer.chat.reply.ToolCallFormat;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -32,6 +36,9 @@ record ToolFields(Optional<ArrayNode> tools, Choice choice, Optional<String> nam
 
     private static final String NO_PARAMETERS =
             "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}";
+
+    /** The names that OpenAI allows. */
+    private static final Pattern NAME = Pattern.compile("[a-zA-Z0-9_-]{1,64}");
 
     private static final String ANY_OBJECT = "{\"type\":\"object\"}";
 
@@ -84,8 +91,10 @@ record ToolFields(Optional<ArrayNode> tools, Choice choice, Optional<String> nam
      * against the tool's schema. A call that is required but not strict has any object if its schema is not supported.
      *
      * @param other the grammar that the content must have
+     * @param ignored takes the place of each keyword of an enforced schema that has no effect
      */
-    Optional<Grammar> grammar(ReplyFormat format, Tokenizer tokenizer, Optional<Grammar> other) {
+    Optional<Grammar> grammar(
+            ReplyFormat format, Tokenizer tokenizer, Optional<Grammar> other, Consumer<String> ignored) {
         if (choice == Choice.NONE && other.isEmpty()) {
             return other;
         }
@@ -94,43 +103,50 @@ record ToolFields(Optional<ArrayNode> tools, Choice choice, Optional<String> nam
         Optional<Grammar> grammar =
                 switch (choice) {
                     case NONE -> other;
-                    case REQUIRED -> Optional.of(grammars.calls(functions(all)));
+                    case REQUIRED -> Optional.of(grammars.calls(functions(all, ignored)));
                     case AUTO ->
                         other.isPresent() && CallGrammar.exists(format.calls())
-                                ? Optional.of(grammars.callsOr(other.get(), functions(all)))
-                                : isStrict(all) ? Optional.of(grammars.optionalCalls(functions(all))) : other;
+                                ? Optional.of(grammars.callsOr(other.get(), functions(all, ignored)))
+                                : isStrict(all) ? Optional.of(grammars.optionalCalls(functions(all, ignored))) : other;
                 };
         return grammar.map(grammars::afterReasoning);
     }
 
-    private List<CallGrammar.Function> functions(ArrayNode all) {
+    private List<CallGrammar.Function> functions(ArrayNode all, Consumer<String> ignored) {
         List<CallGrammar.Function> functions = new ArrayList<>();
-        for (JsonNode tool : all) {
-            JsonNode function = tool.get("function");
+        for (int i = 0; i < all.size(); i++) {
+            JsonNode function = all.get(i).get("function");
             String name = function.get("name").stringValue();
             if (named.isEmpty() || named.get().equals(name)) {
-                functions.add(new CallGrammar.Function(name, arguments(function)));
+                functions.add(new CallGrammar.Function(name, arguments(function, place(i) + ".parameters", ignored)));
             }
         }
         return functions;
     }
 
-    private Grammar arguments(JsonNode function) {
+    private static String place(int tool) {
+        return TOOLS + "[" + tool + "].function";
+    }
+
+    private Grammar arguments(JsonNode function, String place, Consumer<String> ignored) {
         JsonNode schema = function.path("parameters");
         String text = schema.isObject()
                 ? ((ObjectNode) schema.deepCopy()).put("type", "object").toString()
                 : NO_PARAMETERS;
-        if (isTrue(function.path(STRICT))) {
-            return Fields.checked(TOOLS, () -> Grammar.jsonSchema(text, MAX_SPACE));
+        boolean isStrict = isTrue(function.path(STRICT));
+        if (!isStrict && choice != Choice.REQUIRED) {
+            return Grammar.jsonSchema(ANY_OBJECT, MAX_SPACE);
         }
-        if (choice == Choice.REQUIRED) {
-            try {
-                return Grammar.jsonSchema(text, MAX_SPACE);
-            } catch (BadInput unsupported) {
-                return Grammar.jsonSchema(ANY_OBJECT, MAX_SPACE);
+        try {
+            Grammar grammar = Grammar.jsonSchema(text, MAX_SPACE);
+            Grammar.unknownKeywords(text).forEach(keyword -> ignored.accept(place + keyword));
+            return grammar;
+        } catch (BadInput unsupported) {
+            if (isStrict) {
+                throw ApiError.badField(place, place + ": " + unsupported.jsonMessage());
             }
+            return Grammar.jsonSchema(ANY_OBJECT, MAX_SPACE);
         }
-        return Grammar.jsonSchema(ANY_OBJECT, MAX_SPACE);
     }
 
     private static boolean isStrict(ArrayNode all) {
@@ -150,32 +166,43 @@ record ToolFields(Optional<ArrayNode> tools, Choice choice, Optional<String> nam
         if (!(node instanceof ArrayNode list)) {
             throw Fields.wrong(TOOLS, node, "a list of tools");
         }
+        Set<String> names = new HashSet<>();
         for (int i = 0; i < list.size(); i++) {
             JsonNode tool = list.get(i);
-            String where = TOOLS + "[" + i + "]";
             JsonNode type = tool.path("type");
             if (!type.isString() || !type.stringValue().equals("function")) {
-                throw ApiError.badField(TOOLS, where + ".type must be function, the only supported type of tools");
+                throw wrong(TOOLS + "[" + i + "].type", " must be function, the only supported type of tools");
             }
+            String where = place(i);
             JsonNode function = tool.path("function");
             JsonNode name = function.path("name");
-            if (!name.isString() || name.stringValue().isEmpty()) {
-                throw ApiError.badField(TOOLS, where + ".function.name must be a string with at least one character");
+            if (!name.isString() || !NAME.matcher(name.stringValue()).matches()) {
+                throw wrong(
+                        where + ".name",
+                        " is " + Quoted.name(name.asString(""))
+                                + "; it must have 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
+            }
+            if (!names.add(name.stringValue())) {
+                throw wrong(where + ".name", " is " + Quoted.name(name.stringValue()) + ", which an earlier tool has");
             }
             JsonNode strict = function.path(STRICT);
             if (!strict.isBoolean() && !strict.isMissingNode() && !strict.isNull()) {
-                throw ApiError.badField(TOOLS, where + ".function.strict must be true or false");
+                throw wrong(where + ".strict", " must be true or false");
             }
             JsonNode parameters = function.path("parameters");
             if (!parameters.isObject() && !parameters.isMissingNode() && !parameters.isNull()) {
-                throw ApiError.badField(TOOLS, where + ".function.parameters must be a JSON schema, an object");
+                throw wrong(where + ".parameters", " must be a JSON schema, an object");
             }
             JsonNode arguments = parameters.path("type");
             if (!arguments.isMissingNode() && !arguments.asString("").equals("object")) {
-                throw ApiError.badField(TOOLS, where + ".function.parameters.type must be object");
+                throw wrong(where + ".parameters.type", " must be object");
             }
         }
         return list;
+    }
+
+    private static ApiError wrong(String place, String problem) {
+        return ApiError.badField(place, place + problem);
     }
 
     private static Choice choice(JsonNode node) {
