@@ -70,7 +70,6 @@
     GEMMS(T, NAME, 32, 1, 2, 3)  \
     GEMMS(T, NAME, 64, 1, 2, 2)  \
     GEMMS(T, NAME, 128, 2, 1, 2) \
-    GEMMS(T, NAME, 256, 2, 1, 1) \
     HEADS(T, NAME, 8, 3)         \
     HEADS(T, NAME, 16, 3)        \
     HEADS(T, NAME, 32, 3)        \

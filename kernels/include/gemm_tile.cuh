@@ -1,12 +1,12 @@
 #pragma once
-// The Hopper GEMM: one templated tile for a batch of 1 row to 4096.
+// The Hopper GEMM of decode steps and short prompts: one templated tile for a batch of 1 row to several hundred.
 //
 //      out[m][n] = epilogue( Σ_k activations[m][k] · weights[n][k] + bias[n] )
 //
 // Operands are swapped (swap-AB): wgmma's 64-row operand is 64 *weight* rows, and the batch is the N side, which may be as narrow
 // as 8. So a decode step of one row pays for 8 rows, not for 64. Shape parameters:
 //
-//      BATCH      rows of activations per tile: 8, 16, 32, 64, 128 or 256
+//      BATCH      rows of activations per tile: 8, 16, 32, 64 or 128
 //      N_GROUPS   consumer warpgroups side by side along n; the tile is 64 · N_GROUPS outputs wide
 //      K_GROUPS   consumer warpgroups that alternate over the k panels; their accumulators are added at the end
 //      cluster    split-K: thread blocks that share one tile and split k; a launch attribute (1, 2, 4 or 8), not a template

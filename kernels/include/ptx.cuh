@@ -34,6 +34,13 @@ __device__ __forceinline__ uint4 load_early16(const void* from) {
     return v;
 }
 
+// Loads from L2 what another kernel wrote, in program order among asm statements.
+__device__ __forceinline__ float4 load_global4(const float* from) {
+    float4 v;
+    asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from) : "memory");
+    return v;
+}
+
 // ---- cp.async, ldmatrix, mma.sync (sm_80) ------------------------------------------------------------------------------------
 
 // Copies 16 bytes, or writes 16 zero bytes if not `present`.
@@ -173,6 +180,20 @@ __device__ __forceinline__ void store_peer4(uint32_t to, float4 v, uint32_t barr
 }
 
 #endif
+
+// Sets the registers per thread of a warpgroup, all of whose warps call it (sm_90a).
+template <int COUNT>
+__device__ __forceinline__ void take_registers() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
+#endif
+}
+template <int COUNT>
+__device__ __forceinline__ void give_registers() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
+#endif
+}
 
 // Barrier among `threads` threads of the block, whole warps. Barrier 0 is __syncthreads.
 __device__ __forceinline__ void named_barrier(int id, int threads) {

@@ -53,6 +53,10 @@ struct Wgmma;
     ROSE_REGISTERS_64                                                  \
     ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47" \
     ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define ROSE_REGISTERS_192                                             \
+    ROSE_REGISTERS_128                                                 \
+    ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79" \
+    ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 #define ROSE_REGISTERS_256                                                         \
     ROSE_REGISTERS_128                                                             \
     ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"             \
@@ -67,10 +71,11 @@ struct Wgmma;
 #define ROSE_OUT_32 ROSE_ACC16(0)
 #define ROSE_OUT_64 ROSE_ACC16(0), ROSE_ACC16(16)
 #define ROSE_OUT_128 ROSE_ACC64(0)
+#define ROSE_OUT_192 ROSE_ACC64(0), ROSE_ACC16(64), ROSE_ACC16(80)
 #define ROSE_OUT_256 ROSE_ACC64(0), ROSE_ACC64(64)
 
-// A and B: operand numbers of the two descriptors, after the N / 2 accumulators.
-#define ROSE_WGMMA(T, NAME, N, A, B)                                                                             \
+// A and B: operand numbers of the two descriptors, after the N / 2 accumulators; C: of `keep`, false to overwrite d.
+#define ROSE_WGMMA(T, NAME, N, A, B, C)                                                                             \
     template <>                                                                                                  \
     struct Wgmma<T, N> {                                                                                         \
         static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a, uint64_t b) {             \
@@ -79,14 +84,22 @@ struct Wgmma;
                          : ROSE_OUT_##N                                                                          \
                          : "l"(a), "l"(b));                                                                      \
         }                                                                                                        \
+        static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a, uint64_t b, bool keep) {  \
+            asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, %" #C ", 0;\n"                                  \
+                         "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME " {" ROSE_REGISTERS_##N \
+                         "}, %" #A ", %" #B ", keep, 1, 1, 0, 0;\n}"                                             \
+                         : ROSE_OUT_##N                                                                          \
+                         : "l"(a), "l"(b), "r"(static_cast<int>(keep)));                                         \
+        }                                                                                                        \
     };
-#define ROSE_WGMMA_BOTH(N, A, B) ROSE_WGMMA(f16, "f16", N, A, B) ROSE_WGMMA(bf16, "bf16", N, A, B)
-ROSE_WGMMA_BOTH(8, 4, 5)
-ROSE_WGMMA_BOTH(16, 8, 9)
-ROSE_WGMMA_BOTH(32, 16, 17)
-ROSE_WGMMA_BOTH(64, 32, 33)
-ROSE_WGMMA_BOTH(128, 64, 65)
-ROSE_WGMMA_BOTH(256, 128, 129)
+#define ROSE_WGMMA_BOTH(N, A, B, C) ROSE_WGMMA(f16, "f16", N, A, B, C) ROSE_WGMMA(bf16, "bf16", N, A, B, C)
+ROSE_WGMMA_BOTH(8, 4, 5, 6)
+ROSE_WGMMA_BOTH(16, 8, 9, 10)
+ROSE_WGMMA_BOTH(32, 16, 17, 18)
+ROSE_WGMMA_BOTH(64, 32, 33, 34)
+ROSE_WGMMA_BOTH(128, 64, 65, 66)
+ROSE_WGMMA_BOTH(192, 96, 97, 98)
+ROSE_WGMMA_BOTH(256, 128, 129, 130)
 
 // wgmma with the first operand in registers.
 template <int N>

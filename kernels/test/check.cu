@@ -214,6 +214,17 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
                type + " by the invariant plan up to " + std::to_string(line.lastRow) + " rows",
                "not the bits of its other lines");
     }
+    if (!c.model.shape.int8) {
+        std::map<int, std::vector<float>> bySplit;
+        for (const PromptTile& tile : prompt_tiles()) {
+            const Plan prompt = with_prompt_tile(plan(32), tile.name);
+            const std::vector<float> seen = decode_logits(kernels, c, prompt, rows, 0);
+            report(decode_logits(kernels, c, prompt, rows, 7) == seen, type + " padding rows, prompt tile " + tile.name,
+                   "the logits differ");
+            const std::vector<float>& equal = bySplit.insert({tile.split, seen}).first->second;
+            report(seen == equal, type + " prompt tile " + tile.name, "not the bits of the first tile of its split");
+        }
+    }
     if (c.model.shape.rms) return;  // below, NaN rows come from the panel copy, which this head does not read
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
     runner.upload(c.batch);
@@ -294,15 +305,36 @@ static std::vector<int> decode_lengths(int rows) {
     return lengths;
 }
 
+// Returns the plan with every matrix but the head by a tile of the prompt GEMM.
+static Plan with_prompt_tile(Plan plan, const std::string& tile) {
+    GemmPlan gemm;
+    gemm.prompt = tile;
+    plan.qkv = plan.attentionOut = plan.mlpIn = plan.mlpOut = gemm;
+    return plan;
+}
+
+// Checks every tile of the prompt GEMM. One block or a few compute all tiles in turn, then as many as fit.
+template <class T>
+static void check_prompt_tiles(const std::string& label, Kernels& kernels, const Case<T>& c, Plan plan,
+                               const std::vector<int>& blocks = {Kernels::NO_LIMIT}) {
+    for (int most : blocks) {
+        kernels.mostBlocks = most;
+        for (const PromptTile& tile : prompt_tiles()) {
+            const std::string what = label + ", prompt tile " + tile.name + (most == Kernels::NO_LIMIT ? "" : ", few blocks");
+            check_stages(std::string(TypeName<T>::value) + " " + what, kernels, c, with_prompt_tile(plan, tile.name));
+        }
+    }
+    kernels.mostBlocks = Kernels::NO_LIMIT;
+}
+
 template <class T>
 static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
     const std::string type = TypeName<T>::value;
     const int rows = c.batch.rows();
-    for (int batch : {8, 16, 32, 64, 128, 256}) {
+    for (int batch : {8, 16, 32, 64, 128}) {
         if (batch > 64 && rows < 31) continue;
         for (int cluster : {1, 2, 4, 8}) {
             if (cluster > 2 && (batch > 64 || (!quick && rows > 65))) continue;
-            if (cluster > 1 && batch == 256) continue;  // accumulators and ring do not fit together
             Plan p = decode_plan(rows);
             int stages = cluster == 1 ? 3 : batch == 128 ? 4 : 5;
             p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {batch, cluster, stages};
@@ -310,6 +342,7 @@ static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
             check_stages(type + " tile " + p.qkv.text() + ", rows " + std::to_string(rows), kernels, c, p);
         }
     }
+    if (rows >= 31 || rows == 1) check_prompt_tiles("rows " + std::to_string(rows), kernels, c, decode_plan(rows));
     for (bool held : {false, true}) {
         for (int stages : {4, 5, 10}) {
             Plan p = decode_plan(rows);
@@ -389,9 +422,10 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
 // flips. Wider matrices and larger vocabularies only add blocks. `quick` runs every kernel in every type with partial or small
 // tiles, and prompts and contexts longer than a ring. This part adds, in f16 (bf16 compiles from the same templates):
 //      - every tile and cluster with a ring of four stages or three, which 34 panels reuse even if eight blocks split them,
-//        and with tiles full: rows 33 for up to 32, 129 for 64, 257 for 128 and 256
+//        and with tiles full: rows 33 for up to 32, 129 for 64, 257 for 128
 //      - blocks of the head of 128 rows that compute 3 to 12 column tiles
 //      - every line of plans.csv
+//      - every prompt tile, by one block and by four in turn, with matrices that end within a tile
 //      - two layers, a prompt in chunks, tokens fed back on the device: state carried between steps
 static void check_edges(Kernels& kernels) {
     using T = rose::f16;
@@ -400,10 +434,10 @@ static void check_edges(Kernels& kernels) {
     auto rows = [&](int count) { return Case<T>(model, 16, decode_lengths(count), std::vector<int>(count, 1)); };
     const Case<T> some = rows(33), more = rows(129), many = rows(257);
     kernels.mostBlocks = 4;
-    for (int batch : {8, 16, 32, 64, 128, 256}) {
+    for (int batch : {8, 16, 32, 64, 128}) {
         const Case<T>& c = batch < 64 ? some : batch == 64 ? more : many;
         for (int cluster : {1, 2, 4, 8}) {
-            if (cluster > (batch == 256 ? 1 : batch == 128 ? 2 : 8)) continue;
+            if (cluster > (batch == 128 ? 2 : 8)) continue;
             Plan p = decode_plan(c.batch.rows());
             const int stages = batch > 64 ? 3 : 4;
             p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {batch, cluster, stages};
@@ -411,6 +445,8 @@ static void check_edges(Kernels& kernels) {
             check_stages("edges, tile " + p.qkv.text(), kernels, c, p);
         }
     }
+    check_prompt_tiles("edges", kernels, many, decode_plan(257), {1, 4});
+    kernels.mostBlocks = 4;
     for (const PlanLine& line : plan_lines()) {
         if (line.plan == "int8") continue;
         check_stages("edges, " + line.plan + " plan up to " + std::to_string(line.lastMillion) + " million, row " +
@@ -518,8 +554,10 @@ static void check_families(Kernels& kernels, bool quick, bool hopper) {
         Case<T> c(model, 16, decode_lengths(33), std::vector<int>(33, 1));
         Plan plan = for_shape(decode_plan(33), shape);
         check_stages(type + " " + name + ", tiles", kernels, c, plan);
+        if constexpr (sizeof(T) == 2) check_prompt_tiles(name, kernels, c, plan);
         plan.fusedNorm = false;
         check_stages(type + " " + name + ", tiles, norm not fused", kernels, c, plan);
+        if constexpr (sizeof(T) == 2) check_prompt_tiles(name + ", norm not fused", kernels, c, plan);
     }
     if constexpr (sizeof(T) == 2) check_shared_prompts<T>(kernels, quick, hopper);
     if (sizeof(T) == 4 || !hopper) return;
@@ -527,16 +565,17 @@ static void check_families(Kernels& kernels, bool quick, bool hopper) {
     Model<T> model(kernels, gated_shape(1, 576, 9, 3, 64, quick ? 520 : 1536, 1500, 300));
     for (int rows : quick ? std::vector<int>{33} : std::vector<int>{1, 9, 33, 130}) {
         Case<T> c(model, 16, decode_lengths(rows), std::vector<int>(rows, 1));
-        for (int batch : {8, 16, 32, 64, 128, 256}) {
+        for (int batch : {8, 16, 32, 64, 128}) {
             if (batch > 64 && rows < 31) continue;
             for (int cluster : {1, 2, 4, 8}) {
-                if (cluster > (batch > 128 ? 1 : batch > 64 ? 2 : 8)) continue;
+                if (cluster > (batch > 64 ? 2 : 8)) continue;
                 Plan p = for_shape(decode_plan(rows), model.shape);
                 p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {batch, cluster, cluster == 1 ? 3 : batch == 128 ? 4 : 5};
                 check_stages(type + " gated, tile " + p.qkv.text() + ", rows " + std::to_string(rows), kernels, c, p);
             }
         }
         if constexpr (sizeof(T) == 2) {
+            check_prompt_tiles("gated, rows " + std::to_string(rows), kernels, c, for_shape(decode_plan(rows), model.shape));
             if (rows == 33) check_bits(kernels, c);
         }
     }
@@ -687,6 +726,10 @@ static void check_fp8(Kernels& kernels, bool quick, bool hopper) {
         for (int blockSize : {16, 5}) {
             Case<T> c(model, blockSize, {70, 1, 16, 17, 5, 130}, {70, 1, 1, 17, 0, 33});
             check_stages(type + name + ", generic", kernels, c, generic_plan());
+        }
+        if constexpr (sizeof(T) == 2) {
+            Case<T> c(model, 16, {70, 1, 16, 17, 5, 130}, {70, 1, 1, 17, 0, 33});
+            if (hopper) check_prompt_tiles("fp8 " + name, kernels, c, for_shape(decode_plan(33), shape));
         }
         if (quick) break;
     }

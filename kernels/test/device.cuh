@@ -170,6 +170,13 @@ private:
         return waits_[path] = !ptx || text.find("griddepcontrol.wait") != std::string::npos;
     }
 
+    static bool is_prompt_tile(const std::string& kernel) {
+        for (const char* tile : {"_coop", "_split"}) {
+            if (kernel.find(tile) != std::string::npos) return true;
+        }
+        return false;
+    }
+
     // Kernels have their file's name as a prefix, except load-time kernels, GEMM tiles and attention_decode_invariant.
     std::string path_of(const std::string& kernel) const {
         std::string file;
@@ -187,7 +194,8 @@ private:
             std::exit(1);
         }
         if (file == "gemm")
-            file += kernel.find("generic") != std::string::npos ? "_generic"
+            file += is_prompt_tile(kernel) ? kernel.find("bf16") != std::string::npos ? "_prompt_bf16" : "_prompt_f16"
+                    : kernel.find("generic") != std::string::npos ? "_generic"
                     : kernel.find("int8") != std::string::npos  ? "_int8"
                     : kernel.find("bf16") != std::string::npos  ? "_bf16"
                                                                 : "_f16";

@@ -146,12 +146,12 @@ private:
         std::vector<GemmPlan> all;
         const bool int8 = runner_.model().shape.int8;
         const int least = slot.rows >= 4096 ? 128 : slot.rows >= 512 ? 64 : slot.head ? slot.rows / 4 : slot.rows / 8;
-        for (int batch : {8, 16, 32, 64, 128, 256}) {
+        for (int batch : {8, 16, 32, 64, 128}) {
             const bool covers = batch / 2 >= std::max(slot.rows, 8);
             if (int8 && batch > (slot.head ? 64 : 128)) continue;
-            if (batch < least || (covers && !(batch == 128 && slot.rows > 32)) || (slot.head && batch > 128)) continue;
+            if (batch < least || (covers && !(batch == 128 && slot.rows > 32))) continue;
             for (int cluster : {1, 2, 4, 8}) {
-                const int most = slot.head || batch > 128 ? 1 : batch > 64 || slot.rows >= 512 ? 2 : 8;
+                const int most = slot.head ? 1 : batch > 64 || slot.rows >= 512 ? 2 : 8;
                 if (cluster > std::min(most, slot.panels)) continue;
                 int last = 0;
                 for (int stages : {3, 4, 5, 6, 8, 10, 12, 16}) {
@@ -234,4 +234,51 @@ inline void tune_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load&
                 cell(best.mlpOut).c_str(), cell(best.head).c_str(),
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     std::fflush(stdout);
+}
+
+// Times each matrix of a prompt by every prompt tile, next to the plan's tile, in chains over all layers.
+template <class T>
+void time_prompt_tiles(Kernels& kernels, Runner<T>& runner, const Load& load, const Plan& plan) {
+    const Shape& s = runner.model().shape;
+    struct Part {
+        const char* name;
+        GemmPlan Plan::*tile;
+        std::function<void(const Plan&, int)> run;
+        int n, k;
+    };
+    const Part parts[] = {
+        {"qkv", &Plan::qkv, [&](const Plan& p, int i) { runner.qkv(p, i); }, s.attention() + 2 * s.kvWidth(), s.stride()},
+        {"attention out", &Plan::attentionOut, [&](const Plan& p, int i) { runner.attentionOut(p, i); }, s.stride(),
+         s.attention()},
+        {"mlp in", &Plan::mlpIn, [&](const Plan& p, int i) { runner.mlpIn(p, i); }, (s.gated ? 2 : 1) * s.inner, s.stride()},
+        {"mlp out", &Plan::mlpOut, [&](const Plan& p, int i) { runner.mlpOut(p, i); }, s.stride(), s.inner}};
+    runner.embed(plan);
+    for (const Part& part : parts) {
+        std::vector<std::pair<double, std::string>> results;
+        auto attempt = [&](const GemmPlan& tile, const std::string& name) {
+            Plan p = plan;
+            p.*part.tile = tile;
+            const double micros = median_micros(
+                kernels,
+                [&] {
+                    for (int i = 0; i < s.layers; i++) part.run(p, i);
+                },
+                load.tokens() > 2048 ? 3 : 7, 1);
+            results.push_back({micros / s.layers, name});
+        };
+        attempt(plan.*part.tile, "plan " + (plan.*part.tile).text());
+        GemmPlan chosen;
+        chosen.prompt = "prompt";
+        const std::string choice = chosen.prompt_tile(load.tokens(), round_up(part.n, 128), ceil_div(part.k, 128) * 2, kernels.multiprocessors()).name;
+        for (const PromptTile& t : prompt_tiles()) {
+            GemmPlan tile;
+            tile.prompt = t.name;
+            attempt(tile, t.name + (t.name == choice ? "*" : ""));
+        }
+        std::sort(results.begin(), results.end());
+        std::printf("TILES %-10s %-13s %5d x %5d x %5d", load.text().c_str(), part.name, load.tokens(), part.n, part.k);
+        for (const auto& [micros, name] : results) std::printf("  %s %.2f", name.c_str(), micros);
+        std::printf("\n");
+        std::fflush(stdout);
+    }
 }

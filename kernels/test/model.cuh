@@ -524,7 +524,7 @@ private:
             gemm("residual", choice, p, activations, tokens_, false, x.get(), copy, moments.get(), model_.shape.stride());
         }
         const int panels = panels_of(p);
-        if (!choice.generic()) momentParts_ = p.paddedN / choice.tile(false, panels).columns;
+        if (!choice.generic()) momentParts_ = p.paddedN / (choice.prompt.empty() ? choice.tile(false, panels).columns : 64);
     }
 
     int panels_of(const Projection<T>& p) const { return p.paddedK * static_cast<int>(model_.shape.int8 ? 1 : sizeof(T)) / 128; }
@@ -535,12 +535,21 @@ private:
         const int panels = panels_of(p);
         const int n = p.paddedN;
         const bool int8 = model_.shape.int8;
+        const float width = static_cast<float>(model_.shape.width);
+        if (!plan.prompt.empty()) {
+            const PromptTile& tile = plan.prompt_tile(rows, n, panels, kernels_.multiprocessors());
+            const bool biased = model_.shape.biases || !model_.shape.rms;
+            kernels_("gemm_" + kind + "_" + type() + "_" + tile.name,
+                     {dim3(tile.blocks(rows, n, kernels_.multiprocessors())), 384, tile.sharedBytes(), tile.split},
+                     in(p.panels.get()), activations, rows, panelRows_, n, panels, biased ? in(p.foldedBias.get()) : nullptr,
+                     norm ? in(p.columnSums.get()) : nullptr, in(moments.get()), momentParts_, width, 1e-5f, epilogue...);
+            return;
+        }
         const std::string name = "gemm_" + kind + "_" + (int8 ? "int8" : type()) + "_" + plan.suffix();
         const void* weights = int8 ? static_cast<const void*>(p.words.get()) : p.panels.get();
         const float* bias = p.foldedBias.get();
         const float* terms = int8 ? p.scales.get() : norm ? p.columnSums.get() : nullptr;
         const float2* moments = int8 && !norm ? nullptr : this->moments.get();
-        const float width = static_cast<float>(model_.shape.width);
         if (plan.generic()) {
             kernels_(name, {dim3(n / 64, ceil_div(rows, 64)), 128}, weights, activations, rows, panelRows_, n, panels, bias,
                      epilogue...);

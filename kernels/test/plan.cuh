@@ -12,17 +12,67 @@ struct TileShape {
     size_t sharedBytes;
 };
 
-// A tile of the Hopper GEMM, or the generic GEMM if batch is 0.
+// A tile of the prompt GEMM: a line of contract/prompt_tiles.csv, which defines the columns.
+struct PromptTile {
+    std::string name;
+    int columns, split, stages, exchange, step, end;
+
+    size_t sharedBytes() const { return static_cast<size_t>(stages) * (128 + columns) * 128 + exchange + 1024; }
+    int tiles(int rows, int n) const { return ceil_div(rows, 128) * ceil_div(n, columns); }
+    int blocks(int rows, int n, int multiprocessors) const {
+        return split > 1 ? tiles(rows, n) * split : std::min(tiles(rows, n), multiprocessors);
+    }
+    long nanos(int rows, int n, int panels, int multiprocessors) const {
+        const long waves = ceil_div(tiles(rows, n), std::max(multiprocessors / split, 1));
+        return waves * (static_cast<long>(ceil_div(panels, split)) * step + end);
+    }
+};
+
+inline const std::vector<PromptTile>& prompt_tiles() {
+    static const std::vector<PromptTile> tiles = [] {
+        std::vector<PromptTile> all;
+        std::istringstream file(
+#include "prompt_tiles.inc"
+        );
+        for (std::string line; std::getline(file, line);) {
+            if (line.empty() || line[0] == '#' || line.rfind("tile,", 0) == 0) continue;
+            PromptTile t;
+            t.name = line.substr(0, line.find(','));
+            if (std::sscanf(line.c_str() + t.name.size(), ",%d,%d,%d,%d,%d,%d", &t.columns, &t.split, &t.stages, &t.exchange,
+                            &t.step, &t.end) != 6) {
+                std::fprintf(stderr, "contract/prompt_tiles.csv: no tile: %s\n", line.c_str());
+                std::exit(1);
+            }
+            all.push_back(t);
+        }
+        return all;
+    }();
+    return tiles;
+}
+
+// A tile of the Hopper GEMM, or the generic GEMM if batch is 0, or a tile of the prompt GEMM.
 struct GemmPlan {
     int batch = 0;
     int cluster = 1;
     int maxStages = 12;
-    bool int8 = false;  // int8 weights
+    bool int8 = false;        // int8 weights
+    std::string prompt = "";  // name of a prompt tile; `prompt`: the one with the least estimate
 
-    bool generic() const { return batch == 0; }
+    bool generic() const { return batch == 0 && prompt.empty(); }
+
+    const PromptTile& prompt_tile(int rows, int n, int panels, int multiprocessors) const {
+        const PromptTile* best = nullptr;
+        for (const PromptTile& t : prompt_tiles()) {
+            if (t.name == prompt) return t;
+            const long nanos = t.nanos(rows, n, panels, multiprocessors);
+            if (best == nullptr || nanos < best->nanos(rows, n, panels, multiprocessors)) best = &t;
+        }
+        return *best;
+    }
     bool persistent(bool head) const { return head && batch == 128; }  // blocks loop over column tiles
     std::string suffix() const { return generic() ? "generic" : "b" + std::to_string(batch); }
     std::string text() const {
+        if (!prompt.empty()) return prompt;
         return generic() ? suffix() : suffix() + ":" + std::to_string(cluster) + ":" + std::to_string(maxStages);
     }
 
@@ -102,7 +152,12 @@ inline PlanLine plan_line(const std::string& text) {
     GemmPlan* matrices[] = {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head};
     for (int i = 0; i < 5; i++) {
         GemmPlan& m = *matrices[i];
-        if (std::sscanf(cells[i == 0 ? 3 : 4 + i].c_str(), "%d:%d:%d", &m.batch, &m.cluster, &m.maxStages) != 3) refuse();
+        const std::string& cell = cells[i == 0 ? 3 : 4 + i];
+        if (cell == "prompt") {
+            m.prompt = cell;
+            continue;
+        }
+        if (std::sscanf(cell.c_str(), "%d:%d:%d", &m.batch, &m.cluster, &m.maxStages) != 3) refuse();
     }
     const size_t colon = cells[4].find(':');
     const std::string kernel = cells[4].substr(0, colon);

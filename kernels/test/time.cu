@@ -167,10 +167,10 @@ static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
          12, true}};
     for (const Part& part : parts) {
         std::vector<std::pair<double, std::string>> results;
-        for (int batch : {8, 16, 32, 64, 128, 256}) {
+        for (int batch : {8, 16, 32, 64, 128}) {
             if (batch / 2 >= std::max(rows, 8) || batch * 16 < rows) continue;
             for (int cluster : {1, 2, 4, 8}) {
-                if (part.head && (cluster > 1 || batch > 128)) continue;
+                if (part.head && cluster > 1) continue;
                 if (batch > 64 && cluster > 2) continue;
                 int last = 0;
                 for (int stages : {3, 4, 6, 8, 12}) {
@@ -220,10 +220,10 @@ static void tune(Kernels& kernels, const Model<T>& model, const Load& load, Plan
         for (GemmPlan Plan::*slot : {&Plan::qkv, &Plan::mlpOut, &Plan::mlpIn, &Plan::attentionOut, &Plan::head}) {
             const bool head = slot == &Plan::head;
             const int m = head ? load.rows : tokens;
-            for (int batch : {8, 16, 32, 64, 128, 256}) {
+            for (int batch : {8, 16, 32, 64, 128}) {
                 if (batch / 2 >= std::max(m, 8) || batch * 8 < std::min(m, 512) || (head && batch * 4 < m)) continue;
                 for (int cluster : {1, 2, 4, 8}) {
-                    if ((head || batch > 128) && cluster > 1 || batch > 64 && cluster > 2 || head && batch > 128) continue;
+                    if (head && cluster > 1 || batch > 64 && cluster > 2) continue;
                     int last = 0;
                     for (int stages : {3, 4, 5, 6, 8, 12}) {
                         Plan plan = best;
@@ -304,8 +304,8 @@ static void time_sampling(Kernels& kernels, int rows) {
 int main(int argc, char** argv) {
     if (argc < 3) {
         std::fprintf(stderr,
-                     "usage: time DIRECTORY steps | prefill | sweep | tune | gated SHAPE | gated-tune SHAPE | sampling [ROWS | "
-                     "ROWSxLENGTH ...]\n");
+                     "usage: time DIRECTORY steps | prefill | tiles | sweep | tune | gated SHAPE | gated-tune SHAPE | "
+                     "gated-tiles SHAPE | sampling [ROWS | ROWSxLENGTH ...]\n");
         return 2;
     }
     Kernels kernels(argv[1], ".sm_90a.cubin");
@@ -325,6 +325,7 @@ int main(int argc, char** argv) {
             runner.upload(load.batch());
             const Plan plan = gated_plan(kernels, model.shape, load);
             if (std::strcmp(argv[2], "gated") == 0) time_gated(kernels, runner, load, plan);
+            else if (std::strcmp(argv[2], "gated-tiles") == 0) time_prompt_tiles(kernels, runner, load, plan);
             else tune_gated(kernels, runner, load, plan);
         }
         return 0;
@@ -341,6 +342,14 @@ int main(int argc, char** argv) {
         for (int i = 3; i < argc; i++) {
             const Load load(argv[i]);
             tune(kernels, model, load, load.decodes() ? decode_plan(load.rows) : prefill_plan(load.tokens(), load.rows), LAYERS);
+        }
+    }
+    if (!std::strcmp(argv[2], "tiles")) {
+        for (int i = 3; i < argc; i++) {
+            const Load load(argv[i]);
+            Runner<T> runner(kernels, model, load.tokens(), load.rows, 16, load.blocks(), false);
+            runner.upload(load.batch());
+            time_prompt_tiles(kernels, runner, load, prefill_plan(load.tokens(), load.rows));
         }
     }
     if (!std::strcmp(argv[2], "sweep")) {

@@ -86,6 +86,9 @@ final class CudaModelRunner implements ModelRunner {
         PendingStep pending = rank.pendingSteps().getFirst();
         StepLayout layout = new StepLayout(2, 1, 1);
         for (StepKernels chosen : kernels.ofPrompts(rank.limits().maxTokens())) {
+            if (chosen.tiles().usesPromptTiles()) {
+                rank.forward().preparePromptTiles();
+            }
             upload(pending, nothing, layout);
             rank.forward().run(new Step(layout, chosen, Choice.GREEDY, pending.buffer));
             rank.stream().synchronize();

@@ -29,7 +29,7 @@ record DeviceWeights(long tokens, long tokenScales, long positions, List<Layer> 
      * A matrix in panels, with the preceding norm folded in unless it is int8.
      *
      * @param panels the matrix, W'[n][k] = normWeight[k] · W[k][n]; int8: W'[n][k] = scale[n] · q[n][k]
-     * @param bias float, b'[n] = bias[n] + Σ_k normBias[k] · W[k][n]
+     * @param bias float, b'[n] = bias[n] + Σ_k normBias[k] · W[k][n]; 0 if both are zero
      * @param columnTerms float: after a layer norm Σ_k W'[n][k], to subtract the mean, else zero; int8: the scales
      * @param normWeights float, [inputs], of the norm before an int8 matrix, applied by the kernel that writes its input; 0 if folded in
      *     or without a norm

@@ -96,6 +96,8 @@ final class ForwardPass {
     private final Map<String, Kernel> fp8Kernels = new HashMap<>();
 
     private final Map<Gemm, Map<GemmPlan, Kernel>> gemms = new EnumMap<>(Gemm.class);
+    private final Map<Gemm, Map<PromptTile, Kernel>> promptGemms = new EnumMap<>(Gemm.class);
+    private final List<PromptTile> promptTiles = PromptTile.load();
 
     private int momentParts;
 
@@ -192,12 +194,32 @@ final class ForwardPass {
     }
 
     private Kernel kernel(Gemm gemm, GemmPlan plan) {
-        return gemms.computeIfAbsent(gemm, key -> new HashMap<>()).computeIfAbsent(plan, tile -> {
-            String kvDtype = gemm == Gemm.QKV_ROPE && shape.fp8KvCache() ? "_fp8" : "";
-            return launcher.modules()
-                    .kernel("gemm_" + gemm.kernel + kvDtype + "_"
-                            + shape.weights().suffix() + "_" + tile.suffix());
-        });
+        return gemms.computeIfAbsent(gemm, key -> new HashMap<>())
+                .computeIfAbsent(plan, tile -> kernel(gemm, tile.suffix()));
+    }
+
+    private Kernel kernel(Gemm gemm, PromptTile tile) {
+        return promptGemms
+                .computeIfAbsent(gemm, key -> new HashMap<>())
+                .computeIfAbsent(tile, each -> kernel(gemm, each.name()));
+    }
+
+    private Kernel kernel(Gemm gemm, String suffix) {
+        String kvDtype = gemm == Gemm.QKV_ROPE && shape.fp8KvCache() ? "_fp8" : "";
+        return launcher.modules()
+                .kernel("gemm_" + gemm.kernel + kvDtype + "_" + shape.weights().suffix() + "_" + suffix);
+    }
+
+    /** Raises the shared memory limits of the prompt GEMM's kernels, so that no prompt is the first to launch one. */
+    void preparePromptTiles() {
+        Gemm qkv = plainAttention ? Gemm.QKV : Gemm.QKV_ROPE;
+        Gemm inner = spec.mlp().gated() ? Gemm.GATED : Gemm.ACTIVATION;
+        for (PromptTile tile : promptTiles) {
+            for (Gemm gemm : List.of(qkv, Gemm.RESIDUAL, inner)) {
+                Kernel kernel = kernel(gemm, tile);
+                launcher.stream().check(kernel.prepare(tile.sharedBytes()), kernel.name());
+            }
+        }
     }
 
     private long input(Step step, long offset) {
@@ -430,7 +452,7 @@ final class ForwardPass {
             launch.address(normWeights);
         }
         launch.launch();
-        momentParts = matrix.outputs() / plan.columns(false);
+        momentParts = matrix.outputs() / plan.momentColumns();
     }
 
     private void head(Step step) {
@@ -514,6 +536,26 @@ final class ForwardPass {
         int panels = matrix.inputs() / shape.weights().panelWidth();
         int outputs = matrix.outputs();
         int panelRows = activations == buffers.normalized() ? buffers.normalizedRows() : buffers.panelRows();
+        if (plan.prompt()) {
+            PromptTile tile = PromptTile.choose(promptTiles, rows, outputs, panels, multiprocessors);
+            return launcher.kernel(kernel(kind, tile))
+                    .grid(tile.blocks(rows, outputs, multiprocessors), 1)
+                    .block(PromptTile.THREADS)
+                    .shared(tile.sharedBytes())
+                    .cluster(tile.split())
+                    .address(matrix.panels())
+                    .address(activations)
+                    .integer(rows)
+                    .integer(panelRows)
+                    .integer(outputs)
+                    .integer(panels)
+                    .address(matrix.bias())
+                    .address(norm ? matrix.columnTerms() : 0)
+                    .address(buffers.moments())
+                    .integer(momentParts)
+                    .real(spec.width())
+                    .real(epsilon);
+        }
         launcher.kernel(kernel(kind, plan));
         if (plan.generic()) {
             return launcher.grid(outputs / plan.columns(false), Math.ceilDiv(rows, 64))

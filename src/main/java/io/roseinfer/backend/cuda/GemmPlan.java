@@ -1,18 +1,24 @@
 package io.roseinfer.backend.cuda;
 
 /**
- * The tile of a GEMM: of a Hopper kernel, or the generic kernel if batch is 0.
+ * The kernel of a GEMM: a Hopper tile, the prompt GEMM, or the generic kernel.
  *
- * @param batch rows of activations per tile: 8, 16, 32, 64, 128 or, except for the head, 256; half the maximum with int8 weights
+ * @param batch rows of activations per tile: 8, 16, 32, 64 or 128, for an int8 head at most 64
  * @param cluster split-K: blocks that share a tile and split k: 1, 2, 4 or 8
  * @param maxStages maximum weight and activation panels in a block's ring
  */
 record GemmPlan(int batch, int cluster, int maxStages) {
     static final GemmPlan GENERIC = new GemmPlan(0, 1, 0);
 
+    /** The prompt GEMM, whose {@link PromptTile} is chosen per matrix and number of tokens. */
+    static final GemmPlan PROMPT = new GemmPlan(PromptTile.ROWS, 1, 0);
+
     private static final int PANEL_BYTES = 128;
     private static final int CONTROL_BYTES = 1024;
     private static final int GENERIC_COLUMNS = 64;
+
+    /** Columns of a part of the moments that the prompt GEMM writes. */
+    private static final int PROMPT_COLUMNS = 64;
 
     /** Launch configuration of a Hopper tile. */
     public record Tile(int columns, int threads, int stages, int sharedBytes) {}
@@ -21,7 +27,17 @@ record GemmPlan(int batch, int cluster, int maxStages) {
         return batch == 0;
     }
 
-    /** Returns the suffix of the kernel's name. */
+    /** Returns whether this is {@link #PROMPT}. */
+    public boolean prompt() {
+        return equals(PROMPT);
+    }
+
+    /** Returns the columns of a part of the moments after a residual GEMM. */
+    public int momentColumns() {
+        return prompt() ? PROMPT_COLUMNS : columns(false);
+    }
+
+    /** Returns the suffix of the kernel's name; the prompt GEMM's are those of its tiles. */
     public String suffix() {
         return generic() ? "generic" : "b" + batch;
     }

@@ -51,12 +51,13 @@ record Signatures(List<Family> families) {
         return new Signatures(families);
     }
 
-    /** Returns the pattern of a family's names: {@code T} stands for the types, {@code B} for a tile's batch. */
+    /** Returns the pattern of a family's names: {@code T} stands for the types, {@code B} for a tile's batch, {@code P} for a prompt tile. */
     private static Pattern names(String family, Optional<String> types) {
         String any = types.map(list -> "(" + list.replace(' ', '|') + ")").orElse("T");
         return Pattern.compile(("_" + family + "_")
                 .replace("_T_", "_" + any + "_")
                 .replace("_B_", "_b\\d+_")
+                .replace("_P_", "_(coop|split)\\d+_")
                 .replaceAll("^_|_$", ""));
     }
 

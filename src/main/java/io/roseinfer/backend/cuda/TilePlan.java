@@ -60,6 +60,11 @@ record TilePlan(
         return new TilePlan(qkv, attention.decodeAttention, attentionOutput, mlpInner, mlpOutput, head.head);
     }
 
+    /** Returns whether a matrix is multiplied by the prompt GEMM. */
+    public boolean usesPromptTiles() {
+        return matrices().contains(GemmPlan.PROMPT);
+    }
+
     /** Returns the tiles of all matrices, in step order. */
     public List<GemmPlan> matrices() {
         return List.of(qkv, attentionOutput, mlpInner, mlpOutput, head);

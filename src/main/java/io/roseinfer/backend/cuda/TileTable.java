@@ -72,6 +72,9 @@ record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
     }
 
     private static GemmPlan tile(String cell) {
+        if (cell.equals("prompt")) {
+            return GemmPlan.PROMPT;
+        }
         String[] parts = cell.split(":", -1);
         return new GemmPlan(Integer.parseInt(parts[0]), Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
     }

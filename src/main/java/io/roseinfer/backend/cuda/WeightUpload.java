@@ -163,9 +163,10 @@ final class WeightUpload {
         int[] order = packing.order();
         int inputs = packing.inputs(from.inputs());
         long size = (long) order.length * inputs * shape.weights().bytes();
+        boolean biased = from.bias().isPresent() || norm.flatMap(Before::bias).isPresent();
         Projection packed = new Projection(
                 memory.allocate(packing.name(), size),
-                keep("biases and column sums", bias(from, order)),
+                biased ? keep("biases and column sums", bias(from, order)) : 0,
                 memory.allocate("biases and column sums", 4L * order.length),
                 shape.weights().scalesOutputs()
                         ? norm.map(before -> normWeights(before.norm(), inputs)).orElse(0L)

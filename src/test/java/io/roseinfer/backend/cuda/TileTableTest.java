@@ -74,9 +74,15 @@ class TileTableTest {
             for (int i = 0; i < line.matrices().size(); i++) {
                 GemmPlan tile = line.matrices().get(i);
                 boolean head = i == line.matrices().size() - 1;
-                int tallest = (head ? 128 : 256) / (weights == ElementType.INT8 ? 2 : 1);
+                if (tile.prompt()) {
+                    assertThat(head || weights == ElementType.INT8)
+                            .as("the prompt GEMM has neither a head nor int8 weights")
+                            .isFalse();
+                    continue;
+                }
+                int tallest = head && weights == ElementType.INT8 ? 64 : 128;
                 assertThat(tile.batch()).as("rows of %s", tile).isIn(powers(8, tallest));
-                int largest = head || tile.batch() > 128 ? 1 : tile.batch() == 128 ? 2 : 8;
+                int largest = head ? 1 : tile.batch() == 128 ? 2 : 8;
                 assertThat(tile.cluster()).as("cluster of %s", tile).isIn(powers(1, largest));
                 assertThat(tile.maxStages()).as("stages of %s", tile).isBetween(2, 16);
                 for (int panels : new int[] {Integer.MAX_VALUE / 2, tile.maxStages() * tile.cluster()}) {
@@ -148,12 +154,15 @@ class TileTableTest {
         for (TilePlan line : Stream.concat(lines(quickest).stream(), lines(TABLE.invariant()).stream())
                 .toList()) {
             for (int i = 0; i < EPILOGUES.size(); i++) {
-                String suffix =
-                        "_" + type.suffix() + "_" + line.matrices().get(i).suffix();
-                assertThat(EPILOGUES.get(i).stream()
-                                .filter(epilogue -> type != ElementType.INT8 || !NOT_INT8.contains(epilogue))
-                                .map(epilogue -> "gemm_" + epilogue + suffix))
-                        .allMatch(kernels::contains);
+                GemmPlan tile = line.matrices().get(i);
+                for (String suffix : tile.prompt()
+                        ? PromptTile.load().stream().map(PromptTile::name).toList()
+                        : List.of(tile.suffix())) {
+                    assertThat(EPILOGUES.get(i).stream()
+                                    .filter(epilogue -> type != ElementType.INT8 || !NOT_INT8.contains(epilogue))
+                                    .map(epilogue -> "gemm_" + epilogue + "_" + type.suffix() + "_" + suffix))
+                            .allMatch(kernels::contains);
+                }
             }
             assertThat(kernels)
                     .contains(line.decodeAttention().kernel().kernel + "_"
