@@ -36,16 +36,25 @@ __device__ __forceinline__ double uniform(u64 key, long long index) {
     return (mix(key + (index + 1) * 0x9E3779B97F4A7C15ull) >> 11) * 0x1p-53;
 }
 
-// Forbids the tokens outside of the mask, and adds the biases. Two phases, as a token may have a finite bias and be forbidden.
-__device__ __forceinline__ void apply_constraints(float* logits, int vocabulary, const SampleRequest& r, const int* history) {
+// Copies a row of logits, possibly to itself, and forbids the tokens outside of the mask; null: no mask.
+__device__ __forceinline__ void copy_allowed(const float* from, float* to, int vocabulary, const unsigned* mask) {
     const float forbidden = -__int_as_float(0x7f800000);
-    if (r.maskStart >= 0) {
-        const unsigned* mask = reinterpret_cast<const unsigned*>(history + r.maskStart);
-        for (int i = threadIdx.x; i < vocabulary; i += THREADS) {
-            if ((mask[i / 32] >> i % 32 & 1) == 0) logits[i] = forbidden;
-        }
-        __syncthreads();
+#pragma unroll 4
+    for (int i = threadIdx.x; i < (vocabulary + 3) / 4; i += THREADS) {
+        float4 v = reinterpret_cast<const float4*>(from)[i];
+        const unsigned allowed = mask == nullptr ? 0xf : mask[i / 8] >> i % 8 * 4;
+        if ((allowed & 1) == 0) v.x = forbidden;
+        if ((allowed & 2) == 0) v.y = forbidden;
+        if ((allowed & 4) == 0) v.z = forbidden;
+        if ((allowed & 8) == 0) v.w = forbidden;
+        reinterpret_cast<float4*>(to)[i] = v;
     }
+    __syncthreads();
+}
+
+// Adds the biases. Two phases, as a token may have a finite bias and be forbidden.
+__device__ __forceinline__ void add_biases(float* logits, const SampleRequest& r, const int* history) {
+    const float forbidden = -__int_as_float(0x7f800000);
     if (r.biasStart >= 0) {
         const int* tokens = history + r.biasStart + 1;
         const int count = tokens[-1];
@@ -229,14 +238,15 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
     const bool constrained = r.maskStart >= 0 || r.biasStart >= 0;
     if (usable && (constrained || has_penalties(r))) {
         float* changed = IN_SMEM ? copy : copies + static_cast<size_t>(s) * stride;
-        if (!IN_SMEM) {
-            for (int i = threadIdx.x; i < vocabulary; i += THREADS) changed[i] = given[i];
-        }
         __syncthreads();
+        const bool masked = r.maskStart >= 0;
+        if (!IN_SMEM || masked) {
+            copy_allowed(row, changed, vocabulary, masked ? reinterpret_cast<const unsigned*>(history + r.maskStart) : nullptr);
+        }
 #pragma unroll 1
         for (int change = 0; change < 2 && usable; change++) {
             if (change == 0 && constrained) {
-                apply_constraints(changed, vocabulary, r, history);
+                add_biases(changed, r, history);
                 failure = NO_ALLOWED_TOKEN;
             } else if (change == 1 && has_penalties(r)) {
                 unsigned* seenHere = seen + static_cast<size_t>(s) * ((vocabulary + 31) / 32);
