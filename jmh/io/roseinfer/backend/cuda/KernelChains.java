@@ -59,11 +59,10 @@ final class KernelChains {
                     floor(part),
                     i -> rank.forward().launch(part, greedy, i));
         }
-        add(
-                "head_drawn",
-                HEADS_IN_A_CHAIN,
-                floor(Part.HEAD),
-                i -> rank.forward().launch(Part.HEAD, drawn, 0));
+        add("head_drawn", HEADS_IN_A_CHAIN, floor(Part.HEAD), i -> {
+            rank.forward().launch(Part.HEAD, drawn, 0);
+            rank.forward().draw(drawn.buffer(), rows);
+        });
         double block = floor(Part.QKV)
                 + floor(Part.ATTENTION)
                 + floor(Part.ATTENTION_OUTPUT)
@@ -74,11 +73,10 @@ final class KernelChains {
                 1,
                 spec().layers() * block + floor(Part.HEAD),
                 i -> rank.forward().run(greedy));
-        add(
-                "step_drawn",
-                1,
-                spec().layers() * block + floor(Part.HEAD),
-                i -> rank.forward().run(drawn));
+        add("step_drawn", 1, spec().layers() * block + floor(Part.HEAD), i -> {
+            rank.forward().run(drawn);
+            rank.forward().draw(drawn.buffer(), rows);
+        });
     }
 
     private ModelSpec spec() {
@@ -115,10 +113,19 @@ final class KernelChains {
         }
         StepLayout layout = new StepLayout(rows, rows, rows);
         PendingStep pending = rank.pendingSteps().get(buffer);
-        long bytes = new InputPacker(spec().vocabularySize(), KvPages.of(16)).pack(in, layout, 1, pending.staging);
-        rank.stream().upload(rank.buffers().inputs()[buffer], pending.staging, bytes);
+        InputPacker packer = new InputPacker(spec().vocabularySize(), KvPages.of(16));
+        rank.stream()
+                .upload(rank.buffers().inputs()[buffer], pending.staging, packer.pack(in, layout, 1, pending.staging));
+        rank.stream()
+                .upload(
+                        rank.buffers().sampleInputs()[buffer],
+                        pending.sampleStaging,
+                        packer.packSamples(in, pending.sampleStaging));
         Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), choice, buffer);
         rank.forward().run(step);
+        if (choice == Choice.DRAW) {
+            rank.forward().draw(buffer, rows);
+        }
         rank.stream().synchronize();
         return step;
     }

@@ -37,6 +37,15 @@ public interface ModelRunner extends AutoCloseable {
     void submit(StepInputs inputs, StepOutputs outputs);
 
     /**
+     * Starts a step with samples, but not its sampling: masks and biases may be added to {@code inputs} until {@link #submitSampling}, which
+     * must be the next call. A runner that cannot overlap the two starts the whole step then.
+     */
+    void submitPass(StepInputs inputs, StepOutputs outputs);
+
+    /** Starts the sampling of the step that {@link #submitPass} started. */
+    void submitSampling();
+
+    /**
      * Waits for the oldest submitted step; its outputs are then filled.
      *
      * @throws io.roseinfer.base.RoseException.DeviceFailure if the device failed

@@ -28,6 +28,15 @@ public final class StepCheck {
         for (int row = 0; row < step.rows(); row++) {
             row(step, row, samplesBefore);
         }
+        checkSamples(step);
+    }
+
+    /**
+     * Checks every sample.
+     *
+     * @throws Check.Failure if an index is out of range or inconsistent
+     */
+    public void checkSamples(StepInputs step) {
         int previous = -1;
         for (int sample = 0; sample < step.samples(); sample++) {
             sample(step, sample, previous);

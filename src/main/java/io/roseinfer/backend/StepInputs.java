@@ -68,6 +68,9 @@ public final class StepInputs implements LogitConstraints.Target {
     private int rowCount;
     private int blockCount;
     private int sampleCount;
+    /** The sample that {@link #mask} and {@link #bias} change. */
+    private int constrained;
+
     private int nextPosition;
     /** Block and offset of the open row's next token. */
     private int blockIndex;
@@ -218,29 +221,44 @@ public final class StepInputs implements LogitConstraints.Target {
         masks[sampleCount] = null;
         sampleCount++;
         biasStarts[sampleCount] = biasStarts[sampleCount - 1];
+        constrained = sampleCount - 1;
     }
 
     /**
-     * Limits the sample requested last to the tokens of a mask.
+     * Lets the next masks and biases apply to an earlier sample than the last one. They are set for one sample after the other, in order.
+     *
+     * @param sample the sample's index
+     */
+    public void constrain(int sample) {
+        Check.index(sample, sampleCount, "sample");
+        constrained = sample;
+    }
+
+    /**
+     * Limits the sample requested last, or that of {@link #constrain}, to the tokens of a mask.
      *
      * @param mask over the model's vocabulary; the caller keeps it, and does not change it until the step is awaited
      */
     @Override
     public void mask(TokenMask mask) {
         Check.that(sampleCount > 0, "a mask without a sample");
-        masks[sampleCount - 1] = mask;
+        masks[constrained] = mask;
     }
 
     /**
-     * Adds to a token's logit for the sample requested last; at most {@value #MAX_BIASES} times per sample.
+     * Adds to a token's logit for the sample requested last, or that of {@link #constrain}; at most {@value #MAX_BIASES} times per sample.
      *
      * @param bias finite, at most once per token; or −∞, which forbids the token
      */
     @Override
     public void bias(int token, float bias) {
         Check.that(sampleCount > 0, "a bias without a sample");
-        int index = biasStarts[sampleCount]++;
-        Check.that(index - biasStarts[sampleCount - 1] < MAX_BIASES, "a sample has more biases than its limit");
+        int index = biasStarts[sampleCount];
+        Check.that(index == biasStarts[constrained + 1], "a sample after this one has biases already");
+        Check.that(index - biasStarts[constrained] < MAX_BIASES, "a sample has more biases than its limit");
+        for (int sample = constrained; sample < sampleCount; sample++) {
+            biasStarts[sample + 1]++;
+        }
         if (index == biasTokens.length) {
             biasTokens = Arrays.copyOf(biasTokens, 2 * index);
             biases = Arrays.copyOf(biases, 2 * index);

@@ -29,8 +29,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine's main loop. An iteration ends cancelled and expired requests, awaits masks, launches steps, delivers the previous
- * step's tokens while the device works, and awaits the oldest step. {@link Replica} runs the loop on a thread; tests
+ * The engine's main loop. An iteration ends cancelled and expired requests, starts the sampling of a step whose masks were
+ * not ready, launches steps, delivers the previous step's tokens while the device works, and awaits the oldest step. {@link Replica} runs the loop on a thread; tests
  * call {@link #doWork} directly. Only {@link #cancel} may be called from other threads.
  */
 final class EngineLoop {
@@ -53,8 +53,6 @@ final class EngineLoop {
 
     private final Deadlines deadlines = new Deadlines();
     private final MaskSignals masks = new MaskSignals();
-    /** Number of live requests that a grammar restricts. */
-    private int restricted;
 
     @SuppressWarnings("UnnecessaryLambda") // a method reference would be allocated in each iteration
     private final Consumer<LiveRequest> onDue = due -> end(due, FinishReason.DEADLINE);
@@ -115,7 +113,6 @@ final class EngineLoop {
         admitted.add(request);
         if (sequence.masks() instanceof GrammarMasks own) {
             own.reportTo(masks);
-            restricted++;
         }
         inFlight.unwatch(request);
         deadlines.add(request);
@@ -169,8 +166,11 @@ final class EngineLoop {
         iterationNanos = clock.nanos();
         inFlight.expireUntil(iterationNanos);
         deadlines.expireUntil(iterationNanos, onDue);
-        awaitMasks();
-        endByGrammar();
+        if (pipeline.lacksSampling()) {
+            startSampling();
+        } else {
+            awaitLateMasks();
+        }
         launchSteps();
         deliver();
         if (pipeline.inFlight() > 0) {
@@ -179,19 +179,22 @@ final class EngineLoop {
     }
 
     /**
-     * Returns whether another step can be launched. If grammars restrict all requests, a step in flight has the requests
-     * whose next sample needs its tokens, and a second step would have only the others: half the rows in each.
+     * Starts the sampling of the step whose pass has been submitted. Its masks are computed while the pass runs; a request whose mask
+     * is late is left out of the sampling.
      */
-    private boolean mayLaunch() {
-        return pipeline.hasCapacity() && (pipeline.inFlight() == 0 || restricted < live.size());
+    private void startSampling() {
+        deliver();
+        masks.await(false);
+        endByGrammar();
+        pipeline.startSampling();
     }
 
-    /** Delays the next step for masks that are almost ready; nothing is delayed while the device works. */
-    private void awaitMasks() {
-        if (pipeline.inFlight() == 0 && masks.arePending()) {
-            deliver();
-            masks.await(isIdle);
+    /** Waits for a late mask if there is nothing else to do. */
+    private void awaitLateMasks() {
+        if (isIdle && masks.arePending()) {
+            masks.await(true);
         }
+        endByGrammar();
     }
 
     private void endByGrammar() {
@@ -214,7 +217,7 @@ final class EngineLoop {
 
     private void launchSteps() {
         isIdle = pipeline.inFlight() == 0;
-        while (mayLaunch()) {
+        while (pipeline.hasCapacity()) {
             Flight flight = pipeline.plan(remainingShare);
             if (flight.isEmpty()) {
                 break;
@@ -249,6 +252,9 @@ final class EngineLoop {
     }
 
     private void completeStep() {
+        if (pipeline.oldestLacksSampling()) {
+            startSampling();
+        }
         Flight flight;
         try {
             flight = pipeline.complete();
@@ -344,9 +350,7 @@ final class EngineLoop {
     }
 
     private void forget(LiveRequest request) {
-        if (live.remove(request) && request.request().constraints().grammar().isPresent()) {
-            restricted--;
-        }
+        live.remove(request);
         deadlines.remove(request);
     }
 

@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 
@@ -14,7 +15,7 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
         return plan.isEmpty();
     }
 
-    /** Writes the plan into the device inputs. */
+    /** Writes the plan into the device inputs, without masks and biases if the plan {@link StepPlan#samplesLater}. */
     void pack() {
         inputs.clear();
         for (int row = 0; row < plan.rows(); row++) {
@@ -44,8 +45,37 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
             inputs.report(token, sequence.reporting(), sequence.token(target));
         } else {
             inputs.sample(token, sequence.sampling());
-            sequence.constraints().apply(sequence, target, inputs);
-            sequence.masks().apply(inputs);
+            if (!plan.samplesLater()) {
+                constrain(sequence, target);
+            }
+        }
+    }
+
+    /** Sets the masks and biases of the draw of a sequence's token {@code target}. */
+    private void constrain(Sequence sequence, int target) {
+        sequence.constraints().apply(sequence, target, inputs);
+        sequence.masks().apply(inputs);
+    }
+
+    /** Sets masks and biases of a packed step; a row whose mask is not ready draws nothing. */
+    void constrain(Scheduler scheduler) {
+        for (int row = 0; row < plan.rows(); row++) {
+            Sequence sequence = plan.sequence(row);
+            if (!plan.draws(row) || sequence.finishReason().isPresent()) {
+                continue;
+            }
+            if (sequence.masks().isReady()) {
+                constrainDraws(row, sequence);
+            } else {
+                scheduler.skipDraw(plan, row);
+            }
+        }
+    }
+
+    private void constrainDraws(int row, Sequence sequence) {
+        for (int i = plan.reports(row); i < plan.samples(row); i++) {
+            inputs.constrain(plan.firstSample(row) + i);
+            constrain(sequence, plan.firstTarget(row) + i);
         }
     }
 }

@@ -28,6 +28,7 @@ final class Pipeline {
     private final Flight[] ring;
     private final Scheduler.SampledTokens sampledTokens = sampledTokens();
     private StepOutputs applied;
+    private boolean lacksSampling;
     private long launched;
     private long completed;
     private long awaitingNanos;
@@ -72,7 +73,17 @@ final class Pipeline {
 
     /** Returns whether another step can be launched before the oldest one is awaited. */
     boolean hasCapacity() {
-        return inFlight() < depth;
+        return inFlight() < depth && !lacksSampling;
+    }
+
+    /** Returns whether only the pass of the step launched last has been submitted: it has samples whose masks were not ready. */
+    boolean lacksSampling() {
+        return lacksSampling;
+    }
+
+    /** Returns whether the oldest step in flight is the one that lacks its sampling. */
+    boolean oldestLacksSampling() {
+        return lacksSampling && inFlight() == 1;
     }
 
     /** Plans the next step; it is empty if there is nothing to do. */
@@ -126,17 +137,36 @@ final class Pipeline {
     void launch() {
         Flight flight = next();
         Check.that(!flight.isEmpty(), "an empty step is launched");
+        lacksSampling = flight.plan().samplesLater();
         flight.pack();
         recordDuration(flight, Fact.PACK_NANOS, flight.record().plannedNanos());
         on(StepEvent.PACKED, flight);
-        runner.submit(flight.inputs(), flight.outputs());
+        if (lacksSampling) {
+            runner.submitPass(flight.inputs(), flight.outputs());
+        } else {
+            runner.submit(flight.inputs(), flight.outputs());
+        }
         recordDuration(flight, Fact.SUBMIT_NANOS, flight.record().packedNanos());
         on(StepEvent.SUBMITTED, flight);
         launched++;
     }
 
+    /**
+     * Starts the sampling of the step launched last, which {@link #lacksSampling}. Requests whose mask is not ready draw no token
+     * in this step.
+     */
+    void startSampling() {
+        Flight flight = flight(launched - 1);
+        flight.constrain(scheduler);
+        runner.submitSampling();
+        lacksSampling = false;
+    }
+
     /** Waits for the oldest step in flight and applies it; its plan then has the sampled tokens. */
     Flight complete() {
+        if (oldestLacksSampling()) {
+            startSampling();
+        }
         Flight flight = oldest();
         awaitingNanos = clock.nanos();
         on(StepEvent.AWAITING, flight);
@@ -172,6 +202,10 @@ final class Pipeline {
 
     /** Waits for all steps in flight and discards their results. */
     void discard() {
+        if (lacksSampling) {
+            lacksSampling = false;
+            runner.submitSampling();
+        }
         while (inFlight() > 0) {
             completed++;
             runner.await();

@@ -279,7 +279,7 @@ public final class Scheduler {
         Sequence sequence = plan.sequence(row);
         int first = plan.firstSample(row);
         int firstDraw = plan.firstDraw(row);
-        int end = first + plan.samples(row);
+        int end = plan.skipsDraw(row) ? firstDraw : first + plan.samples(row);
         boolean continues = true;
         int sample = first;
         while (sample < end && continues) {
@@ -295,6 +295,19 @@ public final class Scheduler {
             sample++;
         }
         return sample - first;
+    }
+
+    /**
+     * Takes back the draw of a row in flight, whose mask is late. The row's last token is then not confirmed: it is computed
+     * again with the draw, in a step for which the mask is ready.
+     */
+    public void skipDraw(StepPlan plan, int row) {
+        Sequence sequence = plan.sequence(row);
+        plan.skipDraw(row);
+        sequence.skipDraw();
+        if (sequence.list == null) {
+            queues.decoding.addLast(sequence); // the draw would have been its last
+        }
     }
 
     /** Ends every sequence of a step that failed on the device, and releases its blocks. */

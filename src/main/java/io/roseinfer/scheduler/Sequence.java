@@ -85,6 +85,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     private int length;
     private int pending;
+    /** Whether a step skipped its draw because its mask was not ready. */
+    private boolean isLate;
     /** The next prompt token whose log-probability is to be reported; the prompt's length if there is none. */
     private int nextReport;
 
@@ -380,9 +382,23 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return pending > 0;
     }
 
-    /** Returns whether its next row needs a token that only the device knows, or a mask that is not ready. */
+    /** Returns whether its next row draws by a token that only the device knows, or a mask that is not ready. */
     boolean awaitsSampleInputs() {
-        return hasPending() ? drafts > 0 || constraints.needsTokens() || masks.needsTokens() : !masks.isReady();
+        return hasPending() ? constraints.needsTokens() || masks.needsTokens() : !masks.isReady();
+    }
+
+    /** Returns whether it must be left out of a step: drafts are being verified, or a mask is late. */
+    boolean mustWait() {
+        return hasPending() ? drafts > 0 : isLate && !masks.isReady();
+    }
+
+    /** Takes back the draw of its row in flight; its last token is computed again by the row that draws. */
+    void skipDraw() {
+        length--;
+        pending--;
+        computed--;
+        peakComputed = computed;
+        isLate = true;
     }
 
     /** Returns whether its next row may have drafts: its tokens are known, and no mask depends on them. */
@@ -404,6 +420,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         peakComputed = Math.max(peakComputed, computed);
         inFlight++;
         plannedStep = step;
+        isLate = false;
         if (draws > 0) {
             length += draws;
             pending += draws;

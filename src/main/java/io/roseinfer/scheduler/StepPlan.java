@@ -30,6 +30,7 @@ public final class StepPlan {
     private final int[] firstSamples;
 
     private final int[] firstTargets;
+    private final boolean[] skipsDraw;
     /** Results: samples of each row that were applied, and the sample that failed. */
     private final int[] appliedSamples;
 
@@ -44,6 +45,7 @@ public final class StepPlan {
     private int rows;
     private int tokens;
     private int sampleCount;
+    private boolean samplesLater;
     private int prefillTokens;
     private int decodeRows;
     private long attended;
@@ -61,6 +63,7 @@ public final class StepPlan {
         pendingSamples = new int[maxRows];
         firstSamples = new int[maxRows + 1];
         firstTargets = new int[maxRows];
+        skipsDraw = new boolean[maxRows];
         appliedSamples = new int[maxRows];
         failedSamples = new int[maxRows];
         sampledTokens = new int[maxSamples];
@@ -74,6 +77,7 @@ public final class StepPlan {
         rows = 0;
         tokens = 0;
         sampleCount = 0;
+        samplesLater = false;
         prefillTokens = 0;
         decodeRows = 0;
         attended = 0;
@@ -110,6 +114,8 @@ public final class StepPlan {
         int firstDraw = sampleCount + reports;
         sampleCount = firstDraw + draws;
         firstSamples[rows] = sampleCount;
+        samplesLater |= draws > 0 && sequence.awaitsSampleInputs();
+        skipsDraw[row] = false;
         Check.that(sampleCount <= maxSamples, "a plan has %d samples, more than %d", sampleCount, maxSamples);
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
@@ -144,6 +150,16 @@ public final class StepPlan {
         totals.add(Fact.FORCED_ADMISSIONS, forcedAdmissions);
         totals.add(Fact.DRAFTS, draftRows);
         totals.add(Fact.DRAFT_TOKENS, draftTokens);
+    }
+
+    /** Takes back the only draw of a row. */
+    void skipDraw(int row) {
+        skipsDraw[row] = true;
+    }
+
+    /** Returns whether the draw of a row was taken back. */
+    boolean skipsDraw(int row) {
+        return skipsDraw[row];
     }
 
     void setFailedSample(int row, int sample) {
@@ -203,6 +219,16 @@ public final class StepPlan {
 
     public int count(int row) {
         return counts[row];
+    }
+
+    /** Returns whether a draw's masks or biases depend on tokens that were not known when the step was planned. */
+    public boolean samplesLater() {
+        return samplesLater;
+    }
+
+    /** Returns whether a row draws. */
+    public boolean draws(int row) {
+        return samples(row) > reports(row);
     }
 
     /** Returns the number of samples of all rows. */

@@ -81,7 +81,7 @@ final class StepPlanner implements StepBuilder {
         postponed = false;
     }
 
-    /** Returns whether the plan lacks a sequence whose mask was not ready, or whose last token was not known. */
+    /** Returns whether the plan lacks a sequence that must wait, for a mask or until its drafts are verified. */
     boolean hasPostponed() {
         return postponed;
     }
@@ -137,7 +137,7 @@ final class StepPlanner implements StepBuilder {
             if (sequence == null || !isReady(sequence, plan)) {
                 return;
             }
-            if (sequence.awaitsSampleInputs()) {
+            if (sequence.mustWait()) {
                 postponed = true;
                 queues.decoding.rotate();
                 continue;
@@ -251,7 +251,7 @@ final class StepPlanner implements StepBuilder {
      * Admits a waiting sequence if its next sample can be taken, its tokens fit the budget and its blocks can be allocated.
      */
     private boolean tryAdmit(Sequence sequence, StepPlan plan, int budget, boolean isFirst) {
-        if (sequence.awaitsSampleInputs()) {
+        if (sequence.mustWait()) {
             postponed = true;
             return false;
         }

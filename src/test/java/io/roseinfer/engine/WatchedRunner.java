@@ -110,6 +110,22 @@ final class WatchedRunner implements ModelRunner {
 
     @Override
     public void submit(StepInputs inputs, StepOutputs outputs) {
+        watch(inputs, outputs);
+        device.submit(inputs, outputs);
+    }
+
+    @Override
+    public void submitPass(StepInputs inputs, StepOutputs outputs) {
+        watch(inputs, outputs);
+        device.submitPass(inputs, outputs);
+    }
+
+    @Override
+    public void submitSampling() {
+        device.submitSampling();
+    }
+
+    private void watch(StepInputs inputs, StepOutputs outputs) {
         Require.that(inFlight.size() < settings.maxInFlight(), "more than %d steps in flight", settings.maxInFlight());
         audit.check(inputs, samplesBefore, pool.orElseThrow());
         samplesBefore = inputs.samples();
@@ -118,7 +134,6 @@ final class WatchedRunner implements ModelRunner {
         for (int row = 0; row < inputs.rows(); row++) {
             trace.add(Event.ROW, inputs.contextLength(row), inputs.slot(inputs.rowStart(row)));
         }
-        device.submit(inputs, outputs);
         inFlight.addLast(new Step(inputs, outputs));
     }
 

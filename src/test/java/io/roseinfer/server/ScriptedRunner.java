@@ -80,6 +80,17 @@ final class ScriptedRunner implements ModelRunner {
     }
 
     @Override
+    public void submitPass(StepInputs inputs, StepOutputs outputs) {
+        device.submitPass(inputs, outputs);
+        submitted.addLast(new Step(inputs, outputs));
+    }
+
+    @Override
+    public void submitSampling() {
+        device.submitSampling();
+    }
+
+    @Override
     public void await() {
         device.await();
         Step step = Objects.requireNonNull(submitted.pollFirst());

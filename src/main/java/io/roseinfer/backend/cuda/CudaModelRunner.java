@@ -45,6 +45,9 @@ final class CudaModelRunner implements ModelRunner {
     private final StepWait wait;
     private final Arena arena = Arena.ofShared();
     private int samplesBefore;
+    /** Whether only the pass of the step submitted last has been submitted. */
+    private boolean lacksSampling;
+
     private long submitted;
     private long awaited;
     private boolean closed;
@@ -78,6 +81,7 @@ final class CudaModelRunner implements ModelRunner {
             }
             prepareKernels(nothing);
         }
+        rank.forward().draw(0, 1); // over zeroed inputs, for the same reason
         rank.stream().synchronize();
     }
 
@@ -111,6 +115,11 @@ final class CudaModelRunner implements ModelRunner {
     private void upload(PendingStep pending, StepInputs in, StepLayout layout) {
         long bytes = packer.pack(in, layout, pending.number, pending.staging);
         rank.stream().upload(rank.buffers().inputs()[pending.buffer], pending.staging, bytes);
+    }
+
+    private void uploadSamples(PendingStep pending, StepInputs in) {
+        long bytes = packer.packSamples(in, pending.sampleStaging);
+        rank.stream().upload(rank.buffers().sampleInputs()[pending.buffer], pending.sampleStaging, bytes);
     }
 
     @Override
@@ -150,39 +159,75 @@ final class CudaModelRunner implements ModelRunner {
 
     @Override
     public void submit(StepInputs inputs, StepOutputs outputs) {
-        Check.that(!closed, "a step was submitted to a closed runner");
-        Check.that(submitted - awaited < IN_FLIGHT, "a step was submitted while two are in flight");
+        start(inputs, outputs, choice(inputs), true);
+    }
+
+    @Override
+    public void submitPass(StepInputs inputs, StepOutputs outputs) {
+        start(inputs, outputs, Choice.DRAW, false);
+    }
+
+    @Override
+    public void submitSampling() {
+        Check.that(lacksSampling, "no step lacks its sampling");
+        PendingStep pending = rank.pendingSteps().get((int) ((submitted - 1) % IN_FLIGHT));
+        StepInputs in = Objects.requireNonNull(pending.inputs);
+        lacksSampling = false;
         long context = rank.context().enter();
         try {
-            start(inputs, outputs);
+            check.checkSamples(in);
+            uploadSamples(pending, in);
+            rank.forward().draw(pending.buffer, in.samples());
         } finally {
             rank.context().leave(context);
         }
     }
 
-    private void start(StepInputs inputs, StepOutputs outputs) {
-        rank.stream().requireUsable();
-        check.check(inputs, samplesBefore);
-        samplesBefore = inputs.samples();
-        PendingStep pending = rank.pendingSteps().get((int) (submitted % IN_FLIGHT));
-        pending.inputs = inputs;
-        pending.outputs = outputs;
-        pending.choice = choice(inputs);
-        pending.number = (int) (submitted + 1);
-        launch(pending, inputs);
-        submitted++;
+    private void start(StepInputs inputs, StepOutputs outputs, Choice choice, boolean samples) {
+        Check.that(!closed, "a step was submitted to a closed runner");
+        Check.that(submitted - awaited < IN_FLIGHT, "a step was submitted while two are in flight");
+        Check.that(!lacksSampling, "a step was submitted before the sampling of the last one");
+        long context = rank.context().enter();
+        try {
+            rank.stream().requireUsable();
+            check.check(inputs, samplesBefore);
+            samplesBefore = inputs.samples();
+            PendingStep pending = rank.pendingSteps().get((int) (submitted % IN_FLIGHT));
+            pending.inputs = inputs;
+            pending.outputs = outputs;
+            pending.choice = choice;
+            pending.number = (int) (submitted + 1);
+            launch(pending, inputs, samples);
+            submitted++;
+        } finally {
+            rank.context().leave(context);
+        }
     }
 
-    private void launch(PendingStep pending, StepInputs in) {
+    private void launch(PendingStep pending, StepInputs in, boolean samples) {
         Captured captured = captured(pending, in);
         Step step = captured != null ? captured.step() : step(pending, in);
-        pending.expectedTokens = step.layout().samples();
+        boolean draws = step.choice() == Choice.DRAW;
+        pending.expectedTokens = draws ? in.samples() : step.layout().samples();
         upload(pending, in, step.layout());
+        if (draws && samples) {
+            uploadSamples(pending, in);
+        }
         if (captured != null) {
             captured.graph().replay(rank.stream());
         } else {
             rank.forward().run(step);
         }
+        if (!draws) {
+            recordEnd(pending);
+        } else if (samples) {
+            rank.forward().draw(pending.buffer, in.samples());
+        } else {
+            lacksSampling = true;
+        }
+    }
+
+    private void recordEnd(PendingStep pending) {
         if (!pending.completesByTokens()) {
             rank.stream().check(Driver.record(pending.end, rank.stream().handle()), "recording an event");
         }

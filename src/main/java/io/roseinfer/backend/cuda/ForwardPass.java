@@ -17,16 +17,19 @@ import java.util.Map;
 
 /**
  * The launches of one step, in order: embedding, transformer blocks, LM head and sampling. Kernel sources describe the arguments;
- * the layouts are {@link StepLayout} and {@link StepBuffers}.
+ * the layouts are {@link StepLayout}, {@link SampleLayout} and {@link StepBuffers}.
  */
 final class ForwardPass {
     private static final float LOG2_E = 1.442695f;
 
     /** The sampling mode of a step. */
     enum Choice {
-        /** Every sample is greedy: logits stay in the head's kernel. */
+        /** Every sample is greedy: logits stay in the head's kernel, and the pass ends with the tokens. */
         GREEDY,
-        /** The sampling kernel runs over the logits: a sample is random, has a mask, biases or penalties, or reports log-probabilities. */
+        /**
+         * The pass ends with the logits, over which {@link #draw} runs the sampling kernel: a sample is random, has a mask, biases or
+         * penalties, or reports log-probabilities.
+         */
         DRAW
     }
 
@@ -37,7 +40,7 @@ final class ForwardPass {
         ATTENTION_OUTPUT,
         MLP_INNER,
         MLP_OUTPUT,
-        /** LM head and sampling. */
+        /** LM head, and greedy sampling. */
         HEAD
     }
 
@@ -131,6 +134,7 @@ final class ForwardPass {
                 .toArray();
     }
 
+    /** Launches the pass: a step without its sampling kernel. */
     void run(Step step) {
         embed(step);
         for (int i = 0; i < spec.layers(); i++) {
@@ -469,9 +473,7 @@ final class ForwardPass {
                 .integer(shape.paddedVocabulary())
                 .integer(tiles)
                 .launch();
-        if (step.choice() == Choice.DRAW) {
-            draw(step);
-        } else {
+        if (step.choice() == Choice.GREEDY) {
             select(step, tiles);
         }
     }
@@ -483,29 +485,36 @@ final class ForwardPass {
                 .address(buffers.best())
                 .integer(tiles)
                 .integer(step.layout().samples())
-                .address(input(step, step.layout().step()))
+                .address(input(step, StepLayout.STEP))
                 .address(buffers.sampled()[step.buffer()])
                 .address(tokenSlots[step.buffer()])
                 .launch();
     }
 
-    private void draw(Step step) {
+    /**
+     * Launches the sampling kernel over the logits of a pass with {@link Choice#DRAW}.
+     *
+     * @param buffer the step's buffer
+     * @param samples number of samples, without those of padding rows
+     */
+    void draw(int buffer, int samples) {
+        long inputs = buffers.sampleInputs()[buffer];
         launcher.kernel(sampling.name())
-                .grid(step.layout().samples(), 1)
+                .grid(samples, 1)
                 .block(1024)
                 .shared(sampling.sharedBytes())
                 .address(buffers.logits())
                 .integer(spec.vocabularySize())
                 .integer(shape.paddedVocabulary())
-                .address(input(step, step.layout().requests()))
-                .address(input(step, step.layout().blocks()))
+                .address(inputs)
+                .address(inputs + new SampleLayout(samples).tail())
                 .address(buffers.seen())
                 .address(buffers.logitCopies())
-                .address(input(step, step.layout().step()))
-                .address(buffers.sampled()[step.buffer()])
-                .address(buffers.sampled()[1 - step.buffer()])
-                .address(tokenSlots[step.buffer()])
-                .address(logprobSlots[step.buffer()])
+                .address(buffers.inputs()[buffer] + StepLayout.STEP)
+                .address(buffers.sampled()[buffer])
+                .address(buffers.sampled()[1 - buffer])
+                .address(tokenSlots[buffer])
+                .address(logprobSlots[buffer])
                 .launch();
     }
 

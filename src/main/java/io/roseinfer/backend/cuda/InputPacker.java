@@ -5,21 +5,19 @@ import io.roseinfer.backend.cuda.SampleStructs.Request;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.TokenMask;
 import io.roseinfer.sampling.SampleRequest;
-import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Packs a checked step into the upload buffer in the layout of {@link StepLayout}: its arrays, and the sampling parameters.
+ * Packs a checked step into upload buffers: the inputs of its pass in the layout of {@link StepLayout}, those of the sampling kernel in that
+ * of {@link SampleLayout}.
  *
- * <p>If the layout has more rows than the step, adds padding rows: one token in slot -1 and an empty context. Their samples are
- * ignored.
+ * <p>If the layout has more rows than the step, adds padding rows: one token in slot -1 and an empty context. No samples are drawn from
+ * their logits.
  */
 final class InputPacker {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-
-    private static final SampleRequest PADDING = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
 
     private final int vocabulary;
     private final KvPages pages;
@@ -29,77 +27,72 @@ final class InputPacker {
         this.pages = pages;
     }
 
-    /** Packs a step and returns the bytes written. */
+    /** Packs the inputs of a pass and returns the bytes written. */
     long pack(StepInputs in, StepLayout layout, int number, MemorySegment to) {
-        to.set(INT, layout.step(), number);
+        to.set(INT, StepLayout.STEP, number);
         tokens(in, layout, to);
         int blocks = pages.copy(in, to, layout.blockStarts(), layout.blocks());
         rows(in, layout, blocks, to);
         in.copySampleTokens(to, layout.sampleTokens());
-        int words = samples(in, layout, blocks, to);
-        return layout.bytes(blocks, constraints(in, layout, blocks, words, to));
+        for (int sample = in.samples(); sample < layout.samples(); sample++) {
+            set(to, layout.sampleTokens(), sample, sample);
+        }
+        return layout.bytes(blocks);
+    }
+
+    /** Packs the inputs of the sampling kernel and returns the bytes written. */
+    long packSamples(StepInputs in, MemorySegment to) {
+        SampleLayout layout = new SampleLayout(in.samples());
+        int words = requests(in, layout, to);
+        return layout.bytes(constraints(in, layout, words, to));
     }
 
     /**
      * Packs sampling parameters and returns the number of history tokens written for penalties. The samples of a row share its history: each
      * reads it up to its own token.
      */
-    private int samples(StepInputs in, StepLayout layout, int blocks, MemorySegment to) {
-        long history = layout.tail(blocks);
+    private int requests(StepInputs in, SampleLayout layout, MemorySegment to) {
         int historyTokens = 0;
         int row = -1;
         int start = 0;
         for (int sample = 0; sample < in.samples(); sample++) {
             SampleRequest request = in.sampling(sample);
             int length = in.sampleLength(sample);
-            long at = requestAt(layout, sample);
+            long at = layout.request(sample);
             Request.write(request, length, in.reported(sample), to, at);
             if (request.params().hasPenalties()) {
                 if (in.sampleRow(sample) != row) {
                     row = in.sampleRow(sample);
                     start = historyTokens;
                 }
-                tokensOf(in, row, request.history(), historyTokens - start, length, to, history + 4L * start);
+                tokensOf(in, row, request.history(), historyTokens - start, length, to, layout.bytes(start));
                 historyTokens = start + length;
                 Request.writeHistory(
-                        to,
-                        at,
-                        layout.tailIndex(blocks) + start,
-                        length,
-                        Math.min(request.history().promptLength(), length));
+                        to, at, start, length, Math.min(request.history().promptLength(), length));
             } else {
                 Request.writeHistory(to, at, 0, 0, 0);
             }
         }
-        for (int sample = in.samples(); sample < layout.samples(); sample++) {
-            set(to, layout.sampleTokens(), sample, sample);
-            Request.write(PADDING, 0, StepInputs.DRAWN, to, requestAt(layout, sample));
-            Request.writeHistory(to, requestAt(layout, sample), 0, 0, 0);
-        }
         return historyTokens;
     }
 
-    private static long requestAt(StepLayout layout, int sample) {
-        return layout.requests() + (long) StepLayout.REQUEST_BYTES * sample;
-    }
-
     /** Writes masks and biases to the tail from {@code words} on; returns the words of the tail. */
-    private static int constraints(StepInputs in, StepLayout layout, int blocks, int words, MemorySegment to) {
+    private static int constraints(StepInputs in, SampleLayout layout, int words, MemorySegment to) {
         int end = words;
         for (int sample = 0; sample < in.samples(); sample++) {
             TokenMask mask = in.mask(sample);
             if (mask != null) {
                 int same = sampleWith(mask, in, sample);
                 if (same == sample) {
-                    mask.copyTo(to, layout.tail(blocks) + 4L * end);
-                    Request.writeMask(to, requestAt(layout, sample), layout.tailIndex(blocks) + end);
+                    mask.copyTo(to, layout.bytes(end));
+                    Request.writeMask(to, layout.request(sample), end);
                     end += TokenMask.words(mask.vocabularySize());
                 } else {
-                    int start = Request.maskStart(to, requestAt(layout, same));
-                    Request.writeMask(to, requestAt(layout, sample), start);
+                    int start = Request.maskStart(to, layout.request(same));
+                    Request.writeMask(to, layout.request(sample), start);
                 }
             }
-            end += biases(in, sample, layout, blocks, end, to);
+            end += biases(in, sample, layout, end, to);
         }
         return end;
     }
@@ -114,20 +107,20 @@ final class InputPacker {
     }
 
     /** Writes a sample's biases, if it has any, as their number, token ids and values; returns the words written. */
-    private static int biases(StepInputs in, int sample, StepLayout layout, int blocks, int word, MemorySegment to) {
+    private static int biases(StepInputs in, int sample, SampleLayout layout, int word, MemorySegment to) {
         int first = in.biasStart(sample);
         int count = in.biasStart(sample + 1) - first;
         if (count == 0) {
             return 0;
         }
-        long at = layout.tail(blocks) + 4L * word;
-        Request.writeBiases(to, requestAt(layout, sample), layout.tailIndex(blocks) + word);
+        long at = layout.bytes(word);
+        Request.writeBiases(to, layout.request(sample), word);
         set(to, at, 0, count);
         for (int i = 0; i < count; i++) {
             set(to, at, 1 + i, in.biasToken(first + i));
             set(to, at, 1 + count + i, Float.floatToRawIntBits(in.bias(first + i)));
         }
-        return StepLayout.biasWords(count);
+        return SampleLayout.biasWords(count);
     }
 
     /** Writes tokens {@code from … end - 1} of a row's sequence; the row's own may still be on the device. */

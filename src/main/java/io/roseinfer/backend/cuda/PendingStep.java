@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class PendingStep {
     final int buffer;
     final MemorySegment staging;
+    /** Staging of the sampling kernel's inputs. */
+    final MemorySegment sampleStaging;
+
     final TokenSlots tokenSlots;
     final LogprobSlots logprobSlots;
     final CUevent_st end;
@@ -30,9 +33,16 @@ final class PendingStep {
     /** Tokens that the device writes, including tokens of padding rows. */
     int expectedTokens;
 
-    PendingStep(int buffer, MemorySegment staging, TokenSlots tokenSlots, LogprobSlots logprobSlots, CUevent_st end) {
+    PendingStep(
+            int buffer,
+            MemorySegment staging,
+            MemorySegment sampleStaging,
+            TokenSlots tokenSlots,
+            LogprobSlots logprobSlots,
+            CUevent_st end) {
         this.buffer = buffer;
         this.staging = staging;
+        this.sampleStaging = sampleStaging;
         this.tokenSlots = tokenSlots;
         this.logprobSlots = logprobSlots;
         this.end = end;

@@ -35,7 +35,6 @@ final class RunnerLoader {
     private final Launcher launcher;
     private final DeviceMemory memory;
     private final HostMemory host;
-    private final long inputBytes;
     private final ModelShape shape;
     private final KernelChoice kernels;
     private final KvPages pages;
@@ -52,7 +51,6 @@ final class RunnerLoader {
         this.weights = weights;
         this.limits = limits;
         this.pages = KvPages.of(limits.blockSize());
-        this.inputBytes = StepLayout.maxBytes(limits, spec.contextLength(), spec.vocabularySize());
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
         ElementType matrices = ElementType.of(
@@ -115,7 +113,7 @@ final class RunnerLoader {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
         SampleKernel sampling =
                 SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
-        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, kernels.fusesNorms(), inputBytes);
+        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, kernels.fusesNorms());
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes(), plan.bytes(), device);
         StepBuffers buffers = plan.allocate(memory, kv.bytes());
         memory.seal();
@@ -126,9 +124,15 @@ final class RunnerLoader {
             TokenSlots tokenSlots = new TokenSlots(host.allocate("tokens", 8L * limits.maxSamples()));
             LogprobSlots logprobSlots = new LogprobSlots(
                     host.allocate("log-probabilities", (long) SampleStructs.Report.BYTES * limits.maxSamples()));
-            MemorySegment staging = host.allocateForUploads("step inputs", inputBytes);
+            MemorySegment staging = host.allocateForUploads("step inputs", plan.inputBytes());
+            MemorySegment sampleStaging = host.allocateForUploads("step inputs", plan.sampleInputBytes());
             pendingSteps.add(new PendingStep(
-                    buffer, staging, tokenSlots, logprobSlots, releases.add(Driver.createEvent(), Driver::destroy)));
+                    buffer,
+                    staging,
+                    sampleStaging,
+                    tokenSlots,
+                    logprobSlots,
+                    releases.add(Driver.createEvent(), Driver::destroy)));
         }
         ForwardPass forward = new ForwardPass(
                 shape, packed, buffers, launcher, sampling, multiprocessors, pages.of(kv), pendingSteps);

@@ -19,6 +19,8 @@ final class StepBuffers {
     private enum Buffer {
         EVEN_INPUTS("step inputs"),
         ODD_INPUTS("step inputs"),
+        EVEN_SAMPLE_INPUTS("step inputs"),
+        ODD_SAMPLE_INPUTS("step inputs"),
         POOL("KV pool"),
         X("activations"),
         X_PANELS("activations"),
@@ -57,6 +59,16 @@ final class StepBuffers {
             sizes.put(buffer, bytes);
         }
 
+        /** Returns the maximum bytes of a pass's inputs. */
+        long inputBytes() {
+            return sizes.getOrDefault(Buffer.EVEN_INPUTS, 0L);
+        }
+
+        /** Returns the maximum bytes of the sampling kernel's inputs. */
+        long sampleInputBytes() {
+            return sizes.getOrDefault(Buffer.EVEN_SAMPLE_INPUTS, 0L);
+        }
+
         /** Returns the bytes of everything except the KV pool. */
         long bytes() {
             return sizes.values().stream().mapToLong(Long::longValue).sum();
@@ -76,6 +88,7 @@ final class StepBuffers {
     private final int normalizedRows;
     private final long[] addresses;
     private final long[] inputs;
+    private final long[] sampleInputs;
     private final long[] sampled;
 
     private StepBuffers(int panelRows, int normalizedRows, long[] addresses) {
@@ -83,6 +96,7 @@ final class StepBuffers {
         this.normalizedRows = normalizedRows;
         this.addresses = addresses;
         this.inputs = new long[] {at(Buffer.EVEN_INPUTS), at(Buffer.ODD_INPUTS)};
+        this.sampleInputs = new long[] {at(Buffer.EVEN_SAMPLE_INPUTS), at(Buffer.ODD_SAMPLE_INPUTS)};
         this.sampled = new long[] {at(Buffer.EVEN_SAMPLED), at(Buffer.ODD_SAMPLED)};
     }
 
@@ -91,18 +105,22 @@ final class StepBuffers {
      *
      * @param fusedNorms whether norms are fused into GEMMs, which need a panel copy of the residual stream and its moments; then only
      *     sampled rows are normalized by a kernel
-     * @param inputBytes maximum bytes of a step's inputs
      */
-    static Plan plan(
-            ModelShape shape, RunnerLimits limits, SampleKernel sampling, boolean fusedNorms, long inputBytes) {
+    static Plan plan(ModelShape shape, RunnerLimits limits, SampleKernel sampling, boolean fusedNorms) {
         long samples = limits.maxSamples();
         int panelRows = ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
         int sampledRows = ModelShape.roundUp(limits.maxSamples(), 8);
         int normalizedRows = fusedNorms ? sampledRows : Math.max(panelRows, sampledRows);
         long element = shape.type().bytes();
         Plan plan = new Plan(panelRows, normalizedRows);
+        int contextLength = shape.spec().contextLength();
+        long inputBytes = StepLayout.maxBytes(limits, contextLength);
+        long sampleInputBytes =
+                SampleLayout.maxBytes(limits, contextLength, shape.spec().vocabularySize());
         plan.add(Buffer.EVEN_INPUTS, inputBytes);
         plan.add(Buffer.ODD_INPUTS, inputBytes);
+        plan.add(Buffer.EVEN_SAMPLE_INPUTS, sampleInputBytes);
+        plan.add(Buffer.ODD_SAMPLE_INPUTS, sampleInputBytes);
         plan.add(Buffer.X, 4L * panelRows * shape.stride());
         plan.add(Buffer.X_PANELS, fusedNorms ? element * panelRows * shape.stride() : UNUSED);
         plan.add(Buffer.MOMENTS, fusedNorms ? 8L * panelRows * (shape.stride() / MOMENT_COLUMNS) : UNUSED);
@@ -133,9 +151,14 @@ final class StepBuffers {
         return normalizedRows;
     }
 
-    /** Returns the step inputs, by buffer. */
+    /** Returns the inputs of passes, by buffer. */
     long[] inputs() {
         return inputs;
+    }
+
+    /** Returns the inputs of the sampling kernel, by buffer. */
+    long[] sampleInputs() {
+        return sampleInputs;
     }
 
     long pool() {

@@ -50,6 +50,9 @@ public final class SimRunner implements ModelRunner {
     private final ArrayDeque<Step> submitted = new ArrayDeque<>();
     private @Nullable StepOutputs previous;
     private int samplesBefore;
+    /** Whether only the pass of the step submitted last has been submitted. */
+    private boolean lacksSampling;
+
     private long steps;
 
     public SimRunner(ModelSpec spec, RunnerLimits limits, SimOptions options) {
@@ -110,14 +113,30 @@ public final class SimRunner implements ModelRunner {
 
     @Override
     public void submit(StepInputs inputs, StepOutputs outputs) {
+        submitPass(inputs, outputs);
+        submitSampling();
+    }
+
+    @Override
+    public void submitSampling() {
+        Check.that(lacksSampling, "no step lacks its sampling");
+        lacksSampling = false;
+        check.checkSamples(submitted.getLast().inputs());
+    }
+
+    @Override
+    public void submitPass(StepInputs inputs, StepOutputs outputs) {
+        Check.that(!lacksSampling, "a step was submitted before the sampling of the last one");
         Check.that(submitted.size() < options.maxInFlight(), "too many steps in flight");
         check.check(inputs, samplesBefore);
         samplesBefore = inputs.samples();
         submitted.addLast(new Step(inputs, outputs));
+        lacksSampling = true;
     }
 
     @Override
     public void await() {
+        Check.that(submitted.size() > 1 || !lacksSampling, "a step was awaited before its sampling was submitted");
         Step step = Objects.requireNonNull(submitted.pollFirst(), "no step in flight");
         try {
             options.onStep().accept(steps++);

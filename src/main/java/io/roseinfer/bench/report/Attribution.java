@@ -40,7 +40,7 @@ public record Attribution(
             gaps.addAll(ItlBreakdown.of(call, steps));
         }
         List<ItlBreakdown> known =
-                gaps.stream().filter(gap -> !gap.parts().isEmpty()).toList();
+                gaps.stream().filter(gap -> gap.waitedFor().isPresent()).toList();
         return new Attribution(
                 BreakdownTable.of(
                         TtftBreakdown.PARTS,

@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param request id of the request
  * @param token index of the first token of the later event; the request's first token has index 0
  * @param nanos duration of the gap
- * @param waitedFor the longest step that ended in the gap; empty if the steps are unknown, or both tokens are of one step
+ * @param waitedFor the longest step that ended in the gap; empty if the steps are unknown
  * @param stepNanos duration of that step, without its wait for the previous step on the device
  * @param parts nanoseconds by name, empty if the steps are unknown: {@code decode} and {@code prompts}, the steps without and with prompt
  *     tokens; {@code idle}, the engine outside of steps; {@code delivery}, the change of the delay between engine and client from the
@@ -44,51 +44,39 @@ record ItlBreakdown(
                     ? 1
                     : call.arrivals().tokens().get(event - 1);
             long nanos = seen.get(event) - seen.get(event - 1);
-            boolean isKnown = seen.size() == had.size()
-                    && steps.before(engine, had.get(event - 1)).isPresent();
+            List<StepRecord> between = seen.size() == had.size()
+                            && steps.before(engine, had.get(event - 1)).isPresent()
+                    ? steps.between(engine, had.get(event - 1), had.get(event))
+                    : List.of();
             gaps.add(
-                    isKnown
-                            ? gap(call.id(), token, nanos, had.subList(event - 1, event + 1), engine, steps)
-                            : new ItlBreakdown(call.id(), token, nanos, Optional.empty(), 0, Map.of()));
+                    between.isEmpty()
+                            ? new ItlBreakdown(call.id(), token, nanos, Optional.empty(), 0, Map.of())
+                            : gap(call.id(), token, nanos, had.subList(event - 1, event + 1), between, steps));
         }
         return gaps;
     }
 
-    private static ItlBreakdown gap(int request, int token, long seenNanos, List<Long> had, int engine, StepIndex all) {
-        List<StepRecord> steps = all.between(engine, had.getFirst(), had.getLast());
-        long engineNanos = had.getLast() - had.getFirst();
-        if (steps.isEmpty() && engineNanos > 0) {
-            return new ItlBreakdown(request, token, seenNanos, Optional.empty(), 0, Map.of());
-        }
+    private static ItlBreakdown gap(
+            int request, int token, long seenNanos, List<Long> had, List<StepRecord> steps, StepIndex all) {
+        long engine = had.getLast() - had.getFirst();
         double decode = 0;
         double prompts = 0;
         long before = had.getFirst();
-        Optional<StepRecord> longest = Optional.empty();
-        double longestNanos = 0;
+        StepRecord longest = steps.getFirst();
         for (StepRecord step : steps) {
             long nanos = step.endNanos() - Math.max(before, step.get(Fact.START_NANOS));
             before = step.endNanos();
             decode += step.get(Fact.PREFILL_TOKENS) == 0 ? nanos : 0;
             prompts += step.get(Fact.PREFILL_TOKENS) == 0 ? 0 : nanos;
-            if (longest.isEmpty() || all.nanos(step) > longestNanos) {
-                longest = Optional.of(step);
-                longestNanos = all.nanos(step);
-            }
+            longest = all.nanos(step) > all.nanos(longest) ? step : longest;
         }
         return new ItlBreakdown(
                 request,
                 token,
                 seenNanos,
-                longest,
-                longestNanos,
-                Map.of(
-                        "decode",
-                        decode,
-                        "prompts",
-                        prompts,
-                        "idle",
-                        engineNanos - decode - prompts,
-                        "delivery",
-                        (double) (seenNanos - engineNanos)));
+                Optional.of(longest),
+                all.nanos(longest),
+                Map.of("decode", decode, "prompts", prompts, "idle", engine - decode - prompts, "delivery", (double)
+                        (seenNanos - engine)));
     }
 }

@@ -22,7 +22,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StepBuffersTest {
-    private static final long INPUT_BYTES = 12_345;
     private static final long POOL_BYTES = 1 << 20;
 
     /** A device that records allocations. */
@@ -67,13 +66,15 @@ class StepBuffersTest {
         ModelShape shape = ModelShape.of(spec, type, KvPrecision.AUTO, Shard.WHOLE);
         RunnerLimits limits = new RunnerLimits(rows, tokens, 16, 0);
         SampleKernel sampling = SampleKernel.of(spec.vocabularySize(), hopper);
-        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, hopper, INPUT_BYTES);
+        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, hopper);
         long promised = plan.bytes();
         StepBuffers buffers = plan.allocate(memory, POOL_BYTES);
         assertThat(account.bytes()).isEqualTo(promised + POOL_BYTES);
         assertThat(account.sizes.get((int) buffers.pool() - 1)).isEqualTo(POOL_BYTES);
         assertThat(account.sizes.get((int) buffers.logits() - 1)).isEqualTo(4L * rows * shape.paddedVocabulary());
-        assertThat(memory.uses()).contains(new MemoryUse("step inputs", 2 * INPUT_BYTES));
+        long inputs = StepLayout.maxBytes(limits, spec.contextLength())
+                + SampleLayout.maxBytes(limits, spec.contextLength(), spec.vocabularySize());
+        assertThat(memory.uses()).contains(new MemoryUse("step inputs", 2 * inputs));
     }
 
     @ParameterizedTest
@@ -82,8 +83,7 @@ class StepBuffersTest {
         ModelShape shape =
                 ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE);
         SampleKernel sampling = SampleKernel.of(50257, true);
-        StepBuffers buffers = StepBuffers.plan(
-                        shape, new RunnerLimits(rows, tokens, 16, 0), sampling, true, INPUT_BYTES)
+        StepBuffers buffers = StepBuffers.plan(shape, new RunnerLimits(rows, tokens, 16, 0), sampling, true)
                 .allocate(memory, POOL_BYTES);
         assertThat(buffers.panelRows()).isEqualTo(panelRows);
         assertThat(account.sizes.get((int) buffers.x() - 1)).isEqualTo(4L * panelRows * 768);
@@ -95,7 +95,7 @@ class StepBuffersTest {
     void fused_and_separate_norms_have_their_buffers(boolean fused) {
         ModelShape shape = llama8b();
         StepBuffers buffers = StepBuffers.plan(
-                        shape, new RunnerLimits(16, 2056, 16, 0), SampleKernel.of(128_256, true), fused, INPUT_BYTES)
+                        shape, new RunnerLimits(16, 2056, 16, 0), SampleKernel.of(128_256, true), fused)
                 .allocate(memory, POOL_BYTES);
         assertThat(account.sizes.get((int) buffers.moments() - 1)).isEqualTo(fused ? 8L * 2056 * (4096 / 64) : 16);
         assertThat(account.sizes.get((int) buffers.xPanels() - 1)).isEqualTo(fused ? 2L * 2056 * 4096 : 16);
@@ -121,14 +121,7 @@ class StepBuffersTest {
         KernelChoice kernels =
                 new KernelChoice(TileTable.load().of(shape.layerWeights(), shape.weights()), shape, 16, hopper, false);
         long scratch = StepBuffers.plan(
-                        shape,
-                        limits,
-                        SampleKernel.of(shape.spec().vocabularySize(), hopper),
-                        kernels.fusesNorms(),
-                        StepLayout.maxBytes(
-                                limits,
-                                shape.spec().contextLength(),
-                                shape.spec().vocabularySize()))
+                        shape, limits, SampleKernel.of(shape.spec().vocabularySize(), hopper), kernels.fusesNorms())
                 .bytes();
         return KvSizing.geometry(shape, limits, freeBesideWeights(shape), scratch, "device cuda:0");
     }

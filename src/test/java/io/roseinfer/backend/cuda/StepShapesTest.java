@@ -267,12 +267,12 @@ class StepShapesTest {
             int batch, int contextLength, int blockSize, boolean refused) {
         RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, 2 * batch, blockSize, 0);
         if (refused) {
-            assertThatThrownBy(() -> StepLayout.maxBytes(limits, contextLength, 50_257))
+            assertThatThrownBy(() -> SampleLayout.maxBytes(limits, contextLength, 50_257))
                     .isInstanceOf(BadInput.class)
                     .hasMessageStartingWith("a step of " + 2 * batch + " rows of up to " + contextLength + " tokens")
                     .hasMessageContaining("maxBatchSize");
         } else {
-            assertThat(StepLayout.maxBytes(limits, contextLength, 50_257))
+            assertThat(SampleLayout.maxBytes(limits, contextLength, 50_257))
                     .isGreaterThan(4L * 2 * batch * contextLength);
         }
     }
@@ -405,7 +405,7 @@ class StepShapesTest {
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         long bytes = packer.pack(oneRow(), layout, 77, memory);
         assertThat(bytes).isEqualTo(layout.blocks() + 8);
-        assertThat(ints(memory, layout.step(), 1)).containsExactly(77);
+        assertThat(ints(memory, StepLayout.STEP, 1)).containsExactly(77);
         assertThat(ints(memory, layout.tokenIds(), 3)).containsExactly(~3, 0, 0);
         assertThat(ints(memory, layout.positions(), 3)).containsExactly(17, 0, 0);
         assertThat(ints(memory, layout.slots(), 3)).containsExactly(33, -1, -1);
@@ -489,13 +489,13 @@ class StepShapesTest {
                     in.tokens() - 1,
                     new SampleRequest(row == 1 ? penalised : SamplingParams.random(), row, history(1, 40, 41)));
         }
-        StepLayout layout = new StepLayout(4, 4, 4);
+        SampleLayout layout = new SampleLayout(3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         memory.fill((byte) 0x55);
-        long bytes = new InputPacker(50_257, KvPages.of(16)).pack(in, layout, 1, memory);
+        long bytes = new InputPacker(50_257, KvPages.of(16)).packSamples(in, memory);
 
-        assertThat(bytes).isEqualTo(layout.tail(3) + 12);
-        long request = layout.requests() + StepLayout.REQUEST_BYTES;
+        assertThat(bytes).isEqualTo(layout.bytes(3));
+        long request = layout.request(1);
         assertThat(memory.get(ValueLayout.JAVA_LONG, request)).isEqualTo(1);
         assertThat(memory.asSlice(request + 8, 28).toArray(ValueLayout.JAVA_FLOAT))
                 .containsExactly(0.5f, Float.intBitsToFloat(7), 0.9f, 0.1f, 1.3f, 0.2f, -0.1f);
@@ -503,16 +503,12 @@ class StepShapesTest {
         assertThat(rest)
                 .as("position, history start, its length, the prompt's, log-probabilities")
                 .containsExactly(3, rest[1], 3, 1, -1);
-        assertThat(ints(memory, layout.blocks() + 4L * rest[1], 3)).containsExactly(40, 41, ~1);
-        for (int other : new int[] {0, 2, 3}) {
-            long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * other;
-            assertThat(ints(memory, at + 44, 1))
+        assertThat(ints(memory, layout.bytes(rest[1]), 3)).containsExactly(40, 41, ~1);
+        for (int other : new int[] {0, 2}) {
+            assertThat(ints(memory, layout.request(other) + 44, 1))
                     .as("history of sample %d", other)
                     .containsExactly(0);
         }
-        assertThat(memory.get(ValueLayout.JAVA_FLOAT, layout.requests() + 3L * StepLayout.REQUEST_BYTES + 8))
-                .as("temperature of a padding row")
-                .isZero();
     }
 
     /** Three samples: one with biases after a history, two with one mask. */
@@ -534,12 +530,12 @@ class StepShapesTest {
                 in.mask(mask);
             }
         }
-        StepLayout layout = new StepLayout(3, 3, 3);
+        SampleLayout layout = new SampleLayout(3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         memory.fill((byte) 0x55);
-        long bytes = new InputPacker(70, KvPages.of(16)).pack(in, layout, 1, memory);
-        assertThat(bytes).isEqualTo(layout.bytes(3, 1 + 5 + 3));
-        assertThat(ints(memory, layout.tail(3), 9))
+        long bytes = new InputPacker(70, KvPages.of(16)).packSamples(in, memory);
+        assertThat(bytes).isEqualTo(layout.bytes(1 + 5 + 3));
+        assertThat(ints(memory, layout.tail(), 9))
                 .containsExactly(
                         40,
                         2,
@@ -550,11 +546,10 @@ class StepShapesTest {
                         1 << 1,
                         1 << 1,
                         1 << 5);
-        int tail = layout.tailIndex(3);
         for (int sample = 0; sample < 3; sample++) {
-            assertThat(ints(memory, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample + 56, 2))
+            assertThat(ints(memory, layout.request(sample) + 56, 2))
                     .as("mask and bias start of sample %d", sample)
-                    .containsExactly(sample == 0 ? -1 : tail + 6, sample == 0 ? tail + 1 : -1);
+                    .containsExactly(sample == 0 ? -1 : 6, sample == 0 ? 1 : -1);
         }
     }
 
@@ -574,19 +569,19 @@ class StepShapesTest {
                     token,
                     new SampleRequest(token == 2 ? SamplingParams.random() : penalized, 0, history(1, 40, 41, 42)));
         }
-        StepLayout layout = new StepLayout(4, 1, 3);
+        StepLayout pass = new StepLayout(4, 1, 3);
+        SampleLayout layout = new SampleLayout(3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
-        long bytes = new InputPacker(50_257, KvPages.of(16)).pack(in, layout, 1, memory);
-        assertThat(bytes).isEqualTo(layout.tail(1) + 4 * 6);
-        assertThat(ints(memory, layout.sampleTokens(), 3)).containsExactly(0, 2, 3);
-        assertThat(ints(memory, layout.tail(1), 6)).containsExactly(40, 41, ~0, 7, 8, 9);
-        assertThat(ints(memory, layout.requests() + 36, 4))
+        InputPacker packer = new InputPacker(50_257, KvPages.of(16));
+        assertThat(packer.pack(in, pass, 1, memory)).isEqualTo(pass.bytes(1));
+        assertThat(ints(memory, pass.sampleTokens(), 3)).containsExactly(0, 2, 3);
+        assertThat(packer.packSamples(in, memory)).isEqualTo(layout.bytes(6));
+        assertThat(ints(memory, layout.tail(), 6)).containsExactly(40, 41, ~0, 7, 8, 9);
+        assertThat(ints(memory, layout.request(0) + 36, 4))
                 .as("position, history start, its length, the prompt's")
-                .containsExactly(3, layout.tailIndex(1), 3, 1);
-        assertThat(ints(memory, layout.requests() + StepLayout.REQUEST_BYTES + 36, 3))
-                .containsExactly(5, 0, 0);
-        assertThat(ints(memory, layout.requests() + 2L * StepLayout.REQUEST_BYTES + 36, 4))
-                .containsExactly(6, layout.tailIndex(1), 6, 1);
+                .containsExactly(3, 0, 3, 1);
+        assertThat(ints(memory, layout.request(1) + 36, 3)).containsExactly(5, 0, 0);
+        assertThat(ints(memory, layout.request(2) + 36, 4)).containsExactly(6, 0, 6, 1);
     }
 
     private static SpecBuilder gated(int heads, int kvHeads, int headSize) {

@@ -39,6 +39,17 @@ final class FailingRunner implements ModelRunner {
     }
 
     @Override
+    public void submitPass(StepInputs inputs, StepOutputs outputs) {
+        runner.submitPass(inputs, outputs);
+        inFlight++;
+    }
+
+    @Override
+    public void submitSampling() {
+        runner.submitSampling();
+    }
+
+    @Override
     public void await() {
         if (stepsLeft.get() >= 0 && stepsLeft.getAndDecrement() == 0) {
             while (inFlight > 0) {

@@ -124,30 +124,6 @@ class AttributionTest {
     }
 
     @Test
-    void gap_between_tokens_of_one_step_is_delivery() {
-        ServerStamps stamps = new ServerStamps(
-                3 * MILLI,
-                5 * MILLI,
-                6 * MILLI,
-                10 * MILLI,
-                millis(30, 41, 41),
-                millis(32, 42, 43),
-                millis(35, 43, 44),
-                FIRST);
-        Attribution attribution = Attribution.of(run(stamps));
-        assertThat(attribution.gapsWithoutSteps()).isZero();
-        assertThat(attribution.gaps().samples()).isEqualTo(2);
-        ItlBreakdown last = attribution.longest().getFirst();
-        assertThat(last.waitedFor()).isEmpty();
-        assertThat(last.parts())
-                .containsOnly(
-                        entry("decode", 0.0),
-                        entry("prompts", 0.0),
-                        entry("idle", 0.0),
-                        entry("delivery", 45.0 * MILLI));
-    }
-
-    @Test
     void component_of_a_missing_timestamp_is_included_in_the_next() {
         ServerStamps some = new ServerStamps(
                 3 * MILLI,
