@@ -472,6 +472,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     void finish(FinishReason reason) {
         state = State.FINISHED;
         finishReason = reason;
+        // The caller may keep the sequence; an index of a long text is large.
+        drafting = null;
     }
 
     void publish() {
