@@ -21,6 +21,7 @@ import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenConstraints;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
@@ -116,6 +117,7 @@ class NullArgumentsTest {
         put(TokenConstraints.class, TokenConstraints.NONE);
         put(TokenStream.class, engine.submit(GenerationRequest.ofTokens(1).withMaxNewTokens(1)));
         put(SchedulerOptions.class, SchedulerOptions.defaults());
+        put(Drafter.class, Drafter.none());
         put(SchedulerOptions.Builder.class, SchedulerOptions.builder());
         put(Policies.class, SchedulerOptions.defaults().policies());
         put(AdmissionPolicy.class, AdmissionPolicy.fifo());
