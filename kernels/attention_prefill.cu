@@ -8,8 +8,7 @@
 // Masked keys have weight 0, and 0 · ∞ is NaN. So a warp with non-finite accumulators recomputes its queries key by key: a
 // query never sees a value after it. Only damaged or overflowing weights produce such accumulators.
 //
-// Rows differ in length, so a block finds its own row: tile i belongs to the row where the prefix sum of ⌈length / 64⌉ passes i.
-// Blocks past the last tile exit at once.
+// Rows differ in length, so a block finds its own row (prefill_tiles.cuh). Blocks past the last tile exit at once.
 //
 // Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipDecodeRows`, rows of one token are left to a decode kernel.
 //
@@ -26,42 +25,13 @@
 // Launch: grid (heads, rows), block 128, dynamic shared memory stages · 4096 bytes, stages 8 to 32. Other rows are skipped.
 #include "include/attend_token.cuh"
 #include "include/kv_fragments.cuh"
+#include "include/prefill_tiles.cuh"
 
 using namespace rose;
 
 constexpr int THREADS = 128;
 constexpr int TILE = 64;
 constexpr int STAGES = 3;
-
-struct QueryTile {
-    int row;    // -1 past the last tile
-    int first;  // first query of the tile, an index into the row's tokens of this step
-};
-
-// Finds tile `index` by a warp-wide prefix sum over the rows, 32 at a time.
-__device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, int index, bool skipDecodeRows, int lane) {
-    int before = 0;
-    for (int base = 0; base < rows; base += 32) {
-        int row = base + lane;
-        int length = row < rows ? __ldg(rowStarts + row + 1) - __ldg(rowStarts + row) : 0;
-        int tiles = skipDecodeRows && length == 1 ? 0 : (length + TILE - 1) / TILE;
-        int through = tiles;
-#pragma unroll
-        for (int step = 1; step < 32; step *= 2) {
-            int lower = __shfl_up_sync(~0u, through, step);
-            if (lane >= step) through += lower;
-        }
-        through += before;
-        unsigned passed = __ballot_sync(~0u, through > index);
-        if (passed != 0) {
-            int owner = __ffs(passed) - 1;
-            int start = __shfl_sync(~0u, through - tiles, owner);
-            return {base + owner, (index - start) * TILE};
-        }
-        before = __shfl_sync(~0u, through, 31);
-    }
-    return {-1, 0};
-}
 
 // Layout of a tile of 64 keys or values in shared memory; a tile is aligned to a row's bytes.
 template <class KV, int HEAD>
@@ -235,7 +205,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t 
     const int head = blockIdx.x;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const QueryTile tile = find_tile(p.rowStarts, rows, blockIdx.y, skipDecodeRows, lane);
+    const TokenTile tile = find_tile(p.rowStarts, rows, TILE, blockIdx.y, skipDecodeRows, lane);
     if (tile.row < 0) {
         wait_for_predecessors();
         return;

@@ -113,12 +113,12 @@ struct PromptQkv {
     }
     // Rotates and scales queries and keys in place. Sections begin at multiples of 16 columns.
     __device__ __forceinline__ void rotate(const Context& c, float (&v)[32], int n) const {
-        const bool turns = rotates();
+        const bool rotated = rotates();
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const int column = n + 8 * j;
             const float scale = column < width ? queryScale : 1.f;
-            const bool own = turns && column < width + kvWidth;
+            const bool own = rotated && column < width + kvWidth;
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const float cosine = (own ? c.cosSin[2 * j + h].x : 1.f) * scale;

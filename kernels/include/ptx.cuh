@@ -145,6 +145,32 @@ __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32_t b
         : "memory");
 }
 
+// Copies a box of a tensor map to shared memory, from column x and row y on; what is outside of the tensor arrives as zeros.
+__device__ __forceinline__ void tensor_load(uint32_t to, const void* map, int x, int y, uint64_t* barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+        "l"(map), "r"(x), "r"(y), "r"(shared_address(barrier))
+        : "memory");
+}
+
+// Arrives when all earlier cp.async of this thread have completed; counts as one of the mbarrier's arrivals.
+__device__ __forceinline__ void copy_async_arrive(uint64_t* barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+// Orders ordinary accesses to shared memory, cp.async among them, before later ones of bulk copies and wgmma.
+__device__ __forceinline__ void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// Sets the registers of each thread of this warpgroup, to fewer or to more than at launch.
+template <int COUNT>
+__device__ __forceinline__ void lower_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+template <int COUNT>
+__device__ __forceinline__ void raise_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+
 // ---- Clusters (sm_90) --------------------------------------------------------------------------------------------------------
 
 __device__ __forceinline__ int cluster_rank() {

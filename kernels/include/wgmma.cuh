@@ -27,6 +27,11 @@ __device__ __forceinline__ uint64_t tile_descriptor(uint32_t address) {
     return SWIZZLE_128 | GROUP_STRIDE | 1ull << 16 | (address & 0x3FFFF) >> 4;
 }
 
+// Descriptor of a tile whose rows are k (WgmmaByRows): groups of 64 columns, each a tile as above, are `panelBytes` apart.
+__device__ __forceinline__ uint64_t tile_descriptor_by_rows(uint32_t address, int panelBytes) {
+    return tile_descriptor(address) & ~(0x3FFFull << 16) | static_cast<uint64_t>(panelBytes >> 4) << 16;
+}
+
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int PENDING>
@@ -34,12 +39,23 @@ __device__ __forceinline__ void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-// Waits for all products. The empty asm keeps arithmetic on accumulators, which touches no memory, below the wait.
+// Keeps arithmetic on registers, which touches no memory, on its side of a wait or fence: products use them asynchronously.
+template <int COUNT>
+__device__ __forceinline__ void wgmma_pin(float (&d)[COUNT]) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+template <int COUNT>
+__device__ __forceinline__ void wgmma_pin(uint32_t (&d)[COUNT]) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) asm volatile("" : "+r"(d[i])::"memory");
+}
+
+// Waits for all products.
 template <int COUNT>
 __device__ __forceinline__ void wgmma_wait_for(float (&d)[COUNT]) {
     wgmma_wait<0>();
-#pragma unroll
-    for (int i = 0; i < COUNT; i++) asm volatile("" : "+f"(d[i])::"memory");
+    wgmma_pin(d);
 }
 
 template <class T, int N>
@@ -74,15 +90,17 @@ struct Wgmma;
 #define ROSE_OUT_192 ROSE_ACC64(0), ROSE_ACC16(64), ROSE_ACC16(80)
 #define ROSE_OUT_256 ROSE_ACC64(0), ROSE_ACC64(64)
 
-// A and B: operand numbers of the two descriptors, after the N / 2 accumulators; C: of `keep`, false to overwrite d.
-#define ROSE_WGMMA(T, NAME, N, A, B, C)                                                                             \
+// A and B: operand numbers of the two descriptors, after the N / 2 accumulators; C: of ADD, or of `keep`. Without it the product
+// overwrites d.
+#define ROSE_WGMMA(T, NAME, N, A, B, C)                                                                          \
     template <>                                                                                                  \
     struct Wgmma<T, N> {                                                                                         \
+        template <int ADD = 1>                                                                                   \
         static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a, uint64_t b) {             \
             asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME " {" ROSE_REGISTERS_##N \
-                         "}, %" #A ", %" #B ", 1, 1, 1, 0, 0;"                                                   \
+                         "}, %" #A ", %" #B ", %" #C ", 1, 1, 0, 0;"                                             \
                          : ROSE_OUT_##N                                                                          \
-                         : "l"(a), "l"(b));                                                                      \
+                         : "l"(a), "l"(b), "n"(ADD));                                                            \
         }                                                                                                        \
         static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a, uint64_t b, bool keep) {  \
             asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, %" #C ", 0;\n"                                  \
@@ -121,6 +139,25 @@ ROSE_WGMMA_FROM_REGISTERS(16, 8, 9, 10, 11, 12)
 ROSE_WGMMA_FROM_REGISTERS(32, 16, 17, 18, 19, 20)
 ROSE_WGMMA_FROM_REGISTERS(64, 32, 33, 34, 35, 36)
 ROSE_WGMMA_FROM_REGISTERS(128, 64, 65, 66, 67, 68)
+
+// wgmma with the first operand in registers and the second stored [16][N]: its rows are k, as for softmax weights times values.
+template <class T, int N>
+struct WgmmaByRows;
+
+#define ROSE_WGMMA_BY_ROWS(T, NAME, N, A, B, C, D, E)                                                            \
+    template <>                                                                                                  \
+    struct WgmmaByRows<T, N> {                                                                                   \
+        static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t* a, uint64_t b) {      \
+            asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME " {" ROSE_REGISTERS_##N \
+                         "}, {%" #A ", %" #B ", %" #C ", %" #D "}, %" #E ", 1, 1, 1, 1;"                         \
+                         : ROSE_OUT_##N                                                                          \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                  \
+        }                                                                                                        \
+    };
+ROSE_WGMMA_BY_ROWS(f16, "f16", 64, 32, 33, 34, 35, 36)
+ROSE_WGMMA_BY_ROWS(bf16, "bf16", 64, 32, 33, 34, 35, 36)
+ROSE_WGMMA_BY_ROWS(f16, "f16", 128, 64, 65, 66, 67, 68)
+ROSE_WGMMA_BY_ROWS(bf16, "bf16", 128, 64, 65, 66, 67, 68)
 
 }  // namespace rose
 

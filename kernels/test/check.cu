@@ -6,7 +6,7 @@
 // .sm_80.ptx and .sm_90.ptx are the code of other GPUs; the driver compiles them for this GPU. Hopper-only kernels are skipped.
 //
 // Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or a part of the complete sweep: sampler,
-// f32, f16, bf16, int8, fp8, edges, families, models. `shallow` is the models cut to two layers. PART:i/n runs every n-th check of
+// f32, f16, bf16, int8, fp8, prefill, edges, families, models. `shallow` is the models cut to two layers. PART:i/n runs every n-th check of
 // a part, from the i-th on (0 … n - 1), so that n processes share a part that is slow under compute-sanitizer.
 #include "../include/int8_weights.cuh"
 #include "check_sample.cuh"
@@ -265,15 +265,17 @@ static void check_invariant_bits(Kernels& kernels, const Case<T>& c, bool hopper
     }
 }
 
-// Checks that a token with non-finite values affects later tokens only, although they share a key tile with earlier ones.
+// Checks that a token with non-finite values affects later tokens only, although they share a key tile with earlier ones; by
+// attention_prefill_wgmma if `warpgroups` is not 0.
 template <class T>
-static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blockSize, float value) {
+static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blockSize, float value, int warpgroups = 0) {
     if (!share.takes()) return;
     const int length = 100, damaged = 40;
     Case<T> c(model, blockSize, {length}, {length});
     const Shape& s = model.shape;
     Plan plan = generic_plan();
-    plan.attention = Plan::PREFILL;
+    plan.attention = warpgroups > 0 ? Plan::PREFILL_WGMMA : Plan::PREFILL;
+    plan.prefillWarpgroups = warpgroups;
     Runner<T> runner(kernels, model, length, 1, blockSize, c.blocks, false);
     runner.upload(c.batch);
     runner.pool.upload(c.pool.bytes);
@@ -287,7 +289,8 @@ static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blo
     const std::vector<float> wanted = c.wanted.rows(c.wanted.attended, c.tokens);
     const size_t before = static_cast<size_t>(damaged) * s.attention();
     const std::string what =
-        std::string(TypeName<T>::value) + " value " + std::to_string(value) + ", blocks of " + std::to_string(blockSize);
+        std::string(TypeName<T>::value) + " value " + std::to_string(value) + ", blocks of " + std::to_string(blockSize) +
+        (warpgroups > 0 ? ", warpgroups " + std::to_string(warpgroups) : "");
     compare(what + ": tokens before it", {seen.begin(), seen.begin() + before}, {wanted.begin(), wanted.begin() + before},
             2 * TOLERANCE<T>);
     for (int token = damaged; token < length; token++) {
@@ -373,11 +376,84 @@ static void check_prompts(Kernels& kernels, const Model<T>& model, bool hopper) 
                          hopper);
     if (!hopper) return;
     Plan prefill = prefill_plan(512, 6);
+    prefill.attention = Plan::PREFILL;
     check("", prefill);
-    prefill.attention = Plan::MIXED;
-    check_stages(type + " mixed", kernels, ragged, prefill);
-    prefill.attentionInvariant = true;
+    prefill.attention = Plan::MIXED, prefill.attentionInvariant = true;
     check_stages(type + " mixed, decode rows bit-identical to prefill", kernels, ragged, prefill);
+    prefill.attentionInvariant = false;
+    for (int warpgroups : {1, 3}) {
+        prefill.prefillWarpgroups = warpgroups;
+        check_stages(type + " mixed, warpgroups " + std::to_string(warpgroups), kernels, ragged, prefill);
+        for (float value : {INFINITY, NAN}) check_damaged_value(kernels, model, 16, value, warpgroups);
+    }
+}
+
+// Compares attention_prefill_wgmma with the reference, in every variant, on few and on all SMs; all give the same bits. Rows:
+// whole prompts and chunks of all lengths, empty ones, ones of a single token, and prompts with many key tiles.
+template <class T>
+static void check_wgmma_prefill(Kernels& kernels, const Shape& shape, const std::string& what) {
+    if (!share.takes()) return;
+    Model<T> model(kernels, shape);
+    struct Rows {
+        const char* name;
+        std::vector<int> lengths, news;
+    };
+    const Rows all[] = {{"ragged", {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65}},
+                        {"chunks", {300, 257, 193, 128}, {300, 200, 65, 1}},
+                        {"long", {900, 3, 777}, {900, 3, 129}},
+                        {"many", std::vector<int>(40, 19), std::vector<int>(40, 17)}};
+    const int group = shape.heads / shape.kvHeadCount();
+    for (const Rows& rows : all) {
+        const Case<T> c(model, 16, rows.lengths, rows.news);
+        const int count = c.batch.tokens();
+        Runner<T> runner(kernels, model, count, c.batch.rows(), 16, c.blocks, false);
+        runner.upload(c.batch);
+        runner.pool.upload(c.pool.bytes);
+        Plan plan = generic_plan();
+        plan.attention = Plan::PREFILL_WGMMA;
+        runner.embed(plan);
+        runner.qkv(plan, 0);
+        std::vector<T> first;
+        for (int packShift = 0; group % (1 << packShift) == 0; packShift++) {
+            for (int warpgroups : {1, 3}) {
+                for (int blocks : {Kernels::NO_LIMIT, 2}) {
+                    plan.prefillPackShift = packShift, plan.prefillWarpgroups = warpgroups;
+                    kernels.mostBlocks = blocks;
+                    runner.attended.fill(0);
+                    runner.attention(plan, 0);
+                    const std::vector<T> seen = runner.attended.download();
+                    const std::string label = what + ", " + rows.name + ", warpgroups " + std::to_string(warpgroups) + ", packs of " +
+                                              std::to_string(1 << packShift) + (blocks == 2 ? ", two SMs" : "");
+                    if (first.empty()) {
+                        first = seen;
+                        const std::vector<float> attended =
+                            from_panels(runner.attended, count, shape.attention(), round_up(count, 8));
+                        compare(label, unpad(attended, count, shape.attention(), shape.heads, shape.headSize, shape.headPad()),
+                                c.wanted.rows(c.wanted.attended, c.tokens), 2 * TOLERANCE<T>);
+                    }
+                    report(std::memcmp(seen.data(), first.data(), seen.size() * sizeof(T)) == 0, label,
+                           "not the bits of the first variant");
+                }
+            }
+        }
+        kernels.mostBlocks = Kernels::NO_LIMIT;
+    }
+}
+
+// All head sizes, MHA and GQA, windows.
+template <class T>
+static void check_wgmma_prefills(Kernels& kernels, bool quick) {
+    for (int headSize : {64, 128, 50}) {
+        for (int group : quick ? std::vector<int>{4} : std::vector<int>{1, 3, 4, 8}) {
+            for (int window : quick ? std::vector<int>{INT_MAX, 90} : std::vector<int>{INT_MAX, 150, 90, 24, 1}) {
+                Shape s = gated_shape(1, 64, 2 * group, 2, headSize, 96, 300, 1000);
+                s.window = window;
+                check_wgmma_prefill<T>(kernels, s,
+                                       std::string(TypeName<T>::value) + " prefill by wgmma, heads of " + std::to_string(headSize) +
+                                           ", groups of " + std::to_string(group) + ", window " + std::to_string(window));
+            }
+        }
+    }
 }
 
 template <class T>
@@ -807,7 +883,7 @@ int main(int argc, char** argv) {
     if (argc < 2) {
         std::fprintf(
             stderr,
-            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | int8 | fp8 | edges | families | models | "
+            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | int8 | fp8 | prefill | edges | families | models | "
             "shallow[:i/n]]\n");
         return 2;
     }
@@ -839,6 +915,10 @@ int main(int argc, char** argv) {
         check_fp8<float>(kernels, quick, hopper);
         check_fp8<rose::f16>(kernels, quick, hopper);
         check_fp8<rose::bf16>(kernels, quick, hopper);
+    }
+    if (wanted("prefill") && hopper) {
+        check_wgmma_prefills<rose::f16>(kernels, quick);
+        check_wgmma_prefills<rose::bf16>(kernels, quick);
     }
     if (!quick && wanted("edges") && hopper) check_edges(kernels), check_int8_edges(kernels);
     // A row of 17,001 logits comes to shared memory in two rounds.

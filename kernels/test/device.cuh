@@ -1,6 +1,7 @@
 #pragma once
 // Device access for the harness: checked calls, arrays, kernels loaded by name from files as in the Java runtime, and seeded
 // random data.
+#include <cuda.h>
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 #include <algorithm>
@@ -80,6 +81,18 @@ private:
     T* data_ = nullptr;
     size_t count_ = 0;
 };
+
+// The driver's cuTensorMapEncodeTiled; the harness links the runtime alone.
+template <class... Args>
+void encode_tensor_map(Args... args) {
+    void* entry = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    CHECK_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found));
+    if (entry == nullptr || reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(args...) != CUDA_SUCCESS) {
+        std::fprintf(stderr, "the driver makes no tensor map\n");
+        std::exit(1);
+    }
+}
 
 struct Launch {
     dim3 grid;
@@ -181,7 +194,7 @@ private:
     std::string path_of(const std::string& kernel) const {
         std::string file;
         for (const char* name : {"embed", "normalize", "rope", "attention_decode", "attention_prefill", "attention_decode_gqa",
-                                 "attention_generic", "select", "sample", "gemm"}) {
+                                 "attention_prefill_wgmma", "attention_generic", "select", "sample", "gemm"}) {
             if (kernel.rfind(name, 0) == 0) file = name;
         }
         if (kernel.rfind("attention_decode_invariant", 0) == 0) file = "attention_prefill";

@@ -22,7 +22,7 @@ inline Shape gated_shape(const char* text) {
 inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load) {
     Plan plan = load.decodes() ? decode_plan(load.rows, s.millions(), s.int8)
                                : prefill_plan(load.tokens(), load.rows, s.millions(), s.int8);
-    plan.attention = load.decodes() ? Plan::DECODE_GQA : Plan::PREFILL_GQA;
+    plan.attention = load.decodes() ? Plan::DECODE_GQA : Plan::PREFILL_WGMMA;
     plan.attentionCluster = 8;
     auto most = [&] { return (plan.attentionCluster * s.headPad() > 256 ? 1 : 2) * kernels.multiprocessors(); };  // blocks
     while (plan.attentionCluster > 1 && load.rows * s.kvHeadCount() * plan.attentionCluster > most()) plan.attentionCluster /= 2;

@@ -336,6 +336,7 @@ public:
         inputs_ = DeviceArray<int>(16 + 3 * maxTokens + 5 * maxRows + static_cast<size_t>(maxRows) * s.positions);
         layerBytes_ = static_cast<size_t>(kvBlocks) * s.kvWidth() * 2 * blockSize * (s.fp8 ? 1 : sizeof(T));
         pool = DeviceArray<uint8_t>(layerBytes_ * s.layers);
+        if (sizeof(T) == 2 && !s.fp8 && (s.headPad() == 64 || s.headPad() == 128)) poolMap = DeviceArray<CUtensorMap>(pool_map());
         x = DeviceArray<float>(static_cast<size_t>(panelRows_) * s.stride());
         xPanels = DeviceArray<T>(x.size());
         moments = DeviceArray<float2>::uncleared(static_cast<size_t>(panelRows_) * (s.stride() / 64));
@@ -427,21 +428,25 @@ public:
                      in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, s.kvHeadCount(),
                      s.window);
         }
-        if (plan.attention == Plan::PREFILL_GQA || plan.attention == Plan::MIXED_GQA) {
+        const bool mixedGqa = plan.attention == Plan::MIXED_GQA;
+        if (plan.attention == Plan::PREFILL_GQA || (mixedGqa && s.fp8)) {
             kernels_("attention_prefill_gqa_" + std::to_string(s.headPad()) + "_" + types(),
                      {dim3(s.heads, tokens_ / 64 + rows_), 128, 384u * s.headPad() * keyBytes + 256}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                     s.kvHeadCount(), blockSize_, rows_, static_cast<int>(plan.attention == Plan::MIXED_GQA), s.window);
+                     s.kvHeadCount(), blockSize_, rows_, static_cast<int>(mixedGqa), s.window);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
             kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},
                      in(queries.get()), kv, in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(),
                      panelRows_, s.heads, plan.attentionStages);
         }
-        if (plan.attention == Plan::PREFILL || plan.attention == Plan::MIXED) {
+        const bool mixed = plan.attention == Plan::MIXED;
+        if (plan.attention == Plan::PREFILL || (mixed && plan.attentionInvariant)) {
             kernels_("attention_prefill_" + type(), {dim3(s.heads, tokens_ / 64 + rows_), 128}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                     blockSize_, rows_, static_cast<int>(plan.attention == Plan::MIXED));
+                     blockSize_, rows_, static_cast<int>(mixed));
+        } else if (mixed || (mixedGqa && !s.fp8) || plan.attention == Plan::PREFILL_WGMMA) {
+            prefill_wgmma(plan, kv);
         }
     }
     void attentionOut(const Plan& plan, int layer) {
@@ -481,6 +486,7 @@ public:
     const Model<T>& model() const { return model_; }
 
     DeviceArray<uint8_t> pool;
+    DeviceArray<CUtensorMap> poolMap;
     DeviceArray<T> xPanels, normalized, queries, raw, attended, hidden;
     DeviceArray<float> x, logits;
     DeviceArray<float2> moments;
@@ -488,6 +494,38 @@ public:
     DeviceArray<int> sampled;
 
 private:
+    // The pool of all layers as rows of a head's dimensions, for copies of 16 tokens and 64 dimensions.
+    std::vector<CUtensorMap> pool_map() {
+        const cuuint64_t width = model_.shape.headPad(), rows = pool.size() / (width * sizeof(T)), stride = width * sizeof(T);
+        const cuuint64_t sizes[] = {width, rows};
+        const cuuint32_t box[] = {64, 16}, steps[] = {1, 1};
+        std::vector<CUtensorMap> map(1);
+        encode_tensor_map(&map[0], CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, pool.get(), sizes, &stride, box, steps,
+                          CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        return map;
+    }
+
+    void prefill_wgmma(const Plan& plan, const uint8_t* kv) {
+        const Shape& s = model_.shape;
+        const int multiprocessors = kernels_.multiprocessors();
+        int packShift = plan.prefillPackShift, groups = plan.prefillWarpgroups;
+        if (packShift < 0) {
+            for (packShift = 0; (s.heads / s.kvHeadCount() >> packShift) % 2 == 0;) packShift++;
+        }
+        if (groups == 0) groups = 2 * (static_cast<long long>(s.heads) * tokens_ / 192) >= 3 * multiprocessors ? 3 : 1;
+        const int height = 64 * groups >> packShift;
+        const int tiles = (s.heads >> packShift) * (tokens_ / height + rows_);
+        const int blocks = (groups == 1 ? 2 : 1) * std::min(multiprocessors, tiles);
+        const int keys = s.headPad() == 64 ? 128 : 64, stages = groups == 1 ? 2 : s.headPad() == 64 ? 3 : 4;
+        const size_t shared = 1024 + (64u * groups + 2 * stages * keys) * s.headPad() * 2;
+        kernels_("attention_prefill_wgmma_" + std::to_string(s.headPad()) + "_w" + std::to_string(groups) + "_" + types(),
+                 {dim3(blocks), 128 * (groups + 1), shared}, in(queries.get()), kv, in(rowStarts_), in(contextLengths_),
+                 in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, in(poolMap.get()),
+                 static_cast<int>((kv - pool.get()) / (s.headPad() * sizeof(T))), s.kvHeadCount(), rows_,
+                 static_cast<int>(plan.attention != Plan::PREFILL_WGMMA), s.window, packShift);
+    }
+
     static std::string type() { return TypeName<T>::value; }
 
     // Suffix of kernels that read or write the KV pool.

@@ -96,7 +96,7 @@ struct GemmPlan {
 };
 
 struct Plan {
-    enum Attention { GENERIC, DECODE, PREFILL, MIXED, DECODE_GQA, PREFILL_GQA, MIXED_GQA };
+    enum Attention { GENERIC, DECODE, PREFILL, MIXED, DECODE_GQA, PREFILL_GQA, MIXED_GQA, PREFILL_WGMMA };
 
     GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
     bool fusedNorm = false;
@@ -105,7 +105,9 @@ struct Plan {
     int attentionStages = 8;
     bool attentionRegs = false;       // attention_decode_regs
     int attentionCluster = 1;         // attention_decode_gqa: blocks that split a context
-    bool attentionInvariant = false;  // attention_decode_invariant for rows of one token, not attention_decode
+    bool attentionInvariant = false;  // attention_decode_invariant and attention_prefill, not attention_decode and wgmma
+    int prefillWarpgroups = 0;        // attention_prefill_wgmma: 1 or 3 consumer warpgroups, 0 as the engine chooses
+    int prefillPackShift = -1;        // log2 of the heads that it packs in a tile, -1 as the engine chooses
 
     std::string decodeKernel() const {
         return attentionInvariant ? "attention_decode_invariant_"
@@ -210,7 +212,7 @@ inline Plan invariant_plan(int rows) { return find_plan("invariant", rows, MEASU
 inline Plan prefill_plan(int tokens, int samples, int millions = MEASURED_MILLIONS, bool int8 = false) {
     Plan p = decode_plan(tokens, millions, int8);
     const Plan sampling = decode_plan(samples, millions, int8);
-    p.attention = Plan::PREFILL;
+    p.attention = Plan::PREFILL_WGMMA;
     p.attentionStages = sampling.attentionStages, p.attentionRegs = sampling.attentionRegs;
     p.head = sampling.head;
     return p;

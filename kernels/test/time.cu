@@ -6,6 +6,7 @@
 //      time DIRECTORY tune [ROWS | ROWSxLENGTH …]   the best tiles in the whole step
 //      time DIRECTORY gated SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]        the step and its kernels of a gated bf16 model
 //      time DIRECTORY gated-tune SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]   the best tiles in its step
+//      time DIRECTORY attention [SHAPE LOAD …]      attention of prompts, by attention_prefill and every attention_prefill_wgmma
 //      time DIRECTORY sampling [ROWS …]             the sampling kernel by kind of request
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
@@ -301,11 +302,57 @@ static void time_sampling(Kernels& kernels, int rows) {
     }
 }
 
+// Times attention of prompts alone, in bf16, a layer of a chain of eight with distinct KV. SHAPE is HEADS:KVHEADS:HEADSIZE[:fp8];
+// a load is ROWSxLENGTH, or ROWSxLENGTH+PAST after that many tokens. With fp8 KV there is no attention_prefill_wgmma.
+static void time_attention(Kernels& kernels, const char* shape, const char* text) {
+    int heads, kvHeads, headSize;
+    if (std::sscanf(shape, "%d:%d:%d", &heads, &kvHeads, &headSize) != 3) {
+        std::fprintf(stderr, "%s: HEADS:KVHEADS:HEADSIZE[:fp8] expected\n", shape);
+        std::exit(2);
+    }
+    const Load load(text);
+    const char* plus = std::strchr(text, '+');
+    const int past = plus != nullptr ? std::atoi(plus + 1) : 0, context = past + load.context, layers = 8;
+    Shape s = gated_shape(layers, 128, heads, kvHeads, headSize, 128, 128, context);
+    s.fp8 = std::strstr(shape, ":fp8") != nullptr;
+    const Model<rose::bf16> model(kernels, s);
+    Runner<rose::bf16> runner(kernels, model, load.tokens(), load.rows, 16, load.rows * ceil_div(context, 16) + 1, false);
+    fill_pool(runner);
+    runner.queries = random_array<rose::bf16>(runner.queries.size(), 5, 0, 3 * s.queryScale());
+    Batch batch = make_batch(load.rows, context, load.news);
+    std::fill(batch.tokenIds.begin(), batch.tokenIds.end(), 0);
+    runner.upload(batch);
+    const double flops = 4. * load.rows * heads * headSize * (load.news * (load.news + 1.) / 2 + static_cast<double>(load.news) * past);
+    auto time = [&](const std::string& name, const Plan& plan) {
+        const double micros = median_micros(
+                                  kernels,
+                                  [&] {
+                                      for (int i = 0; i < layers; i++) runner.attention(plan, i);
+                                  },
+                                  9, 1) /
+                              layers;
+        std::printf("ATTENTION %-14s %-10s %-14s %8.2f us %4.0f TFLOP/s\n", shape, text, name.c_str(), micros,
+                    flops / micros * 1e-6);
+    };
+    Plan plan = generic_plan();
+    plan.attention = Plan::PREFILL_GQA;
+    time("prefill_gqa", plan);
+    plan.attention = Plan::PREFILL_WGMMA;
+    if (s.fp8) return;
+    for (int packShift = 0; heads / kvHeads % (1 << packShift) == 0 && packShift < 4; packShift++) {
+        for (int warpgroups : {1, 3}) {
+            plan.prefillPackShift = packShift, plan.prefillWarpgroups = warpgroups;
+            time("w" + std::to_string(warpgroups) + " pack " + std::to_string(1 << packShift), plan);
+        }
+    }
+    std::fflush(stdout);
+}
+
 int main(int argc, char** argv) {
     if (argc < 3) {
         std::fprintf(stderr,
                      "usage: time DIRECTORY steps | prefill | tiles | sweep | tune | gated SHAPE | gated-tune SHAPE | "
-                     "gated-tiles SHAPE | sampling [ROWS | ROWSxLENGTH ...]\n");
+                     "gated-tiles SHAPE | attention [SHAPE] | sampling [ROWS | ROWSxLENGTH ...]\n");
         return 2;
     }
     Kernels kernels(argv[1], ".sm_90a.cubin");
@@ -328,6 +375,17 @@ int main(int argc, char** argv) {
             else if (std::strcmp(argv[2], "gated-tiles") == 0) time_prompt_tiles(kernels, runner, load, plan);
             else tune_gated(kernels, runner, load, plan);
         }
+        return 0;
+    }
+    if (!std::strcmp(argv[2], "attention")) {
+        print_clock();
+        if (argc > 4) {
+            for (int i = 4; i < argc; i++) time_attention(kernels, argv[3], argv[i]);
+            return 0;
+        }
+        const char* loads[][2] = {{"32:8:64", "1x1024"},  {"16:8:128", "1x1024"}, {"32:8:128", "1x2048"},
+                                  {"32:8:128", "1x8192"}, {"32:8:128", "8x1024"}, {"12:12:64", "16x259"}};
+        for (const auto& load : loads) time_attention(kernels, load[0], load[1]);
         return 0;
     }
     Model<T> model(kernels, measured_shape(CHAIN));

@@ -235,7 +235,7 @@ public final class StepInputs implements LogitConstraints.Target {
     }
 
     /**
-     * Limits the sample requested last, or that of {@link #constrain}, to the tokens of a mask.
+     * Limits the sample requested last, or the one set by {@link #constrain}, to the tokens of a mask.
      *
      * @param mask over the model's vocabulary; the caller keeps it, and does not change it until the step is awaited
      */
@@ -246,7 +246,7 @@ public final class StepInputs implements LogitConstraints.Target {
     }
 
     /**
-     * Adds to a token's logit for the sample requested last, or that of {@link #constrain}; at most {@value #MAX_BIASES} times per sample.
+     * Adds to a token's logit for the sample requested last, or the one set by {@link #constrain}; at most {@value #MAX_BIASES} times per sample.
      *
      * @param bias finite, at most once per token; or −∞, which forbids the token
      */

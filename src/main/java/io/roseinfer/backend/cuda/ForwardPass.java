@@ -85,6 +85,7 @@ final class ForwardPass {
     private final boolean scaled;
 
     private final GqaAttention gqa;
+    private final WgmmaPrefill prefill;
     private final int multiprocessors;
     private final int blockSize;
     /** Bytes of a layer's KV pool. */
@@ -123,6 +124,7 @@ final class ForwardPass {
         this.plainAttention = shape.plainAttention();
         this.scaled = shape.weights().scalesOutputs();
         this.gqa = new GqaAttention(shape.headPad(), shape.kvElementBytes());
+        this.prefill = new WgmmaPrefill(shape.headPad(), shape.heads(), shape.kvHeads());
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
         this.layerBytes = shape.layerBlockBytes(kv.blockSize()) * kv.blocks();
@@ -355,13 +357,22 @@ final class ForwardPass {
                         .launch();
             case DECODE_GQA -> attendDecodeRows(step, of, pool);
             case PREFILL_GQA -> attendPrompts(step, of, pool, false);
+            case PREFILL_WGMMA -> attendPromptsByWgmma(step, of, pool, false);
             case MIXED_GQA -> {
                 attendDecodeRows(step, of, pool);
-                attendPrompts(step, of, pool, true);
+                if (shape.fp8KvCache()) {
+                    attendPrompts(step, of, pool, true);
+                } else {
+                    attendPromptsByWgmma(step, of, pool, true);
+                }
             }
             case DECODE, DECODE_INVARIANT -> attendDecodeRows(step, pool);
             case PREFILL -> attendPrompts(step, pool, false);
-            case MIXED, MIXED_INVARIANT -> {
+            case MIXED -> {
+                attendDecodeRows(step, pool);
+                attendPromptsByWgmma(step, of, pool, true);
+            }
+            case MIXED_INVARIANT -> {
                 attendDecodeRows(step, pool);
                 attendPrompts(step, pool, true);
             }
@@ -377,6 +388,7 @@ final class ForwardPass {
                 .launch();
     }
 
+    /** Attends prompts with the MHA kernel. */
     private void attendPrompts(Step step, long pool, boolean skipDecodeRows) {
         StepLayout in = step.layout();
         attend("attention_prefill", shape.heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
@@ -398,6 +410,7 @@ final class ForwardPass {
                 .launch();
     }
 
+    /** Attends prompts with the GQA kernel. */
     private void attendPrompts(Step step, BlockSpec.Attention of, long pool, boolean skipDecodeRows) {
         StepLayout in = step.layout();
         int tiles = in.tokens() / 64 + in.rows();
@@ -407,6 +420,23 @@ final class ForwardPass {
                 .integer(in.rows())
                 .integer(skipDecodeRows ? 1 : 0)
                 .integer(of.window())
+                .launch();
+    }
+
+    /** Attends prompts with Hopper's kernel. */
+    private void attendPromptsByWgmma(Step step, BlockSpec.Attention of, long pool, boolean skipDecodeRows) {
+        StepLayout in = step.layout();
+        int warpgroups = prefill.warpgroups(in.tokens(), multiprocessors);
+        int blocks = prefill.blocks(warpgroups, in.tokens(), in.rows(), multiprocessors);
+        attend(prefill.kernel(warpgroups), blocks, 1, prefill.sharedBytes(warpgroups), step, pool)
+                .block(prefill.threads(warpgroups))
+                .address(buffers.poolMap())
+                .integer((int) ((pool - buffers.pool()) / (2L * shape.headPad())))
+                .integer(shape.kvHeads())
+                .integer(in.rows())
+                .integer(skipDecodeRows ? 1 : 0)
+                .integer(of.window())
+                .integer(prefill.packShift())
                 .launch();
     }
 
@@ -495,7 +525,7 @@ final class ForwardPass {
      * Launches the sampling kernel over the logits of a pass with {@link Choice#DRAW}.
      *
      * @param buffer the step's buffer
-     * @param samples number of samples, without those of padding rows
+     * @param samples number of samples, without padding rows
      */
     void draw(int buffer, int samples) {
         long inputs = buffers.sampleInputs()[buffer];

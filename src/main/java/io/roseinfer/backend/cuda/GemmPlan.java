@@ -37,7 +37,7 @@ record GemmPlan(int batch, int cluster, int maxStages) {
         return prompt() ? PROMPT_COLUMNS : columns(false);
     }
 
-    /** Returns the suffix of the kernel's name; the prompt GEMM's are those of its tiles. */
+    /** Returns the suffix of the kernel's name; the prompt GEMM has one per tile. */
     public String suffix() {
         return generic() ? "generic" : "b" + batch;
     }

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Packs a checked step into upload buffers: the inputs of its pass in the layout of {@link StepLayout}, those of the sampling kernel in that
- * of {@link SampleLayout}.
+ * Packs a checked step into upload buffers: the inputs of its pass as {@link StepLayout} lays them out, the sampling kernel's as
+ * {@link SampleLayout} does.
  *
  * <p>If the layout has more rows than the step, adds padding rows: one token in slot -1 and an empty context. No samples are drawn from
  * their logits.

@@ -53,22 +53,38 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
         if (!GqaAttention.supports(shape)) {
             return Attention.GENERIC;
         }
-        if (batchInvariant || decodeRows == 0 || blockSize != BLOCK_SIZE) {
+        if (batchInvariant || blockSize != BLOCK_SIZE) {
             return Attention.PREFILL_GQA;
         }
-        return decodeRows == rows ? Attention.DECODE_GQA : Attention.MIXED_GQA;
+        if (decodeRows == rows) {
+            return Attention.DECODE_GQA;
+        }
+        if (decodeRows > 0) {
+            return Attention.MIXED_GQA;
+        }
+        return prefillsByWgmma() ? Attention.PREFILL_WGMMA : Attention.PREFILL_GQA;
+    }
+
+    /** Returns whether prompts use {@code attention_prefill_wgmma}. */
+    public boolean prefillsByWgmma() {
+        return hopper
+                && !batchInvariant
+                && blockSize == BLOCK_SIZE
+                && GqaAttention.supports(shape)
+                && !shape.fp8KvCache();
     }
 
     private StepKernels onHopper(int tokens, int rows, int samples, int decodeRows) {
         if (batchInvariant) {
             return StepKernels.invariant(plans, tokens, samples, invariantAttention(rows, decodeRows), decodeRows);
         }
-        boolean decodeKernel = blockSize == BLOCK_SIZE;
+        boolean fastPages = blockSize == BLOCK_SIZE;
         if (tokens == rows) {
             StepKernels decode = StepKernels.decode(plans, rows);
-            return decodeKernel ? decode : decode.with(Attention.PREFILL);
+            return fastPages ? decode : decode.with(Attention.PREFILL);
         }
-        return StepKernels.prefill(plans, tokens, Math.max(samples, 1), decodeKernel && decodeRows > 0);
+        Attention attention = decodeRows > 0 ? Attention.MIXED : Attention.PREFILL_WGMMA;
+        return StepKernels.prefill(plans, tokens, Math.max(samples, 1), fastPages ? attention : Attention.PREFILL);
     }
 
     /** Returns whether the MHA attention kernels support the model. */

@@ -16,6 +16,7 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.BlockSpec.Norm;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,6 +120,9 @@ final class RunnerLoader {
         memory.seal();
         memory.forEach(this::zero, "activations", "logits and sampling", "KV pool", "step inputs");
         stream.synchronize();
+        if (kernels.prefillsByWgmma()) {
+            mapPool(buffers, kv.bytes());
+        }
         List<PendingStep> pendingSteps = new ArrayList<>();
         for (int buffer = 0; buffer < 2; buffer++) {
             TokenSlots tokenSlots = new TokenSlots(host.allocate("tokens", 8L * limits.maxSamples()));
@@ -139,6 +143,17 @@ final class RunnerLoader {
         CudaRank.Device resources = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
         StepBudget budget = StepBudget.of(shape, multiprocessors);
         return new CudaRank(resources, shape, limits, budget, kv, packed, buffers, forward, pendingSteps);
+    }
+
+    /** Writes the tensor map through which kernels copy pages. */
+    private void mapPool(StepBuffers buffers, long poolBytes) {
+        int width = shape.headPad();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment map = arena.allocate(Driver.TENSOR_MAP_BYTES, Driver.TENSOR_MAP_ALIGNMENT);
+            Driver.encodeTensorMap(map, buffers.pool(), width, poolBytes / (2L * width), KvPages.TOKENS);
+            stream.upload(buffers.poolMap(), map, map.byteSize());
+            stream.synchronize();
+        }
     }
 
     private void zero(long address, long bytes) {

@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cuda.driver.Driver;
 import java.util.EnumMap;
 import java.util.Map;
 
@@ -22,6 +23,7 @@ final class StepBuffers {
         EVEN_SAMPLE_INPUTS("step inputs"),
         ODD_SAMPLE_INPUTS("step inputs"),
         POOL("KV pool"),
+        POOL_MAP("KV pool"),
         X("activations"),
         X_PANELS("activations"),
         MOMENTS("activations"),
@@ -121,6 +123,7 @@ final class StepBuffers {
         plan.add(Buffer.ODD_INPUTS, inputBytes);
         plan.add(Buffer.EVEN_SAMPLE_INPUTS, sampleInputBytes);
         plan.add(Buffer.ODD_SAMPLE_INPUTS, sampleInputBytes);
+        plan.add(Buffer.POOL_MAP, Driver.TENSOR_MAP_BYTES);
         plan.add(Buffer.X, 4L * panelRows * shape.stride());
         plan.add(Buffer.X_PANELS, fusedNorms ? element * panelRows * shape.stride() : UNUSED);
         plan.add(Buffer.MOMENTS, fusedNorms ? 8L * panelRows * (shape.stride() / MOMENT_COLUMNS) : UNUSED);
@@ -163,6 +166,11 @@ final class StepBuffers {
 
     long pool() {
         return at(Buffer.POOL);
+    }
+
+    /** Returns the tensor map of {@link #pool}. */
+    long poolMap() {
+        return at(Buffer.POOL_MAP);
     }
 
     long x() {

@@ -17,23 +17,20 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
         DECODE_GQA,
         /** All rows by the GQA prefill kernel. */
         PREFILL_GQA,
-        /** Decode rows as {@link #DECODE_GQA}, others as {@link #PREFILL_GQA}. */
+        /** All rows by Hopper's prefill kernel, MHA and GQA; for 16-bit KV. */
+        PREFILL_WGMMA,
+        /** Decode rows as {@link #DECODE_GQA}, others as {@link #PREFILL_WGMMA} or, with fp8 KV, {@link #PREFILL_GQA}. */
         MIXED_GQA,
         /** Decode rows only, by the MHA decode kernel. */
         DECODE,
         /** All rows by the MHA prefill kernel. */
         PREFILL,
-        /** Decode rows as {@link #DECODE}, others as {@link #PREFILL}. */
+        /** Decode rows as {@link #DECODE}, others as {@link #PREFILL_WGMMA}. */
         MIXED,
         /** Decode rows only, bit-identical to the prefill kernel. */
         DECODE_INVARIANT,
         /** Decode rows as {@link #DECODE_INVARIANT}, others as {@link #PREFILL}: bit-identical. */
-        MIXED_INVARIANT;
-
-        /** Returns whether the MHA prefill kernel runs. */
-        public boolean prefills() {
-            return this == PREFILL || this == MIXED || this == MIXED_INVARIANT;
-        }
+        MIXED_INVARIANT
     }
 
     static StepKernels generic(Attention attention) {
@@ -56,13 +53,9 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
     }
 
     /** Returns the tuned kernels on Hopper for a step with prompts; GEMMs depend only on the token and sample counts. */
-    public static StepKernels prefill(TilePlans plans, int tokens, int samples, boolean someDecodeRows) {
+    public static StepKernels prefill(TilePlans plans, int tokens, int samples, Attention attention) {
         TilePlan sampling = plans.fastest(samples);
-        return new StepKernels(
-                plans.fastest(tokens).sampling(sampling, sampling),
-                true,
-                true,
-                someDecodeRows ? Attention.MIXED : Attention.PREFILL);
+        return new StepKernels(plans.fastest(tokens).sampling(sampling, sampling), true, true, attention);
     }
 
     /**

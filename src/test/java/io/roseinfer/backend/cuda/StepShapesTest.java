@@ -56,7 +56,7 @@ class StepShapesTest {
             for (ElementType weights : List.of(ElementType.F16, ElementType.INT8)) {
                 TilePlans plans = TABLE.of(layerWeights, weights);
                 assertFit(StepKernels.decode(plans, rows), weights);
-                assertFit(StepKernels.prefill(plans, rows, rows, true), weights);
+                assertFit(StepKernels.prefill(plans, rows, rows, Attention.MIXED), weights);
                 assertFit(StepKernels.invariant(plans, rows, rows, Attention.PREFILL, 0), weights);
             }
         }
@@ -117,8 +117,12 @@ class StepShapesTest {
     void kernel_choice_depends_on_type_shape_device_and_step() {
         KernelChoice hopper = new KernelChoice(PLANS, GPT2, 16, true, false);
         assertThat(hopper.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE);
-        assertThat(hopper.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL);
+        assertThat(hopper.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL_WGMMA);
         assertThat(hopper.of(100, 3, 3, 2).attention()).isEqualTo(Attention.MIXED);
+        assertThat(new KernelChoice(PLANS, GPT2, 24, true, false)
+                        .of(100, 2, 2, 0)
+                        .attention())
+                .isEqualTo(Attention.PREFILL);
         assertThat(new KernelChoice(PLANS, GPT2, 24, true, false)
                         .of(100, 3, 3, 2)
                         .attention())
@@ -176,7 +180,7 @@ class StepShapesTest {
         assertThat(all).contains(choice.of(5, 1, 1, 0), choice.of(259, 1, 1, 0), choice.of(4144, 1, 1, 0));
         assertThat(all)
                 .hasSizeLessThan(20)
-                .allMatch(kernels -> kernels.attention().prefills());
+                .allMatch(kernels -> kernels.attention() == (invariant ? Attention.PREFILL : Attention.PREFILL_WGMMA));
     }
 
     private static List<GemmPlan> gemmsOf(StepKernels kernels) {
@@ -672,7 +676,13 @@ class StepShapesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"16, 64, DECODE_GQA", "16, 0, PREFILL_GQA", "16, 2, MIXED_GQA", "32, 64, PREFILL_GQA"})
+    @CsvSource({
+        "16, 64, DECODE_GQA",
+        "16, 0, PREFILL_WGMMA",
+        "16, 2, MIXED_GQA",
+        "32, 64, PREFILL_GQA",
+        "32, 0, PREFILL_GQA"
+    })
     void gqa_attention_depends_on_decode_rows(int blockSize, int decodeRows, Attention expected) {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, blockSize, true, false);
@@ -757,6 +767,33 @@ class StepShapesTest {
         assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE_GQA);
         assertThat(choice.of(100, 64, 64, 3).attention()).isEqualTo(Attention.MIXED_GQA);
         assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL_GQA);
+        assertThat(choice.prefillsByWgmma()).isFalse();
+    }
+
+    /** The heads of models of 1B, 0.6B, 8B and 124M, then of a group of seven. */
+    @ParameterizedTest
+    @CsvSource({
+        "64, 32, 8, 1024, 1, 1, 2, 264",
+        "128, 16, 8, 1024, 1, 1, 1, 264",
+        "128, 32, 8, 2048, 1, 3, 2, 132",
+        "64, 12, 12, 4144, 16, 3, 0, 132",
+        "64, 14, 2, 5, 1, 1, 0, 28",
+    })
+    void prefill_launch_follows_the_step(
+            int headSize, int heads, int kvHeads, int tokens, int rows, int warpgroups, int packShift, int blocks) {
+        WgmmaPrefill prefill = new WgmmaPrefill(headSize, heads, kvHeads);
+        assertThat(prefill.warpgroups(tokens, 132)).isEqualTo(warpgroups);
+        assertThat(prefill.packShift()).isEqualTo(packShift);
+        assertThat(prefill.blocks(warpgroups, tokens, rows, 132)).isEqualTo(blocks);
+    }
+
+    /** Two blocks of one warpgroup run on an SM of 228 KiB, of which each takes a KiB more than it asks for. */
+    @ParameterizedTest
+    @CsvSource({"64, 1, 2", "128, 1, 2", "64, 3, 1", "128, 3, 1"})
+    void prefill_blocks_fit_an_sm(int headSize, int warpgroups, int blocks) {
+        int bytes = new WgmmaPrefill(headSize, 8, 8).sharedBytes(warpgroups);
+        assertThat(bytes).isLessThanOrEqualTo(MAX_SHARED_BYTES);
+        assertThat(blocks * (bytes + 2048)).isLessThanOrEqualTo(228 * 1024);
     }
 
     @Test

@@ -14,6 +14,7 @@ import org.bytedeco.cuda.cudart.CUgraph_st;
 import org.bytedeco.cuda.cudart.CUlaunchConfig;
 import org.bytedeco.cuda.cudart.CUmod_st;
 import org.bytedeco.cuda.cudart.CUstream_st;
+import org.bytedeco.cuda.cudart.CUtensorMap;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerPointer;
 import org.bytedeco.javacpp.SizeTPointer;
@@ -26,7 +27,11 @@ import org.bytedeco.javacpp.SizeTPointer;
  * {@link CudaStream}.
  */
 public final class Driver {
+    public static final int TENSOR_MAP_BYTES = 128;
+    public static final int TENSOR_MAP_ALIGNMENT = 64;
+
     private static final int NAME_BYTES = 256;
+    private static final int SWIZZLED_BYTES = 128;
 
     private Driver() {}
 
@@ -160,6 +165,36 @@ public final class Driver {
 
     static int copyToHost(Pointer target, long source, long bytes, CUstream_st stream) {
         return cuMemcpyDtoHAsync(target, source, bytes, stream);
+    }
+
+    /**
+     * Writes the tensor map of a device matrix of 16-bit elements, for copies of 128 bytes from each of {@code boxRows} rows into shared
+     * memory, swizzled. Copies from outside of the matrix give zeros.
+     *
+     * @param map receives {@link #TENSOR_MAP_BYTES}, aligned to {@link #TENSOR_MAP_ALIGNMENT}
+     * @param address of the matrix on the device
+     * @param columns elements per row, a multiple of 64
+     */
+    public static void encodeTensorMap(MemorySegment map, long address, long columns, long rows, int boxRows) {
+        try (Address target = new Address(map);
+                Address matrix = new Address(MemorySegment.ofAddress(address));
+                CUtensorMap encoded = new CUtensorMap(target)) {
+            require(
+                    cuTensorMapEncodeTiled(
+                            encoded,
+                            CU_TENSOR_MAP_DATA_TYPE_UINT16,
+                            2,
+                            matrix,
+                            new long[] {columns, rows},
+                            new long[] {Short.BYTES * columns},
+                            new int[] {SWIZZLED_BYTES / Short.BYTES, boxRows},
+                            new int[] {1, 1},
+                            CU_TENSOR_MAP_INTERLEAVE_NONE,
+                            CU_TENSOR_MAP_SWIZZLE_128B,
+                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                            CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+                    "describing the KV pool to the copy engine");
+        }
     }
 
     public static int loadModule(CUmod_st module, Pointer image) {

@@ -1,0 +1,493 @@
+// Prefill attention on Hopper: rows of many tokens, causal, over paged K and V; pages of 16 tokens, head size 64 or 128, MHA and
+// GQA, sliding windows, f16 and bf16.
+//
+// A block has WARPGROUPS consumer warpgroups of 64 queries each, and a producer warpgroup. A query is a (token, head): a tile packs
+// 2^packShift heads of one KV head, so that they share its keys and values. One warp copies KEYS tokens at a time, page by page
+// through a tensor map, into a ring of K and a ring of V in shared memory, in the 128-byte swizzle. The other producers copy
+// queries. Both products are wgmma: scores from shared memory, then weights from registers times V, transposed by its descriptor.
+//
+// Why it is fast: a key tile's scores are computed while the previous one's values are added, producers run ahead, and registers
+// move from the producers to the consumers. Accumulators are rescaled only if a query's maximum score has grown by more than
+// PATIENCE. Query tiles are taken longest first; every other round runs backwards, so blocks come out even.
+//
+// A query visits key tiles in order, from multiples of KEYS, whatever tile it is in. So its bits depend on neither the batch, nor
+// chunking, nor WARPGROUPS and packShift.
+//
+// Pages past the context arrive as zeros, and values past it in the last page are cleared. Masked keys have weight 0, and 0 · ∞ is
+// NaN. So a warp with non-finite accumulators recomputes its queries key by key: a query never sees a value after it. Only damaged
+// or overflowing weights produce such accumulators.
+//
+// Launch: grid BLOCKS · min(SMs, tiles), tiles up to heads / 2^packShift · (⌊tokens / height⌋ + rows) of height =
+// 64 · WARPGROUPS / 2^packShift tokens; block 128 · (WARPGROUPS + 1); dynamic shared memory 1024 + (64 · WARPGROUPS +
+// 2 · STAGES · KEYS) · head size · 2 bytes. heads / kvHeads is a multiple of 2^packShift.
+#include "include/attend_token.cuh"
+#include "include/prefill_tiles.cuh"
+#include "include/ptx.cuh"
+#include "include/wgmma.cuh"
+
+using namespace rose;
+
+constexpr int PAGE = 16;
+constexpr int GROUP_ROWS = 64;  // queries of a warpgroup
+constexpr float PATIENCE = 8;   // a logarithm: weights stay below 2^PATIENCE
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+// Exchanges registers among four lanes: lane q has v[0 … 3], and gets v[q] of lanes 0 … 3.
+__device__ __forceinline__ void transpose_quad(uint32_t (&v)[4]) {
+    const bool odd = threadIdx.x & 1;
+    const bool upper = threadIdx.x & 2;
+    const uint32_t r0 = __shfl_xor_sync(~0u, odd ? v[0] : v[1], 1);
+    const uint32_t r1 = __shfl_xor_sync(~0u, odd ? v[2] : v[3], 1);
+    const uint32_t a0 = odd ? r0 : v[0], a1 = odd ? v[1] : r0, a2 = odd ? r1 : v[2], a3 = odd ? v[3] : r1;
+    const uint32_t s0 = __shfl_xor_sync(~0u, upper ? a0 : a2, 2);
+    const uint32_t s1 = __shfl_xor_sync(~0u, upper ? a1 : a3, 2);
+    v[0] = upper ? s0 : a0, v[1] = upper ? s1 : a1, v[2] = upper ? a2 : s0, v[3] = upper ? a3 : s1;
+}
+
+template <class T, int HEAD, int KEYS, int STAGES, int WARPGROUPS, int BLOCKS>
+struct Prefill {
+    static constexpr int PRODUCER_REGISTERS = WARPGROUPS == 3 ? 32 : 40;
+    static constexpr int CONSUMER_REGISTERS = WARPGROUPS == 3 ? 160 : 216;
+    static constexpr int PANELS = HEAD / 64;
+    static constexpr int PANEL = KEYS * 128;  // bytes of 64 dimensions of a key tile
+    static constexpr int TILE = PANELS * PANEL;
+    static constexpr int QUERY_PANEL = GROUP_ROWS * 128;
+    static constexpr int QUERIES = WARPGROUPS * PANELS * QUERY_PANEL;
+    static constexpr int PAGES = KEYS / PAGE;  // of a key tile
+    static constexpr int QUERY_THREADS = 96;   // producers of queries; one warp fetches keys and values
+    static constexpr int SHARED = 1024 + QUERIES + 2 * STAGES * TILE;
+    static_assert(SHARED <= (BLOCKS == 2 ? 113 * 1024 : 227 * 1024) - 1024, "shared memory of an SM");
+    static_assert(PAGES * PANELS <= 32, "a lane per copy");
+
+    // The queries of a block and the key tiles that they see.
+    struct Work {
+        int row;  // -1 past the last tile
+        int unit, first, start, length, past, firstTile, tiles;
+
+        __device__ __forceinline__ int context() const { return past + length; }
+    };
+
+    struct Shared {
+        uint64_t queriesFull, queriesEmpty;
+        uint64_t keysFull[STAGES], keysEmpty[STAGES], valuesFull[STAGES], valuesEmpty[STAGES];
+        Work work;  // arrives with the queries
+    };
+
+    // Position in a ring. The parity of a stage's barriers flips each time around.
+    struct Stage {
+        int index = 0, parity = 0;
+
+        __device__ __forceinline__ void advance() {
+            if (++index == STAGES) index = 0, parity ^= 1;
+        }
+    };
+
+    const PagedAttention<T>& p;
+    const void* poolMap;
+    int poolRow;
+    int rows;
+    bool skipDecodeRows;
+    int window;
+    int packShift;
+    Shared& shared;
+    uint32_t queries, keys, values;  // shared addresses
+
+    __device__ __forceinline__ int group_tokens() const { return GROUP_ROWS >> packShift; }
+
+    // Key tiles up to the last one that a consumer warpgroup sees, 0 if it has no query.
+    __device__ __forceinline__ int tiles_of(const Work& work, int group) const {
+        const int first = work.first + group * group_tokens();
+        return first < work.length ? (work.past + min(first + group_tokens(), work.length) + KEYS - 1) / KEYS : 0;
+    }
+
+    __device__ __forceinline__ Work work_of(int round, int lane) const {
+        const int width = gridDim.x / BLOCKS;
+        const int lap = round * BLOCKS + blockIdx.x / width;
+        const int place = blockIdx.x % width;
+        const int index = lap * width + (lap % 2 ? width - 1 - place : place);
+        const int units = p.heads >> packShift;
+        const int height = WARPGROUPS * group_tokens();
+        const TokenTile tile =
+            rows <= 32 ? find_latest_tile(p.rowStarts, p.contextLengths, rows, height, index / units, skipDecodeRows, lane)
+                       : find_tile(p.rowStarts, rows, height, index / units, skipDecodeRows, lane);
+        Work work;
+        work.row = tile.row;
+        if (tile.row < 0) return work;
+        work.unit = index % units;
+        work.first = tile.first;
+        work.start = __ldg(p.rowStarts + tile.row);
+        work.length = __ldg(p.rowStarts + tile.row + 1) - work.start;
+        work.past = __ldg(p.contextLengths + tile.row) - work.length;
+        work.firstTile = max(0, work.past + work.first + 1 - window) / KEYS;
+        work.tiles = 0;
+#pragma unroll
+        for (int g = 0; g < WARPGROUPS; g++) work.tiles = max(work.tiles, tiles_of(work, g));
+        return work;
+    }
+
+    // ---- Producers ----
+
+    // By one warp: each lane copies 64 dimensions of a page.
+    __device__ __forceinline__ void produce_keys(int lane) const {
+        const int page = lane / PANELS;
+        const int panel = lane % PANELS;
+        const bool copies = page < PAGES;
+        const uint32_t offset = panel * PANEL + page * (PAGE * 128);
+        const int share = p.heads / p.kvHeads >> packShift;  // units of a KV head
+        Stage k, v;
+        for (int round = 0;; round++) {
+            const Work work = work_of(round, lane);
+            if (work.row < 0) break;
+            const int* list = p.blocks + __ldg(p.blockStarts + work.row);
+            const int head = poolRow + work.unit / share * (2 * PAGE);
+            // The pool's row of the lane's page; pages past the context are read as zeros, before the pool.
+            auto row_of = [&](int tile) {
+                const int index = tile * PAGES + page;
+                if (!copies || index * PAGE >= work.context()) return -4 * PAGE;
+                return head + __ldg(list + index) * (p.kvHeads * 2 * PAGE);
+            };
+            auto load = [&](int row, Stage& stage, uint32_t ring, uint64_t* full, uint64_t* empty) {
+                barrier_wait(&empty[stage.index], stage.parity ^ 1);
+                if (lane == 0) barrier_expect(&full[stage.index], TILE);
+                __syncwarp();
+                const uint32_t to = ring + stage.index * TILE + offset;
+                if (copies) tensor_load(to, poolMap, panel * 64, row, &full[stage.index]);
+                stage.advance();
+            };
+            int row = row_of(work.firstTile);
+            int next = row_of(work.firstTile + 1);
+            if (round == 0) wait_for_predecessors();
+            load(row, k, keys, shared.keysFull, shared.keysEmpty);
+            for (int tile = work.firstTile; tile < work.tiles; tile++) {
+                const int afterNext = row_of(tile + 2);
+                if (tile + 1 < work.tiles) load(next, k, keys, shared.keysFull, shared.keysEmpty);
+                load(row + PAGE, v, values, shared.valuesFull, shared.valuesEmpty);
+                row = next, next = afterNext;
+            }
+        }
+    }
+
+    // By the other warps, 16 bytes per thread.
+    __device__ __forceinline__ void produce_queries(int thread) const {
+        const int lane = thread % 32;
+        const int chunk = thread % 8;
+        int parity = 0;
+        for (int round = 0;; round++) {
+            const Work work = work_of(round, lane);
+            if (round == 0) wait_for_predecessors();
+            barrier_wait(&shared.queriesEmpty, parity ^ 1);
+            parity ^= 1;
+            if (thread == 0) {
+                shared.work = work;
+                barrier_arrive(&shared.queriesFull);
+            }
+            if (work.row >= 0) {
+                const size_t firstHead = static_cast<size_t>(work.start + work.first) * p.heads + (work.unit << packShift);
+                const T* first = p.queries + firstHead * HEAD + chunk * 8;
+                const int rowsPresent = (work.length - work.first) << packShift;
+#pragma unroll 4
+                for (int row = thread / 8; row < WARPGROUPS * GROUP_ROWS; row += QUERY_THREADS / 8) {
+                    const bool present = row < rowsPresent;
+                    const int head = row & ((1 << packShift) - 1);
+                    const T* from = first + (present ? ((row >> packShift) * p.heads + head) * HEAD : 0);
+                    const uint32_t to =
+                        queries + row / 64 * (PANELS * QUERY_PANEL) + row % 64 * 128 + ((chunk ^ (row & 7)) * 16);
+#pragma unroll
+                    for (int panel = 0; panel < PANELS; panel++) copy_async16(to + panel * QUERY_PANEL, from + panel * 64, present);
+                }
+            }
+            copy_async_arrive(&shared.queriesFull);
+            if (work.row < 0) break;
+        }
+    }
+
+    // ---- Consumers ----
+
+    // Online softmax of a thread's two queries.
+    struct RunningSoftmax {
+        float largest[2] = {NO_SCORE, NO_SCORE};
+        float total[2] = {0, 0};  // of this thread's keys
+        float factor[2];          // for what was summed before
+
+        // Replaces a tile's scores with softmax weights.
+        __device__ __forceinline__ void weigh(float (&score)[KEYS / 2]) {
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                float m[4];
+#pragma unroll
+                for (int j = 0; j < KEYS / 8; j++) {
+                    const float top = fmaxf(score[4 * j + 2 * half], score[4 * j + 2 * half + 1]);
+                    m[j % 4] = j < 4 ? top : fmaxf(m[j % 4], top);
+                }
+                float top = fmaxf(fmaxf(m[0], m[1]), fmaxf(m[2], m[3]));
+                top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+                top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
+                top = top > largest[half] + PATIENCE ? top : largest[half];
+                factor[half] = exp2_fast(largest[half] - top);
+                largest[half] = top;
+            }
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                float t[4] = {total[half] * factor[half], 0, 0, 0};
+#pragma unroll
+                for (int j = 0; j < KEYS / 8; j++) {
+                    float* s = score + 4 * j + 2 * half;
+                    s[0] = exp2_fast(s[0] - largest[half]);
+                    s[1] = exp2_fast(s[1] - largest[half]);
+                    t[j % 2 * 2] += s[0], t[j % 2 * 2 + 1] += s[1];
+                }
+                total[half] = (t[0] + t[1]) + (t[2] + t[3]);
+            }
+        }
+    };
+
+    // Hides keys after a thread's two queries, and those `window` tokens or more before them.
+    __device__ __forceinline__ void mask(float (&score)[KEYS / 2], const Work& work, int first, int tile, int warp,
+                                         int lane) const {
+        const int earliest = work.past + first;  // of the warpgroup
+        const int latest = earliest + group_tokens() - 1;
+        const bool causal = (tile + 1) * KEYS - 1 > earliest;
+        const bool windowed = latest - tile * KEYS >= window;
+        if (!causal && !windowed) return;
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int row = warp * 16 + lane / 4 + 8 * half;
+            const int token = min(earliest + (row >> packShift), work.context() - 1);  // past the row's end: anything finite
+            const int own = token - tile * KEYS - lane % 4 * 2;
+            const int hidden = windowed ? own - window : -1;  // the last one
+#pragma unroll
+            for (int j = 0; j < KEYS / 8; j++) {
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    if (8 * j + i > own || 8 * j + i <= hidden) score[4 * j + 2 * half + i] = -INFINITY;
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void consume(int group) const {
+        const int lane = threadIdx.x % 32;
+        const int warp = __shfl_sync(~0u, threadIdx.x % 128 / 32, 0);
+        const uint64_t query = tile_descriptor(queries + group * PANELS * QUERY_PANEL);
+        const uint64_t key = tile_descriptor(keys);
+        const uint64_t value = tile_descriptor_by_rows(values, PANEL);
+        auto release = [&](uint64_t* empty) {
+            if (lane == 0) barrier_arrive(empty);
+        };
+        Stage k, v;
+        int queriesParity = 0;
+        wait_for_predecessors();
+        for (;;) {
+            barrier_wait(&shared.queriesFull, queriesParity);
+            queriesParity ^= 1;
+            const Work work = shared.work;
+            if (work.row < 0) break;
+            const int tiles = tiles_of(work, group);
+            const int first = work.first + group * group_tokens();
+            if (tiles == 0) {
+                release(&shared.queriesEmpty);
+            } else {
+                float score[KEYS / 2];
+                float sum[HEAD / 2];
+                uint32_t weight[KEYS / 4];
+                RunningSoftmax softmax;
+                auto multiply_keys = [&] {
+                    const uint64_t b = key + k.index * (TILE / 16);
+#pragma unroll
+                    for (int i = 0; i < HEAD / 16; i++) {
+                        const uint64_t qi = query + i / 4 * (QUERY_PANEL / 16) + i % 4 * 2;
+                        const uint64_t ki = b + i / 4 * (PANEL / 16) + i % 4 * 2;
+                        if (i == 0) Wgmma<T, KEYS>::template multiply<0>(score, qi, ki);
+                        else Wgmma<T, KEYS>::template multiply<1>(score, qi, ki);
+                    }
+                    wgmma_commit();
+                };
+                auto multiply_values = [&] {
+                    const uint64_t b = value + v.index * (TILE / 16);
+                    wgmma_fence();
+#pragma unroll
+                    for (int i = 0; i < KEYS / 16; i++) {
+                        WgmmaByRows<T, HEAD>::multiply(sum, weight + 4 * i, b + i * (PAGE * 128 / 16));
+                    }
+                    wgmma_commit();
+                };
+                auto pack = [&] {
+#pragma unroll
+                    for (int i = 0; i < KEYS / 4; i++) weight[i] = pack2<T>(score[2 * i], score[2 * i + 1]);
+                };
+
+                fence_async_proxy();  // the queries were copied as ordinary writes
+                barrier_wait(&shared.keysFull[k.index], k.parity);
+                wgmma_fence();
+                multiply_keys();
+#pragma unroll
+                for (int i = 0; i < HEAD / 2; i++) sum[i] = 0;
+                wgmma_wait_for(score);
+                if (work.firstTile + 1 == tiles) release(&shared.queriesEmpty);
+                release(&shared.keysEmpty[k.index]);
+                k.advance();
+                mask(score, work, first, work.firstTile, warp, lane);
+                softmax.weigh(score);
+                pack();
+                for (int tile = work.firstTile + 1; tile < tiles; tile++) {
+                    barrier_wait(&shared.keysFull[k.index], k.parity);
+                    wgmma_pin(score), wgmma_pin(sum), wgmma_pin(weight);
+                    wgmma_fence();
+                    multiply_keys();
+                    barrier_wait(&shared.valuesFull[v.index], v.parity);
+                    multiply_values();
+                    wgmma_wait<1>();
+                    wgmma_pin(score);
+                    if (tile + 1 == tiles) release(&shared.queriesEmpty);
+                    release(&shared.keysEmpty[k.index]);
+                    k.advance();
+                    mask(score, work, first, tile, warp, lane);
+                    softmax.weigh(score);
+                    wgmma_wait<0>();
+                    wgmma_pin(sum), wgmma_pin(weight);
+                    release(&shared.valuesEmpty[v.index]);
+                    v.advance();
+                    if (__any_sync(~0u, softmax.factor[0] != 1.f || softmax.factor[1] != 1.f)) {
+#pragma unroll
+                        for (int i = 0; i < HEAD / 2; i++) sum[i] *= softmax.factor[i / 2 % 2];
+                    }
+                    pack();
+                }
+                barrier_wait(&shared.valuesFull[v.index], v.parity);
+                if (tiles * KEYS > work.context()) clear_values(work, tiles - 1, group, v);
+                wgmma_pin(sum), wgmma_pin(weight);
+                multiply_values();
+                wgmma_wait_for(sum);
+                wgmma_pin(weight);
+                release(&shared.valuesEmpty[v.index]);
+                v.advance();
+                store(work, first, sum, softmax, warp, lane);
+            }
+            // Key tiles that only other warpgroups see.
+            for (int tile = max(tiles, work.firstTile); tile < work.tiles; tile++) {
+                barrier_wait(&shared.keysFull[k.index], k.parity);
+                release(&shared.keysEmpty[k.index]);
+                k.advance();
+                barrier_wait(&shared.valuesFull[v.index], v.parity);
+                release(&shared.valuesEmpty[v.index]);
+                v.advance();
+            }
+        }
+    }
+
+    // Zeroes the values after the context in its last page, which may be NaN. Other warpgroups may write the same.
+    __device__ __forceinline__ void clear_values(const Work& work, int tile, int group, const Stage& v) const {
+        if (work.context() % PAGE == 0) return;
+        const int page = (work.context() - tile * KEYS) / PAGE;
+        const int token = threadIdx.x % 128 / 8;
+        if (token >= work.context() % PAGE) {
+#pragma unroll
+            for (int panel = 0; panel < PANELS; panel++) {
+                const int row = page * PAGE + token;
+                const uint32_t at = values + v.index * TILE + panel * PANEL + row * 128 + threadIdx.x % 8 * 16;
+                asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(0) : "memory");
+            }
+        }
+        fence_async_proxy();
+        named_barrier(1 + group, 128);
+    }
+
+    __device__ __forceinline__ void store(const Work& work, int first, const float (&sum)[HEAD / 2], const RunningSoftmax& softmax,
+                                          int warp, int lane) const {
+        float zero[4] = {};
+#pragma unroll
+        for (int i = 0; i < HEAD / 2; i++) zero[i % 4] = fmaf(sum[i], 0.f, zero[i % 4]);
+        if (__any_sync(~0u, zero[0] + zero[1] + (zero[2] + zero[3]) != 0)) {
+            recompute(work, first, warp);
+            return;
+        }
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const float all = sum_over_lanes<4>(softmax.total[half]);
+            const float inverse = all > 0 ? 1.f / all : 0.f;
+            const int row = warp * 16 + lane / 4 + 8 * half;
+            const int token = first + (row >> packShift);
+            const int head = (work.unit << packShift) + (row & ((1 << packShift) - 1));
+#pragma unroll
+            for (int i = 0; i < HEAD / 32; i++) {
+                uint32_t four[4];
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    const float* s = sum + 16 * i + 4 * c + 2 * half;
+                    four[c] = pack2<T>(s[0] * inverse, s[1] * inverse);
+                }
+                transpose_quad(four);
+                T* out = panel_at(p.out, work.start + token, head * HEAD + 32 * i + lane % 4 * 8, p.panelRows);
+                if (token < work.length) *reinterpret_cast<uint4*>(out) = make_uint4(four[0], four[1], four[2], four[3]);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void recompute(const Work& work, int first, int warp) const {
+        const int* list = p.blocks + __ldg(p.blockStarts + work.row);
+        for (int row = warp * 16; row < warp * 16 + 16; row++) {
+            const int token = first + (row >> packShift);
+            const int head = (work.unit << packShift) + (row & ((1 << packShift) - 1));
+            const int seen = work.past + token + 1;
+            if (token < work.length) attend_token(p, list, work.start + token, head, max(0, seen - window), seen);
+        }
+    }
+};
+
+template <class T, int HEAD, int KEYS, int STAGES, int WARPGROUPS, int BLOCKS>
+__device__ __forceinline__ void attend(const PagedAttention<T>& p, const void* poolMap, int poolRow, int rows, bool skipDecodeRows,
+                                       int window, int packShift) {
+    using Block = Prefill<T, HEAD, KEYS, STAGES, WARPGROUPS, BLOCKS>;
+    extern __shared__ char dynamic[];
+    __shared__ typename Block::Shared shared;
+    release_dependents();
+    if (threadIdx.x == 0) {
+        barrier_init(&shared.queriesFull, Block::QUERY_THREADS + 1);
+        barrier_init(&shared.queriesEmpty, 4 * WARPGROUPS);
+        for (int i = 0; i < STAGES; i++) {
+            barrier_init(&shared.keysFull[i], 1);
+            barrier_init(&shared.keysEmpty[i], 4 * WARPGROUPS);
+            barrier_init(&shared.valuesFull[i], 1);
+            barrier_init(&shared.valuesEmpty[i], 4 * WARPGROUPS);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    const uint32_t queries = (shared_address(dynamic) + 1023) & ~1023u;
+    const uint32_t keys = queries + Block::QUERIES;
+    const Block block{p,         poolMap, poolRow, rows, skipDecodeRows, window, packShift, shared, queries, keys,
+                      keys + STAGES * Block::TILE};
+    const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
+    if (group == WARPGROUPS) {
+        lower_registers<Block::PRODUCER_REGISTERS>();
+        const int thread = threadIdx.x % 128;
+        if (__shfl_sync(~0u, thread / 32, 0) == 0) block.produce_keys(thread);
+        else block.produce_queries(thread - 32);
+    } else {
+        raise_registers<Block::CONSUMER_REGISTERS>();
+        block.consume(group);
+    }
+}
+
+#endif
+
+#define ATTEND(T, HEAD, KEYS, STAGES, WARPGROUPS, BLOCKS)                                                                       \
+    extern "C" __global__ void __launch_bounds__(128 * (WARPGROUPS + 1), BLOCKS)                                                \
+        attention_prefill_wgmma_##HEAD##_w##WARPGROUPS##_##T(                                                                   \
+            const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,           \
+            const int* blocks, T* out, int panelRows, int heads, const void* poolMap, int poolRow, int kvHeads, int rows,       \
+            int skipDecodeRows, int window, int packShift) {                                                                    \
+        const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                           \
+                                  out,     panelRows, heads,     kvHeads,        HEAD,        PAGE};                            \
+        attend<T, HEAD, KEYS, STAGES, WARPGROUPS, BLOCKS>(p, poolMap, poolRow, rows, skipDecodeRows != 0, window, packShift);   \
+    }
+
+#define ATTEND_ALL(T)           \
+    ATTEND(T, 64, 128, 2, 1, 2) \
+    ATTEND(T, 64, 128, 3, 3, 1) \
+    ATTEND(T, 128, 64, 2, 1, 2) \
+    ATTEND(T, 128, 64, 4, 3, 1)
+
+ATTEND_ALL(f16)
+ATTEND_ALL(bf16)
