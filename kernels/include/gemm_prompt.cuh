@@ -62,7 +62,7 @@ struct RingPosition {
     }
 };
 
-// What all prompt tiles share: ring, producer, assistants, and the end of a tile. FINISHED: columns of a tile that a block ends.
+// The base of prompt tiles: ring, producer, assistants, and the end of a tile. FINISHED: columns of a tile that a block ends.
 template <class T, int N, int STAGES, int SPLIT, class Epilogue>
 struct PromptTile {
     using Operands = PromptOperands<T>;

@@ -36,8 +36,8 @@ __device__ __forceinline__ TokenTile find_tile(const int* rowStarts, int rows, i
     return {-1, 0};
 }
 
-// As find_tile, for up to 32 rows and in another order: tiles that end later in their sequences come first, so attention's longest
-// tiles do. Rows have contextLengths[r] tokens in all.
+// Finds tile `index` of up to 32 rows in an order in which tiles that end later in their sequences, attention's longest, come
+// first. Rows have contextLengths[r] tokens in all.
 __device__ __forceinline__ TokenTile find_latest_tile(const int* rowStarts, const int* contextLengths, int rows, int height,
                                                       int index, bool skipDecodeRows, int lane) {
     const int length = lane < rows ? __ldg(rowStarts + lane + 1) - __ldg(rowStarts + lane) : 0;

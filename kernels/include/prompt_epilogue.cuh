@@ -63,7 +63,7 @@ __device__ __forceinline__ uint2 pack8_fp8(const float (&v)[32], int g, int h) {
 }
 
 // ---- QKV ---------------------------------------------------------------------------------------------------------------------
-// As StoreQkvRope, and as StoreQkv with kvWidth = width and without table and raw.
+// QKV epilogue of prompts: StoreQkvRope, or StoreQkv if kvWidth = width and table and raw are null.
 template <class T, class KV, bool RMS_NORM>
 struct PromptQkv {
     static constexpr bool RMS = RMS_NORM;
@@ -183,7 +183,7 @@ struct PromptQkv {
 };
 
 // ---- Residual ----------------------------------------------------------------------------------------------------------------
-// As AddResidual with parts of 64 columns.
+// Residual epilogue of prompts: AddResidual with parts of 64 columns.
 template <class T>
 struct PromptResidual {
     static constexpr bool RMS = false;
@@ -253,7 +253,7 @@ struct PromptResidual {
 };
 
 // ---- MLP ---------------------------------------------------------------------------------------------------------------------
-// As Activate.
+// MLP epilogue of prompts: Activate.
 template <class T>
 struct PromptActivate {
     static constexpr bool RMS = false;
@@ -287,7 +287,7 @@ struct PromptActivate {
     }
 };
 
-// As Gate.
+// Gated MLP epilogue of prompts: Gate.
 template <class T>
 struct PromptGate {
     static constexpr bool RMS = true;

@@ -36,7 +36,7 @@ public final class GrammarReader {
     }
 
     /**
-     * How schemas are read.
+     * A reader of schemas.
      *
      * @param compact whether JSON has no white space
      * @param ignored takes the place of each keyword without effect
