@@ -158,8 +158,8 @@ final class Pipeline {
     void startSampling() {
         Flight flight = flight(launched - 1);
         flight.constrain(scheduler);
-        runner.submitSampling();
         lacksSampling = false;
+        runner.submitSampling();
     }
 
     /** Waits for the oldest step in flight and applies it; its plan then has the sampled tokens. */

@@ -75,7 +75,7 @@ class LateMaskTest {
 
         @Override
         public MaskSource restart() {
-            throw new UnsupportedOperationException();
+            return new ParityMasks(random, lateness);
         }
     }
 
