@@ -79,7 +79,7 @@ public class AdmissionBenchmark {
     @Benchmark
     public int admit() {
         queue();
-        scheduler.apply(scheduler.planPrefillOnly(plan), sample -> 1);
+        scheduler.apply(scheduler.planPrefillOnly(plan, 0), sample -> 1);
         scheduler.pollFinished();
         return plan.rows();
     }

@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
@@ -92,6 +93,7 @@ class NullArgumentsTest {
         put(List.class, List.of());
         put(Optional.class, Optional.empty());
         put(OptionalLong.class, OptionalLong.empty());
+        put(OptionalInt.class, OptionalInt.empty());
         put(Function.class, options);
         put(Runnable.class, () -> {});
         put(RoutingPolicy.class, RoutingPolicy.pull());

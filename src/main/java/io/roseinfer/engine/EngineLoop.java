@@ -218,7 +218,7 @@ final class EngineLoop {
     private void launchSteps() {
         isIdle = pipeline.inFlight() == 0;
         while (pipeline.hasCapacity()) {
-            Flight flight = pipeline.plan(remainingShare);
+            Flight flight = pipeline.plan(remainingShare, iterationNanos);
             if (flight.isEmpty()) {
                 break;
             }

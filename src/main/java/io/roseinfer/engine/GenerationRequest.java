@@ -25,7 +25,7 @@ import java.util.OptionalLong;
  *     at most {@value #MAX_STOP_TOKENS}
  * @param ignoreEndOfText whether to continue after the model's end-of-text token
  * @param constraints limits on the tokens of the completion
- * @param options deadline, priority, tag and log-probabilities of the prompt
+ * @param options deadline, priority, tenant, tag and others that do not affect the tokens
  */
 public record GenerationRequest(
         Prompt prompt,
@@ -274,6 +274,26 @@ public record GenerationRequest(
     /** Returns a copy with a priority for custom policies, which serve higher ones first; built-in policies ignore it. */
     public GenerationRequest withPriority(int value) {
         return withOptions(options.withPriority(value));
+    }
+
+    /**
+     * Returns a copy that belongs to a user or group, for custom policies that share an engine fairly; built-in policies
+     * ignore it.
+     *
+     * @param value the tenant's name; empty if there is none
+     */
+    public GenerationRequest withTenant(String value) {
+        return withOptions(options.withTenant(Objects.requireNonNull(value, "tenant")));
+    }
+
+    /**
+     * Returns a copy with a prediction of the completion's length, for custom policies; it limits nothing.
+     *
+     * @param value predicted tokens of the completion
+     * @throws BadInput if {@code value} is negative
+     */
+    public GenerationRequest withPredictedNewTokens(int value) {
+        return withOptions(options.withPredictedNewTokens(value));
     }
 
     /** Returns a copy with an object of the caller, which policies, observers and {@link Completion#tag} receive. */

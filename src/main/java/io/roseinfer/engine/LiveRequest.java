@@ -293,7 +293,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
             promptLogprobs = new PromptLogprobs(prompt, servable);
             made.setPromptLogprobs(servable);
         }
-        return made.setPriorityAndTag(priority(), tag())
+        return made.setTraits(request.options().traits(submittedNanos))
                 .setConstraints(constraints)
                 .setMasks(masks);
     }

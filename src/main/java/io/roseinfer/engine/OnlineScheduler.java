@@ -36,6 +36,7 @@ import java.util.Optional;
  */
 public final class OnlineScheduler {
     private final ModelRunner runner;
+    private final Clock clock;
     private final Scheduler scheduler;
     private final Pipeline pipeline;
     private final StepLog log;
@@ -88,7 +89,7 @@ public final class OnlineScheduler {
     /**
      * Creates a scheduler over a runner that is not used elsewhere.
      *
-     * @param clock times the steps
+     * @param clock times the steps; policies see its readings
      * @param stepHistory maximum records that {@link #steps} returns
      * @param observers notified of every step; request observers are not called
      * @throws BadInput if the runner was loaded for smaller steps than these options require
@@ -97,6 +98,7 @@ public final class OnlineScheduler {
             ModelRunner runner, SchedulerOptions options, Clock clock, int stepHistory, Observers observers) {
         EngineLimits.requireFit(runner, options);
         this.runner = runner;
+        this.clock = clock;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(
                 options,
@@ -119,6 +121,25 @@ public final class OnlineScheduler {
      * @throws BadInput if it can never be served
      */
     public long enqueue(int[] prompt, int maxNewTokens, SamplingParams sampling, long seed, boolean ignoreEndOfText) {
+        return enqueue(prompt, maxNewTokens, sampling, seed, ignoreEndOfText, RequestOptions.NONE);
+    }
+
+    /**
+     * Queues a request with options for policies. They see its deadline, but it does not end the request; the clock's
+     * reading now is its arrival, and the begin of its timeout.
+     *
+     * @return the request's id
+     * @throws BadInput if it can never be served, or asks for log-probabilities of the prompt, which are not reported
+     */
+    public long enqueue(
+            int[] prompt,
+            int maxNewTokens,
+            SamplingParams sampling,
+            long seed,
+            boolean ignoreEndOfText,
+            RequestOptions options) {
+        BadInput.require(
+                options.promptLogprobs() < 0, "prompt_logprobs", options.promptLogprobs(), "-1 without an Engine");
         BadInput.require(maxNewTokens >= 1, "max_new_tokens", maxNewTokens, "positive");
         EngineLimits.requireServable(prompt, maxNewTokens, runner.spec(), runner.kv());
         long id = nextId++;
@@ -133,6 +154,8 @@ public final class OnlineScheduler {
                 EngineLimits.servable(sampling, runner.spec()),
                 seed,
                 endOfText);
+        long nowNanos = clock.nanos();
+        sequence.setTraits(options.startingAt(nowNanos).traits(nowNanos));
         sequences.put(id, sequence);
         scheduler.add(sequence);
         return id;
@@ -148,17 +171,17 @@ public final class OnlineScheduler {
         Sequence sequence = sequence(id);
         while (sequence.length() == sequence.promptLength()
                 && sequence.finishReason().isEmpty()) {
-            if (run(pipeline.planPrefillOnly())) {
+            if (run(pipeline.planPrefillOnly(clock.nanos()))) {
                 continue;
             }
-            Check.that(run(pipeline.plan()), "a request waits but no step can run");
+            Check.that(run(pipeline.plan(clock.nanos())), "a request waits but no step can run");
         }
         return id;
     }
 
     /** Runs one step that only prefills as many waiting requests as can be admitted. */
     public StepTokens prefill() {
-        run(pipeline.planPrefillOnly());
+        run(pipeline.planPrefillOnly(clock.nanos()));
         return tokens;
     }
 
@@ -170,7 +193,7 @@ public final class OnlineScheduler {
      *     the others can continue if the failure is recoverable
      */
     public StepTokens step() {
-        run(pipeline.plan());
+        run(pipeline.plan(clock.nanos()));
         return tokens;
     }
 
@@ -182,7 +205,7 @@ public final class OnlineScheduler {
         if (!pipeline.hasCapacity()) {
             return false;
         }
-        StepPlan plan = pipeline.plan().plan();
+        StepPlan plan = pipeline.plan(clock.nanos()).plan();
         if (plan.isEmpty()) {
             return false;
         }

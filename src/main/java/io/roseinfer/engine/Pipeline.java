@@ -86,22 +86,26 @@ final class Pipeline {
         return lacksSampling && inFlight() == 1;
     }
 
-    /** Plans the next step; it is empty if there is nothing to do. */
-    Flight plan() {
-        return plan(Integer.MAX_VALUE);
+    /** Plans the next step with any number of admissions; it is empty if there is nothing to do. */
+    Flight plan(long nowNanos) {
+        return plan(Integer.MAX_VALUE, nowNanos);
     }
 
-    /** Plans like {@link #plan()}, with a limit on admissions of shared requests. */
-    Flight plan(int maxShared) {
+    /**
+     * Plans like {@link #plan(long)}, with a limit on admissions of shared requests.
+     *
+     * @param nowNanos the time that policies see
+     */
+    Flight plan(int maxShared, long nowNanos) {
         Flight flight = begin();
-        scheduler.plan(flight.plan(), maxShared);
+        scheduler.plan(flight.plan(), maxShared, nowNanos);
         return planned(flight);
     }
 
     /** Plans a step that only prefills. */
-    Flight planPrefillOnly() {
+    Flight planPrefillOnly(long nowNanos) {
         Flight flight = begin();
-        scheduler.planPrefillOnly(flight.plan());
+        scheduler.planPrefillOnly(flight.plan(), nowNanos);
         return planned(flight);
     }
 

@@ -2,18 +2,23 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.RequestTraits;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * Options of a request that do not affect its tokens.
+ * Options of a request that do not affect its tokens. Immutable; {@code with…} methods return modified copies.
  *
  * @param deadlineNanos reading of the engine's clock, by default {@link System#nanoTime}, at which the request is ended,
  *     in any state
  * @param timeout maximum time after its submission, positive; the earlier of both applies
  * @param priority for custom policies, higher is more urgent; built-in policies ignore it
+ * @param tenant the user or group that it belongs to, for custom policies; empty if there is none
+ * @param predictedNewTokens predicted tokens of the completion, for custom policies; 0 or more
  * @param tag an object of the caller, passed to policies, observers and the completion
  * @param promptLogprobs number of most likely tokens to report, with log-probabilities, at each position of the prompt;
  *     0 reports only the prompt's token, -1 nothing; at most {@value SamplingParams#MAX_LOGPROBS}
@@ -22,20 +27,26 @@ public record RequestOptions(
         OptionalLong deadlineNanos,
         Optional<Duration> timeout,
         int priority,
+        String tenant,
+        OptionalInt predictedNewTokens,
         Optional<Object> tag,
         int promptLogprobs) {
 
-    /** No deadline, priority 0, no tag, no log-probabilities of the prompt. */
-    public static final RequestOptions NONE =
-            new RequestOptions(OptionalLong.empty(), Optional.empty(), 0, Optional.empty(), -1);
+    /** No deadline, priority 0, no tenant, prediction or tag, no log-probabilities of the prompt. */
+    public static final RequestOptions NONE = new RequestOptions(
+            OptionalLong.empty(), Optional.empty(), 0, "", OptionalInt.empty(), Optional.empty(), -1);
 
     public RequestOptions {
         Objects.requireNonNull(deadlineNanos, "deadlineNanos");
         Objects.requireNonNull(timeout, "timeout");
+        Objects.requireNonNull(tenant, "tenant");
+        Objects.requireNonNull(predictedNewTokens, "predictedNewTokens");
         Objects.requireNonNull(tag, "tag");
         if (timeout.filter(limit -> limit.isNegative() || limit.isZero()).isPresent()) {
             throw new BadInput("the timeout is " + timeout.get() + "; it must be positive");
         }
+        BadInput.require(
+                predictedNewTokens.orElse(0) >= 0, "predicted_new_tokens", predictedNewTokens.orElse(0), "0 or more");
         BadInput.require(
                 promptLogprobs >= -1 && promptLogprobs <= SamplingParams.MAX_LOGPROBS,
                 "prompt_logprobs",
@@ -43,24 +54,44 @@ public record RequestOptions(
                 "-1 (off) to " + SamplingParams.MAX_LOGPROBS);
     }
 
-    RequestOptions withDeadlineNanos(long nanos) {
-        return new RequestOptions(OptionalLong.of(nanos), timeout, priority, tag, promptLogprobs);
+    /** Returns a copy with a deadline on the engine's clock. */
+    public RequestOptions withDeadlineNanos(long nanos) {
+        return new RequestOptions(
+                OptionalLong.of(nanos), timeout, priority, tenant, predictedNewTokens, tag, promptLogprobs);
     }
 
-    RequestOptions withTimeout(Duration value) {
-        return new RequestOptions(deadlineNanos, Optional.of(value), priority, tag, promptLogprobs);
+    /** Returns a copy with another timeout. */
+    public RequestOptions withTimeout(Duration value) {
+        Objects.requireNonNull(value, "timeout");
+        return new RequestOptions(
+                deadlineNanos, Optional.of(value), priority, tenant, predictedNewTokens, tag, promptLogprobs);
     }
 
-    RequestOptions withPriority(int value) {
-        return new RequestOptions(deadlineNanos, timeout, value, tag, promptLogprobs);
+    /** Returns a copy with another priority. */
+    public RequestOptions withPriority(int value) {
+        return new RequestOptions(deadlineNanos, timeout, value, tenant, predictedNewTokens, tag, promptLogprobs);
     }
 
-    RequestOptions withTag(Object value) {
-        return new RequestOptions(deadlineNanos, timeout, priority, Optional.of(value), promptLogprobs);
+    /** Returns a copy with another tenant. */
+    public RequestOptions withTenant(String value) {
+        return new RequestOptions(deadlineNanos, timeout, priority, value, predictedNewTokens, tag, promptLogprobs);
     }
 
-    RequestOptions withPromptLogprobs(int value) {
-        return new RequestOptions(deadlineNanos, timeout, priority, tag, value);
+    /** Returns a copy with a prediction. */
+    public RequestOptions withPredictedNewTokens(int value) {
+        return new RequestOptions(deadlineNanos, timeout, priority, tenant, OptionalInt.of(value), tag, promptLogprobs);
+    }
+
+    /** Returns a copy with another tag. */
+    public RequestOptions withTag(Object value) {
+        Objects.requireNonNull(value, "tag");
+        return new RequestOptions(
+                deadlineNanos, timeout, priority, tenant, predictedNewTokens, Optional.of(value), promptLogprobs);
+    }
+
+    /** Returns a copy with other log-probabilities of the prompt. */
+    public RequestOptions withPromptLogprobs(int value) {
+        return new RequestOptions(deadlineNanos, timeout, priority, tenant, predictedNewTokens, tag, value);
     }
 
     /** Returns a copy with the timeout converted to a deadline, for a request submitted now. */
@@ -73,7 +104,20 @@ public record RequestOptions(
                 OptionalLong.of(Math.min(end, deadlineNanos.orElse(Long.MAX_VALUE))),
                 Optional.empty(),
                 priority,
+                tenant,
+                predictedNewTokens,
                 tag,
                 promptLogprobs);
+    }
+
+    /** Returns what policies see of these options, for a request that was submitted at {@code arrivalNanos}. */
+    RequestTraits traits(long arrivalNanos) {
+        return new RequestTraits(
+                arrivalNanos,
+                deadlineNanos.orElse(PolicyRequest.NO_DEADLINE),
+                priority,
+                tenant,
+                tag,
+                predictedNewTokens);
     }
 }

@@ -46,6 +46,7 @@ final class Admission implements QueueView {
 
     private long iteration;
     private long step;
+    private long nowNanos;
     private boolean strict;
 
     /** The latest arrival among the requests admitted for the first time in this iteration. */
@@ -111,6 +112,11 @@ final class Admission implements QueueView {
     }
 
     @Override
+    public long nowNanos() {
+        return nowNanos;
+    }
+
+    @Override
     public int freeBlocks() {
         return pool.available();
     }
@@ -136,8 +142,9 @@ final class Admission implements QueueView {
                 || (maxShared > 0 && waitingQueue.sharedCount() > 0);
     }
 
-    /** Starts an iteration that takes at most {@code maxShared} shared requests. */
-    void begin(int maxShared) {
+    /** Starts an iteration at a time of the engine's clock, which takes at most {@code maxShared} shared requests. */
+    void begin(int maxShared, long now) {
+        nowNanos = now;
         step = waitingQueue.steps();
         remainingShared = maxShared;
         if (!repeatsIteration) {

@@ -12,7 +12,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Plans steps and applies their results. Single-threaded and without a clock. A call takes time proportional to the
+ * Plans steps and applies their results. Single-threaded and without a clock: the
+ * caller passes the time, for policies. A call takes time proportional to the
  * rows of the step and the requests that the admission policy looks at, regardless of how many wait, and allocates no
  * memory.
  *
@@ -151,23 +152,23 @@ public final class Scheduler {
         }
     }
 
+    /** Plans the next step at time 0, with any number of admissions; see {@link #plan(StepPlan, int, long)}. */
+    public StepPlan plan(StepPlan plan) {
+        return plan(plan, Integer.MAX_VALUE, 0);
+    }
+
     /**
      * Plans the next step. If the plan is empty, there is nothing to do until another plan is applied or a sequence is
      * added; an empty plan needs no {@link #apply}. At most two plans may be in flight.
      *
      * @param plan overwritten; must come from {@link #newPlan} and not be in flight
+     * @param maxShared maximum admissions of sequences that any scheduler may admit; those that have reached the maximum
+     *     of skips are not limited
+     * @param nowNanos the time that policies see
      * @return the same plan
      */
-    public StepPlan plan(StepPlan plan) {
-        return plan(plan, Integer.MAX_VALUE);
-    }
-
-    /**
-     * Plans the next step like {@link #plan(StepPlan)}, but admits at most {@code maxShared} of the sequences that any
-     * scheduler may admit. Sequences that have reached the maximum of skips are not limited.
-     */
-    public StepPlan plan(StepPlan plan, int maxShared) {
-        begin(plan, maxShared);
+    public StepPlan plan(StepPlan plan, int maxShared, long nowNanos) {
+        begin(plan, maxShared, nowNanos);
         stepState = stateAfterPlan();
         commit(plan);
         requireProgress(plan, maxShared);
@@ -189,8 +190,8 @@ public final class Scheduler {
     }
 
     /** Plans a step that only prefills; for callers that drive the phases themselves. */
-    public StepPlan planPrefillOnly(StepPlan plan) {
-        begin(plan, Integer.MAX_VALUE);
+    public StepPlan planPrefillOnly(StepPlan plan, long nowNanos) {
+        begin(plan, Integer.MAX_VALUE, nowNanos);
         planner.prefill(options.prefillMaxTokens());
         stepState = stateAfterPrefill();
         commit(plan);
@@ -215,9 +216,9 @@ public final class Scheduler {
         }
     }
 
-    private void begin(StepPlan plan, int maxShared) {
+    private void begin(StepPlan plan, int maxShared, long nowNanos) {
         plan.clear(steps);
-        planner.begin(plan, maxShared);
+        planner.begin(plan, maxShared, nowNanos);
     }
 
     private void commit(StepPlan plan) {

@@ -91,8 +91,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     private int nextReport;
 
     private @Nullable SampleRequest reporting;
-    private int priority;
-    private Optional<Object> tag = Optional.empty();
+    private RequestTraits traits = RequestTraits.NONE;
     private LogitConstraints constraints = LogitConstraints.NONE;
     private MaskSource masks = MaskSource.NONE;
     private @Nullable FinishReason finishReason;
@@ -127,13 +126,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return id;
     }
 
-    /**
-     * Sets what policies see as the request's priority and tag; must be called before it is added. Returns this
-     * sequence.
-     */
-    public Sequence setPriorityAndTag(int callersPriority, Optional<Object> callersTag) {
-        priority = callersPriority;
-        tag = callersTag;
+    /** Sets what policies see of the caller's statements; must be called before it is added. Returns this sequence. */
+    public Sequence setTraits(RequestTraits callersTraits) {
+        traits = callersTraits;
         return this;
     }
 
@@ -180,7 +175,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
      */
     public Sequence newAttempt() {
         Sequence again = new Sequence(id, owner, promptIds(), maxLength, sampling.params(), sampling.seed(), endOfText)
-                .setPriorityAndTag(priority, tag)
+                .setTraits(traits)
                 .setConstraints(constraints)
                 .setMasks(masks.restart());
         if (reporting != null) {
@@ -216,13 +211,33 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     @Override
+    public long arrivalNanos() {
+        return traits.arrivalNanos();
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return traits.deadlineNanos();
+    }
+
+    @Override
     public int priority() {
-        return priority;
+        return traits.priority();
+    }
+
+    @Override
+    public String tenant() {
+        return traits.tenant();
     }
 
     @Override
     public Optional<Object> tag() {
-        return tag;
+        return traits.tag();
+    }
+
+    @Override
+    public int predictedNewTokens() {
+        return traits.predictedNewTokens().orElse(maxLength - promptLength);
     }
 
     @Override

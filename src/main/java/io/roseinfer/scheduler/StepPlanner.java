@@ -30,6 +30,7 @@ final class StepPlanner implements StepBuilder {
     private Runnable admissionBegins = () -> {};
     private Runnable admissionEnds = () -> {};
     private int maxShared;
+    private long nowNanos;
     private @Nullable StepPlan plan;
     private boolean decoded;
     private boolean prefilled;
@@ -72,9 +73,12 @@ final class StepPlanner implements StepBuilder {
     /**
      * Starts an empty plan that may admit at most {@code maxSharedAdmissions} of the sequences that any scheduler may
      * admit.
+     *
+     * @param now the engine's clock, for policies
      */
-    void begin(StepPlan empty, int maxSharedAdmissions) {
+    void begin(StepPlan empty, int maxSharedAdmissions, long now) {
         plan = empty;
+        nowNanos = now;
         maxShared = maxSharedAdmissions;
         decoded = false;
         prefilled = false;
@@ -226,7 +230,7 @@ final class StepPlanner implements StepBuilder {
 
     private void admitRanked(StepPlan plan, int budgetTokens, int firstRow) {
         int budget = budgetTokens;
-        admission.begin(maxShared);
+        admission.begin(maxShared, nowNanos);
         Sequence candidate = admission.next();
         while (candidate != null && hasCapacity(plan, budget, firstRow)) {
             if (tryAdmit(candidate, plan, budget, plan.rows() == firstRow)) {

@@ -107,7 +107,7 @@ class LateMaskTest {
             if (pipeline.lacksSampling()) {
                 pipeline.startSampling();
             }
-            while (pipeline.hasCapacity() && !pipeline.plan().isEmpty()) {
+            while (pipeline.hasCapacity() && !pipeline.plan(0).isEmpty()) {
                 pipeline.launch();
             }
             if (pipeline.inFlight() > 0) {

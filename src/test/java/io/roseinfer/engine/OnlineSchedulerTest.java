@@ -7,12 +7,19 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PolicyRequest;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -35,6 +42,69 @@ class OnlineSchedulerTest {
     void request_for_zero_tokens_is_rejected() {
         assertThatThrownBy(() -> enqueue(1, 0)).isInstanceOf(BadInput.class).hasMessageContaining("maxNewTokens is 0");
         assertThat(scheduler.hasUnfinished()).isFalse();
+    }
+
+    /** Notes what it sees of each request that it ranks. */
+    private record Noting(List<String> seen) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            seen.add("%d of %s at %d: arrived %d, due %d, priority %d, predicts %d, at most %d"
+                    .formatted(
+                            request.id(),
+                            request.tenant(),
+                            queue.nowNanos(),
+                            request.arrivalNanos(),
+                            request.deadlineNanos(),
+                            request.priority(),
+                            request.predictedNewTokens(),
+                            request.remainingNewTokens()));
+            return 0;
+        }
+    }
+
+    @Test
+    void policies_see_the_options_of_a_request_and_the_time() {
+        Noting policy = new Noting(new ArrayList<>());
+        SchedulerOptions noting = SchedulerOptions.builder().admission(policy).build();
+        AtomicLong nanos = new AtomicLong(100);
+        OnlineScheduler online = new OnlineScheduler(
+                Models.runner(Models.options().withScheduler(noting), SimOptions.defaults()),
+                noting,
+                nanos::get,
+                1,
+                Observers.NONE);
+        RequestOptions stated = RequestOptions.NONE
+                .withTenant("a")
+                .withPriority(2)
+                .withPredictedNewTokens(3)
+                .withTimeout(Duration.ofNanos(50));
+        long first = online.enqueue(new int[] {1}, 9, SamplingParams.greedy(), 0, true, stated);
+        nanos.set(170);
+        while (online.hasUnfinished()) {
+            online.step();
+        }
+        long second = online.enqueue(new int[] {1}, 9, SamplingParams.greedy(), 0, true);
+        online.step();
+        assertThat(policy.seen())
+                .containsExactly(
+                        "0 of a at 170: arrived 100, due 150, priority 2, predicts 3, at most 9",
+                        "1 of  at 170: arrived 170, due " + PolicyRequest.NO_DEADLINE
+                                + ", priority 0, predicts 9, at most 9");
+        assertThat(online.generatedIds(first)).hasSize(9);
+        assertThat(online.generatedIds(second)).isNotEmpty();
+    }
+
+    @Test
+    void prompt_logprobs_are_rejected() {
+        assertThatThrownBy(() -> scheduler.enqueue(
+                        new int[] {1}, 1, SamplingParams.greedy(), 0, true, RequestOptions.NONE.withPromptLogprobs(0)))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("promptLogprobs is 0");
     }
 
     /** It could never admit a prompt longer than the steps the runner was loaded for. */

@@ -145,7 +145,7 @@ class StepAllocationTest {
 
     private void step() {
         observer.on(StepEvent.ITERATION_STARTED, record);
-        rows = pipeline.plan().plan().rows();
+        rows = pipeline.plan(0).plan().rows();
         pipeline.launch();
         observer.on(StepEvent.DELIVERING, record);
         observer.on(StepEvent.DELIVERED, record);

@@ -9,6 +9,7 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
@@ -18,6 +19,7 @@ import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +32,8 @@ class PoliciesTest {
     private Sequence add(Scheduler scheduler, int[] prompt, int maxNewTokens, int priority) {
         Sequence sequence = new Sequence(
                 nextId++, this, prompt, prompt.length + maxNewTokens, SamplingParams.greedy(), 0, new int[0]);
-        scheduler.add(sequence.setPriorityAndTag(priority, Optional.of("tag " + sequence.id())));
+        scheduler.add(sequence.setTraits(new RequestTraits(
+                0, PolicyRequest.NO_DEADLINE, priority, "", Optional.of("tag " + sequence.id()), OptionalInt.empty())));
         return sequence;
     }
 

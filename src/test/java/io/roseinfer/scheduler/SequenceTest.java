@@ -10,6 +10,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -56,7 +57,7 @@ class SequenceTest {
     @Test
     void requeued_sequence_shows_policies_the_same_values() throws ReflectiveOperationException {
         Sequence sequence = new Sequence(5, this, new int[] {7, 8, 9}, 20, SamplingParams.random(), 3, new int[] {4})
-                .setPriorityAndTag(2, Optional.of("tag"));
+                .setTraits(new RequestTraits(3, 4, 2, "tenant", Optional.of("tag"), OptionalInt.of(5)));
         sequence.table().setPool(pool);
         sequence.setArrival(17, 90);
         sequence.timesSkipped = 63;

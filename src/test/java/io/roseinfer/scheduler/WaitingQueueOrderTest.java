@@ -133,7 +133,7 @@ class WaitingQueueOrderTest {
             List<Sequence> expected = admissible(window, maxShared, scheduler.active());
             policy.shown.clear();
             admitted.clear();
-            StepPlan plan = scheduler.plan(scheduler.newPlan(), maxShared);
+            StepPlan plan = scheduler.plan(scheduler.newPlan(), maxShared, 0);
             if (!policy.shown.isEmpty()) {
                 assertThat(policy.shown)
                         .isEqualTo(window.stream().map(Sequence::id).toList());
@@ -226,13 +226,13 @@ class WaitingQueueOrderTest {
         }
         for (int pass = 0; pass < AdmissionPolicy.MAX_SKIPS; pass++) {
             waitingQueue.add(oneToken(arrivals++), WaitingQueue.ANY);
-            StepPlan plan = scheduler.plan(scheduler.newPlan(), 1);
+            StepPlan plan = scheduler.plan(scheduler.newPlan(), 1, 0);
             scheduler.apply(plan, sample -> 7);
         }
         assertThat(admitted).hasSize(AdmissionPolicy.MAX_SKIPS).doesNotContain(0L, 1L, 2L);
         admitted.clear();
         waitingQueue.add(oneToken(arrivals), WaitingQueue.ANY);
-        assertThat(scheduler.plan(scheduler.newPlan(), 1).rows()).isEqualTo(3);
+        assertThat(scheduler.plan(scheduler.newPlan(), 1, 0).rows()).isEqualTo(3);
         assertThat(scheduler.total(Fact.FORCED_ADMISSIONS)).isEqualTo(3);
         assertThat(admitted).containsExactly(0L, 1L, 2L);
     }

@@ -10,6 +10,12 @@ public interface QueueView {
      */
     long step();
 
+    /**
+     * Returns the time at which the iteration began, in nanoseconds of the engine's clock: {@link System#nanoTime}, or
+     * simulated time.
+     */
+    long nowNanos();
+
     /** Returns the number of KV blocks that can be allocated, including evictable cached ones. */
     int freeBlocks();
 

@@ -157,8 +157,8 @@ public sealed class CompletionReader permits ChatReader {
         prompts.forEach(ids -> requireFit(maxTokens, ids));
         GenerationRequest request = restricted(
                         request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling), read, fields)
-                .withPromptLogprobs(reportedOfPrompt(output, sampling));
-        Optional<String> unusedUser = fields.string("user");
+                .withPromptLogprobs(reportedOfPrompt(output, sampling))
+                .withTenant(fields.string("user").orElse(""));
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
         return new CompletionCall(prompts, request, n, output, read.reply(), clamped, fields.unread());
     }

@@ -1,0 +1,55 @@
+package io.roseinfer.scheduler.policy;
+
+import java.util.Optional;
+
+/**
+ * What policies know of a request, waiting or running. They never see how many tokens the completion will have; only
+ * the maximum, and what the caller predicts. All methods but {@link WaitingRequest#cachedLength} take constant time and
+ * allocate no memory.
+ */
+public interface PolicyRequest {
+    /** {@link #deadlineNanos} of a request without a deadline. */
+    long NO_DEADLINE = Long.MAX_VALUE;
+
+    long id();
+
+    /** Returns its position in the order of arrival over all replicas, counted from zero. */
+    long arrival();
+
+    /** Returns the time of its submission, in nanoseconds of the engine's clock, like {@link QueueView#nowNanos}. */
+    long arrivalNanos();
+
+    /**
+     * Returns the number of steps that had been planned when it arrived; {@link QueueView#step} minus this is its age.
+     */
+    long arrivalStep();
+
+    /** Returns the caller's deadline, in nanoseconds of the engine's clock, or {@link #NO_DEADLINE}. */
+    long deadlineNanos();
+
+    /** Returns the caller's priority, higher is more urgent; 0 by default. */
+    int priority();
+
+    /** Returns the user or group that the request belongs to; empty by default. */
+    String tenant();
+
+    /** Returns the object that the caller attached. */
+    Optional<Object> tag();
+
+    /** Returns the number of prompt tokens. */
+    int promptLength();
+
+    /** Returns the number of known tokens, prompt and completion. All of them are recomputed after a preemption. */
+    int length();
+
+    /** Returns the maximum number of tokens it may still generate. */
+    int remainingNewTokens();
+
+    /**
+     * Returns how many tokens the caller predicts for the whole completion; without a prediction, the maximum of them.
+     */
+    int predictedNewTokens();
+
+    /** Returns how often it was preempted. */
+    int preemptions();
+}
