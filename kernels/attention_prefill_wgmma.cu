@@ -286,6 +286,7 @@ struct Prefill {
             const int tiles = tiles_of(work, group);
             const int first = work.first + group * group_tokens();
             if (tiles == 0) {
+                __syncwarp();  // every lane has read the work
                 release(&shared.queriesEmpty);
             } else {
                 float score[KEYS / 2];

@@ -377,6 +377,7 @@ struct Cooperative {
                 finish.store(epilogue, g, own, mine, row, m, n, bounds);
             }
             if (SPLIT == 2) break;  // a cluster has one tile; d need not stay
+            __syncwarp();  // every lane has read the terms
             if (terms && lane == 0) barrier_arrive(&shared.termsEmpty[index & 1]);
         }
     }
