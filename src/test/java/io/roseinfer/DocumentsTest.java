@@ -232,7 +232,7 @@ class DocumentsTest {
     void every_type_and_member_that_a_document_names_exists() {
         assertThat(names(Document.at("src/site/markdown/explanation/architecture.md")))
                 .hasSizeGreaterThan(80)
-                .contains("EngineLoop.runIteration", "Flight");
+                .contains("EngineLoop.begin", "Flight");
         List<String> wrong = documents.stream()
                 .flatMap(document -> names(document).stream()
                         .filter(not(DocumentsTest::exists))

@@ -29,8 +29,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine's main loop. An iteration ends cancelled and expired requests, starts the sampling of a step whose masks were
- * not ready, launches steps, delivers the previous step's tokens while the device works, and awaits the oldest step. {@link Replica} runs the loop on a thread; tests
+ * The engine's main loop. An iteration {@link #begin begins} by ending cancelled and expired requests, starting the
+ * sampling of a step whose masks were not ready, launching steps, and delivering the previous step's tokens while the
+ * device works. It {@link #finish finishes} by awaiting the oldest step. {@link Replica} runs the loop on a thread; tests
  * call {@link #doWork} directly. Only {@link #cancel} may be called from other threads.
  */
 final class EngineLoop {
@@ -145,6 +146,11 @@ final class EngineLoop {
         return !cancelled.isEmpty() || scheduler.hasWork() || pipeline.inFlight() > 0 || undelivered != null;
     }
 
+    /** Returns the number of steps in flight. */
+    int stepsInFlight() {
+        return pipeline.inFlight();
+    }
+
     /** Returns whether an iteration would find work. */
     boolean hasWork() {
         return isBusy() || waitingQueue.sharedCount() > 0;
@@ -154,14 +160,16 @@ final class EngineLoop {
     void doWork(int maxShared) {
         steps.on(StepEvent.ITERATION_STARTED, noStep);
         try {
-            remainingShare = maxShared;
-            runIteration();
+            begin(maxShared);
+            finish();
         } finally {
             steps.on(StepEvent.ITERATION_ENDED, noStep);
         }
     }
 
-    private void runIteration() {
+    /** Begins an iteration that admits at most {@code maxShared} shared requests: up to the wait for the device. */
+    void begin(int maxShared) {
+        remainingShare = maxShared;
         endCancelled();
         iterationNanos = clock.nanos();
         inFlight.expireUntil(iterationNanos);
@@ -173,6 +181,10 @@ final class EngineLoop {
         }
         launchSteps();
         deliver();
+    }
+
+    /** Finishes an iteration: awaits and applies the oldest step in flight, if there is one. */
+    void finish() {
         if (pipeline.inFlight() > 0) {
             completeStep();
         }
@@ -298,8 +310,8 @@ final class EngineLoop {
         deliver();
     }
 
-    /** Delivers the tokens of the step completed last to their streams, then pending outcomes. */
-    private void deliver() {
+    /** Delivers the tokens of the step completed last to their streams, unless that is done, then pending outcomes. */
+    void deliver() {
         steps.on(StepEvent.DELIVERING, noStep);
         if (undelivered != null) {
             deliverTokens(undelivered);

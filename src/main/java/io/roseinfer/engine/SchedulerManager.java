@@ -6,10 +6,8 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
-import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.scheduler.PolicyFailure;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
 import java.time.Duration;
@@ -41,31 +39,21 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     /**
-     * Requests by which a replica may exceed its share, so that a replica that is slow to wake does not keep work from the
-     * others.
-     */
-    private static final int MAX_LEAD = 8;
-
-    /**
      * Maximum time that {@link #close} waits for the workers. Devices give up on two steps within it, each after up to
      * a minute.
      */
     static final long STOP_LIMIT_NANOS = 150_000_000_000L;
 
     private final Clock clock;
-    private final RoutingPolicy routing;
-    private final int blockSize;
     private final ModelSpec spec;
     private final TokenizeWorkers tokenizers;
     private final WaitingQueue waitingQueue;
     private final InFlight inFlight;
+    private final RequestRouter router;
     private final List<Replica> replicas;
 
     private final AtomicInteger rotation = new AtomicInteger();
     private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
-
-    /** The loads of the live replicas. */
-    private volatile List<ReplicaLoad> liveReplicas;
 
     private volatile int liveCount;
     private volatile @Nullable RequestOutcome failureOutcome;
@@ -83,18 +71,17 @@ final class SchedulerManager implements AutoCloseable {
             Clock clock,
             Observers observers,
             TokenizeWorkers tokenizers) {
-        this.blockSize = options.blockSize();
         this.spec = runners.getFirst().spec();
         this.clock = clock;
         this.tokenizers = tokenizers;
         this.waitingQueue = new WaitingQueue(runners.size());
         this.inFlight = new InFlight(
                 options.maxInflightRequests(), clock, observers.requests(), waitingQueue, tokenizers, this::wakeAll);
-        this.routing = runners.size() == 1 ? (request, only) -> 0 : routing;
+        this.router = new RequestRouter(runners.size() == 1 ? (request, only) -> 0 : routing, options, inFlight);
         this.replicas = IntStream.range(0, runners.size())
                 .mapToObj(i -> new Replica(this, i, runners.get(i), options, clock, observers))
                 .toList();
-        this.liveReplicas = loads();
+        loads().forEach(router::add);
         this.liveCount = replicas.size();
     }
 
@@ -105,7 +92,7 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     boolean usesPrefixes() {
-        return routing.usesPrefixes();
+        return router.usesPrefixes();
     }
 
     InFlight inFlight() {
@@ -152,41 +139,17 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Queues a reserved request with its prompt's ids for the replica that the routing policy chooses, or for any. */
     void submit(LiveRequest request, int[] prompt) {
-        if (usesPrefixes() && !request.reportsPrompt()) {
-            request.prefixes(PublishedPrefixes.prefixHashes(prompt, blockSize));
-        }
-        List<ReplicaLoad> candidates = liveReplicas;
-        int chosen = choose(request, candidates);
-        int engine = chosen == RoutingPolicy.SHARED_QUEUE
-                ? WaitingQueue.ANY
-                : candidates.get(chosen).index();
+        Optional<ReplicaLoad> chosen = router.choose(request, prompt);
         Sequence sequence = request.newSequence(prompt, spec);
         watchDeadline(request);
-        if (engine != WaitingQueue.ANY) {
-            request.addLoad(candidates.get(chosen), sequence);
-        }
-        if (!inFlight.enqueue(request, sequence, engine)) {
-            request.removeLoad();
+        if (!router.enqueue(request, sequence, chosen)) {
             return;
         }
-        if (engine != WaitingQueue.ANY) {
-            replicas.get(engine).wake();
+        if (chosen.isPresent()) {
+            replicas.get(chosen.get().index()).wake();
         }
         wakeOne();
         endUnadmitted();
-    }
-
-    private int choose(LiveRequest request, List<ReplicaLoad> candidates) {
-        try {
-            int chosen = routing.choose(request, candidates);
-            if (chosen < RoutingPolicy.SHARED_QUEUE || chosen >= candidates.size()) {
-                throw new PolicyFailure.Misuse("chose engine " + chosen + " of " + candidates.size()
-                        + "; allowed are 0 to " + (candidates.size() - 1) + ", and -1 for any");
-            }
-            return chosen;
-        } catch (Throwable thrown) {
-            throw PolicyFailure.ofRouting(routing, thrown);
-        }
     }
 
     /** Queues a reserved request for a tokenizer. */
@@ -218,28 +181,13 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     /**
-     * Returns how many shared requests a replica may admit now. It gets as many as make its requests a fair share of
-     * all. It may also take a fair share of the waiting ones, as long as it leads by no more than {@value #MAX_LEAD}
-     * requests. The result is 0 if the replica is busy and another, which {@link #wakeOne} has woken, is parked.
+     * Returns how many shared requests a replica may admit now: its share, or 0 if it is busy and another, which
+     * {@link #wakeOne} has woken, is parked.
      */
     int share(Replica replica) {
-        List<ReplicaLoad> all = liveReplicas;
-        if (all.size() <= 1) {
-            return Integer.MAX_VALUE;
-        }
-        return replica.loop().isBusy() && isAnyParked()
+        return router.hasSeveral() && replica.loop().isBusy() && isAnyParked()
                 ? 0
-                : share(replica.loop().load(), all, waitingQueue.sharedCount());
-    }
-
-    /** Returns the share of {@code own} among the live replicas with this number of waiting requests. */
-    static int share(ReplicaLoad own, List<ReplicaLoad> all, int waiting) {
-        int requests = waiting;
-        for (int i = 0; i < all.size(); i++) {
-            requests += all.get(i).requests();
-        }
-        int deficit = Math.ceilDiv(requests, all.size()) - own.requests();
-        return Math.max(deficit, Math.min(Math.ceilDiv(waiting, all.size()), deficit + MAX_LEAD));
+                : router.share(replica.loop().load());
     }
 
     private boolean isAnyParked() {
@@ -332,12 +280,7 @@ final class SchedulerManager implements AutoCloseable {
             failureOutcome = outcome.orElse(null);
         }
         liveCount--;
-        liveReplicas = liveReplicas.size() == 1
-                ? liveReplicas
-                : liveReplicas.stream()
-                        .filter(load -> load.index() != replica.index())
-                        .toList();
-        inFlight.unbindAll(replica.index());
+        router.remove(replica.index());
         // It may have been woken for a shared request.
         wakeOne();
         return last;

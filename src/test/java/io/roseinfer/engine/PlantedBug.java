@@ -52,7 +52,7 @@ enum PlantedBug {
 
     CANCEL_DOES_NOTHING("engine.SchedulerManager", "cancel", Edit.withoutCallOf("EngineLoop", "cancel")),
 
-    DEADLINE_IGNORED("engine.EngineLoop", "runIteration", Edit.withoutCallOf("Deadlines", "expireUntil")),
+    DEADLINE_IGNORED("engine.EngineLoop", "begin", Edit.withoutCallOf("Deadlines", "expireUntil")),
 
     DISCARDED_AND_RETURNED_AS_FINISHED("scheduler.Scheduler", "discard", Edit.withoutCall("remove")),
 
@@ -125,7 +125,7 @@ enum PlantedBug {
 
     REQUEUED_AT_THE_END_OF_THE_QUEUE("scheduler.WaitingQueue", "requeue", Edit.withNullAsLastArgument("insert")),
 
-    BOUND_TO_A_REPLICA_WITHOUT_ROOM("engine.SchedulerManager", "submit", Edit.withAnswer("choose", 0)),
+    BOUND_TO_A_REPLICA_WITHOUT_ROOM("engine.RequestRouter", "choose", Edit.withAnswer("ask", 0)),
 
     CACHED_TOKENS_COUNT_RESTARTS("scheduler.StepPlan", "addRow", Edit.withAnswer("isRestart", 0)),
 

@@ -161,7 +161,7 @@ final class VirtualReplicas {
             lane.loop.doWork(
                     leaves
                             ? 0
-                            : SchedulerManager.share(
+                            : RequestRouter.share(
                                     lane.loop.load(),
                                     loads,
                                     inFlight.waitingQueue().sharedCount()));

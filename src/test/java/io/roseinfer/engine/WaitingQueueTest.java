@@ -194,7 +194,7 @@ class WaitingQueueTest {
         void runIteration(int engine) {
             List<ReplicaLoad> loads = all.stream().map(EngineLoop::load).toList();
             all.get(engine)
-                    .doWork(SchedulerManager.share(
+                    .doWork(RequestRouter.share(
                             loads.get(engine), loads, inFlight.waitingQueue().sharedCount()));
         }
 
