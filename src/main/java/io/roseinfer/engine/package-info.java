@@ -10,8 +10,9 @@
  * step on the caller's thread. {@code EngineLoop} adds cancellation, streams and timestamps, and tests can run it by
  * hand. Both keep their steps in flight in a {@code Pipeline}, which notifies the observers. {@code Replica} runs a
  * loop on its own thread. {@code SchedulerManager} submits requests to replicas, with a limit on requests in flight and
- * a policy of {@link io.roseinfer.engine.routing}. {@link io.roseinfer.engine.Engine} adds the tokenizer and is the
- * public API.
+ * a {@code RequestRouter} that asks a policy of {@link io.roseinfer.engine.routing}. {@link io.roseinfer.engine.Engine}
+ * adds the tokenizer and is the public API. {@link io.roseinfer.engine.VirtualEngine} runs loops and router in virtual
+ * time, without threads.
  *
  * <p>A single thread owns the scheduler, KV pool and runner of a replica. Requests reach it through the
  * {@link io.roseinfer.scheduler.WaitingQueue} that all replicas share, and cancellations through a queue of its loop.

@@ -12,6 +12,7 @@ import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.PublishedPrefixes;
+import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -112,12 +113,12 @@ class RoutingTest {
                 / 500.0
                 / 0.6
                 / 8;
-        List<LiveRequest> before = new ArrayList<>();
-        List<LiveRequest> beforeDeath = new ArrayList<>();
-        List<LiveRequest> after = new ArrayList<>();
-        List<LiveRequest> afterDeath = new ArrayList<>();
-        List<LiveRequest> afterOfSeven = new ArrayList<>();
-        List<LiveRequest> lost = new ArrayList<>();
+        List<ObservedRequest> before = new ArrayList<>();
+        List<ObservedRequest> beforeDeath = new ArrayList<>();
+        List<ObservedRequest> after = new ArrayList<>();
+        List<ObservedRequest> afterDeath = new ArrayList<>();
+        List<ObservedRequest> afterOfSeven = new ArrayList<>();
+        List<ObservedRequest> lost = new ArrayList<>();
         for (int seed = 1; seed <= 6; seed++) {
             List<Arrival> arrivals = VirtualReplicas.grouped(seed, 4000, 4000, 256, gapNanos);
             VirtualReplicas eight = new VirtualReplicas(8, 1 << 20, RoutingPolicy.pull());
@@ -126,7 +127,7 @@ class RoutingTest {
                     .withDeath(3, arrivals.get(2000).nanos());
             List.of(eight, seven, dying).forEach(replicas -> replicas.serve(arrivals));
             for (int i = 0; i < 4000; i++) {
-                LiveRequest request = dying.requests().get(i);
+                ObservedRequest request = dying.requests().get(i);
                 if (dying.wasOnTheDead(request)) {
                     lost.add(request);
                 } else {
@@ -150,7 +151,7 @@ class RoutingTest {
         assertThat((double) seen.itlP99Nanos()).as("ITL p99").isLessThanOrEqualTo(factor * limit.itlP99Nanos());
     }
 
-    private static Latencies report(String of, List<LiveRequest> requests) {
+    private static Latencies report(String of, List<ObservedRequest> requests) {
         Latencies latencies = VirtualReplicas.latencies(requests);
         System.out.printf(
                 Locale.ROOT,

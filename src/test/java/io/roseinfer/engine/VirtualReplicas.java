@@ -2,21 +2,16 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
-import io.roseinfer.base.RoseException.DeviceFailure;
-import io.roseinfer.base.RoseException.ReplicaStopped;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
-import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.metrics.RequestTimeline;
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.observe.StepEvent;
+import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.Sequence;
-import io.roseinfer.scheduler.WaitingQueue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -24,10 +19,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * Runs the real loops, schedulers, pools and policies in virtual time: a step takes 2 ms plus 20 µs per token, and the
- * replica with the earliest clock runs next. Runs are reproducible to the nanosecond.
+ * Runs a {@link VirtualEngine} whose steps take 2 ms plus 20 µs per token. Runs are reproducible to the nanosecond.
  */
 final class VirtualReplicas {
     static final int BLOCK = 16;
@@ -45,59 +40,17 @@ final class VirtualReplicas {
     /** A request with its arrival time. */
     record Arrival(long nanos, int[] prompt, int newTokens) {}
 
-    /** One replica and its clock. */
-    private static final class Lane {
-        private final EngineLoop loop;
-        private final InFlight inFlight;
-        private final Set<LiveRequest> givenBack = new HashSet<>();
-        private long nanos;
-        private long stepNanos;
-        private long deathNanos = Long.MAX_VALUE;
-        private boolean dead;
+    /** A replica's failure. */
+    private record Death(int replica, long nanos) {}
 
-        Lane(int index, EngineOptions options, InFlight inFlight, boolean publishes) {
-            this.inFlight = inFlight;
-            SimOptions sim = SimOptions.defaults().withReadBack(false).withOnStep(this::onStep);
-            SimRunner runner = new SimRunner(spec(), EngineLimits.runnerLimits(options, spec()), sim);
-            this.loop = new EngineLoop(
-                    index, runner, options, () -> nanos, Observers.ofSteps(this::onEvent), publishes, inFlight);
-        }
-
-        private void onStep(long step) {
-            nanos += stepNanos;
-            if (nanos >= deathNanos) {
-                throw new DeviceFailure("the device is lost", false);
-            }
-        }
-
-        /** Stops the replica as if its loop had failed. */
-        private void fail() {
-            dead = true;
-            inFlight.unbindAll(loop.load().index());
-            loop.requeueRestartable(request -> {
-                givenBack.add(request);
-                inFlight.requeue(request);
-            });
-            loop.endAll(RequestOutcome.failed(
-                    new ReplicaStopped("engine " + loop.load().index() + " stopped")));
-        }
-
-        private void onEvent(StepEvent event, StepRecord step) {
-            if (event == StepEvent.SUBMITTED) {
-                stepNanos = STEP_NANOS + step.get(Fact.TOKENS) * TOKEN_NANOS;
-            }
-        }
-    }
-
-    private final RoutingPolicy routing;
-    private final InFlight inFlight;
-    private final List<Lane> lanes = new ArrayList<>();
-    private List<ReplicaLoad> loads;
-    private final List<LiveRequest> requests = new ArrayList<>();
+    private final VirtualEngine engine;
+    private final List<ObservedRequest> requests = new ArrayList<>();
+    private final Set<ObservedRequest> admitted = new HashSet<>();
+    private final Set<ObservedRequest> onTheDead = new HashSet<>();
+    private Optional<Death> death = Optional.empty();
 
     /** Creates idle replicas, each with a pool of {@code poolTokens} tokens. */
     VirtualReplicas(int replicas, int poolTokens, RoutingPolicy routing) {
-        this.routing = routing;
         EngineOptions options = EngineOptions.defaults()
                 .withBlockSize(BLOCK)
                 .withKvBlocks(poolTokens / BLOCK)
@@ -106,22 +59,37 @@ final class VirtualReplicas {
                         .chunkedPrefill(true)
                         .prefillMaxTokens(2048)
                         .build());
-        inFlight = new InFlight(
-                Integer.MAX_VALUE,
-                () -> 0,
-                Observers.NONE.requests(),
-                new WaitingQueue(replicas),
-                new TokenizeWorkers(0, request -> {}),
-                () -> {});
-        for (int i = 0; i < replicas; i++) {
-            lanes.add(new Lane(i, options, inFlight, routing.usesPrefixes()));
-        }
-        loads = lanes.stream().map(lane -> lane.loop.load()).toList();
+        List<SimRunner> runners = Stream.generate(() -> new SimRunner(
+                        spec(),
+                        EngineLimits.runnerLimits(options, spec()),
+                        SimOptions.defaults().withReadBack(false)))
+                .limit(replicas)
+                .toList();
+        this.engine = new VirtualEngine(
+                runners,
+                options,
+                routing,
+                (step, startNanos) -> startNanos + STEP_NANOS + step.get(Fact.TOKENS) * TOKEN_NANOS,
+                Observers.ofRequests(new RequestObserver() {
+                    @Override
+                    public void admitted(ObservedRequest request) {
+                        if (!admitted.add(request)) {
+                            onTheDead.add(request);
+                        }
+                    }
+
+                    @Override
+                    public void ended(ObservedRequest request, FinishReason reason) {
+                        if (reason == FinishReason.ERROR) {
+                            onTheDead.add(request);
+                        }
+                    }
+                }));
     }
 
-    /** Makes a replica's device fail in its first step that ends at or after a time. */
+    /** Makes a replica's device fail at a time. */
     VirtualReplicas withDeath(int replica, long nanos) {
-        lanes.get(replica).deathNanos = nanos;
+        death = Optional.of(new Death(replica, nanos));
         return this;
     }
 
@@ -141,78 +109,26 @@ final class VirtualReplicas {
 
     /** Serves all requests like {@link #run}, with the results in {@link #requests}. */
     void serve(List<Arrival> arrivals) {
-        int next = 0;
-        Optional<Lane> earliest = earliest();
-        while (next < arrivals.size() || earliest.isPresent()) {
-            if (next < arrivals.size()
-                    && (earliest.isEmpty() || arrivals.get(next).nanos() <= earliest.get().nanos)) {
-                submit(arrivals.get(next++));
-            } else {
-                runIteration(earliest.orElseThrow());
-            }
-            earliest = earliest();
+        for (Arrival arrival : arrivals) {
+            stopUntil(arrival.nanos());
+            engine.runUntil(arrival.nanos());
+            requests.add(engine.submit(
+                    GenerationRequest.ofTokens(arrival.prompt())
+                            .withMaxNewTokens(arrival.newTokens())
+                            .withIgnoreEndOfText(true),
+                    arrival.nanos()));
         }
+        stopUntil(Long.MAX_VALUE);
+        engine.runUntil(Long.MAX_VALUE);
+        engine.checkIdle();
     }
 
-    private void runIteration(Lane lane) {
-        try {
-            boolean leaves =
-                    lane.loop.isBusy() && lanes.stream().anyMatch(other -> !other.dead && !other.loop.isBusy());
-            lane.loop.doWork(
-                    leaves
-                            ? 0
-                            : RequestRouter.share(
-                                    lane.loop.load(),
-                                    loads,
-                                    inFlight.waitingQueue().sharedCount()));
-        } catch (DeviceFailure failure) {
-            lane.fail();
-            loads = loads.stream().filter(load -> load != lane.loop.load()).toList();
-            advanceIdle(lane.nanos);
+    private void stopUntil(long nanos) {
+        if (death.isPresent() && death.get().nanos() <= nanos) {
+            engine.runUntil(death.get().nanos());
+            engine.stop(death.get().replica(), death.get().nanos());
+            death = Optional.empty();
         }
-    }
-
-    /** Returns the replica with work that has the earliest clock. */
-    private Optional<Lane> earliest() {
-        Lane earliest = null;
-        for (Lane lane : lanes) {
-            if (!lane.dead && lane.loop.hasWork() && (earliest == null || lane.nanos < earliest.nanos)) {
-                earliest = lane;
-            }
-        }
-        return Optional.ofNullable(earliest);
-    }
-
-    private void advanceIdle(long toNanos) {
-        for (Lane lane : lanes) {
-            if (!lane.loop.hasWork()) {
-                lane.nanos = Math.max(lane.nanos, toNanos);
-            }
-        }
-    }
-
-    private void submit(Arrival arrival) {
-        advanceIdle(arrival.nanos());
-        GenerationRequest wanted = GenerationRequest.ofTokens(arrival.prompt())
-                .withMaxNewTokens(arrival.newTokens())
-                .withIgnoreEndOfText(true);
-        LiveRequest live = new LiveRequest(requests.size(), wanted, 0, CONTEXT, Optional.empty());
-        live.submitted(arrival.nanos());
-        live.tokenized(arrival.prompt().length, arrival.nanos());
-        if (routing.usesPrefixes()) {
-            live.prefixes(PublishedPrefixes.prefixHashes(arrival.prompt(), BLOCK));
-        }
-        requests.add(live);
-        int chosen = routing.choose(live, loads);
-        Sequence sequence = live.newSequence(arrival.prompt(), spec());
-        int engine = chosen == RoutingPolicy.SHARED_QUEUE
-                ? WaitingQueue.ANY
-                : loads.get(chosen).index();
-        if (engine != WaitingQueue.ANY) {
-            live.addLoad(loads.get(chosen), sequence);
-        }
-        inFlight.reserve();
-        Require.that(inFlight.enqueue(live, sequence, engine), "a request has ended before it was queued");
     }
 
     private Outcome outcome(List<Arrival> arrivals) {
@@ -221,7 +137,7 @@ final class VirtualReplicas {
         long prompts = 0;
         long last = 0;
         for (int i = 0; i < ttft.length; i++) {
-            LiveRequest request = requests.get(i);
+            ObservedRequest request = requests.get(i);
             ttft[i] = request.timeline().tokenNanos()[0] - arrivals.get(i).nanos();
             cached += request.cachedTokens();
             prompts += request.promptTokens();
@@ -232,23 +148,22 @@ final class VirtualReplicas {
     }
 
     /** Returns all requests in order of arrival. */
-    List<LiveRequest> requests() {
+    List<ObservedRequest> requests() {
         return List.copyOf(requests);
     }
 
     /**
-     * Returns whether a replica had the request when it failed: the request failed with it, or was served again by
+     * Returns whether a replica had the request when it failed: the request failed with it, or was admitted again by
      * another.
      */
-    boolean wasOnTheDead(LiveRequest request) {
-        return request.outcome().orElseThrow().failure().isPresent()
-                || lanes.stream().anyMatch(lane -> lane.givenBack.contains(request));
+    boolean wasOnTheDead(ObservedRequest request) {
+        return onTheDead.contains(request);
     }
 
     /** Returns the waits of requests that have all their tokens. */
-    static Latencies latencies(List<LiveRequest> requests) {
+    static Latencies latencies(List<ObservedRequest> requests) {
         List<RequestTimeline> timelines =
-                requests.stream().map(LiveRequest::timeline).toList();
+                requests.stream().map(ObservedRequest::timeline).toList();
         long[] ttft = timelines.stream()
                 .mapToLong(times -> times.tokenNanos()[0] - times.submittedNanos())
                 .sorted()

@@ -1,0 +1,386 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.base.RoseException.ReplicaStopped;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.observe.StepEvent;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.WaitingQueue;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * An engine in virtual time, on the caller's thread: the loops, schedulers, KV pools, waiting queue and routing of
+ * {@link Engine}, without threads. A step takes the time that {@link Durations} gives it, and nothing else takes any,
+ * so a run is as fast as its scheduling and the same on every machine.
+ *
+ * {@snippet :
+ * VirtualEngine engine = new VirtualEngine(runners, options, RoutingPolicy.pull(), durations, observers);
+ * for (Arrival arrival : arrivals) {
+ *     engine.runUntil(arrival.nanos());
+ *     engine.submit(arrival.request(), arrival.nanos());
+ * }
+ * engine.runUntil(Long.MAX_VALUE);
+ * }
+ *
+ * <p>The caller submits requests and stops replicas in order of time, and runs the events between them. At equal times
+ * the caller's events come first, then steps that end, then iterations that start, each by the replica's number.
+ * Tokens and outcomes are delivered at the end of their step; observers are notified then and may not call the engine.
+ * Not thread-safe.
+ */
+public final class VirtualEngine {
+    private static final long NEVER = Long.MAX_VALUE;
+
+    /** The durations of a virtual engine. Times are in nanoseconds since any origin. */
+    @FunctionalInterface
+    public interface Durations {
+        /**
+         * Returns when a step ends.
+         *
+         * @param step the planned step, with its counts, its number and its replica; reused after the call
+         * @param startNanos when the device starts it: at its launch, or at the end of the step before it
+         */
+        long stepEnd(StepRecord step, long startNanos);
+
+        /**
+         * Returns when a replica starts its next iteration.
+         *
+         * @param step the step that has just ended; reused after the call
+         * @param endNanos its end
+         */
+        default long nextIteration(StepRecord step, long endNanos) {
+            return endNanos;
+        }
+
+        /** Returns when an idle replica starts an iteration for a request that arrives at a time. */
+        default long wakeUp(int replica, long arrivalNanos) {
+            return arrivalNanos;
+        }
+    }
+
+    private final ModelSpec spec;
+    private final KvGeometry kv;
+    private final EngineOptions options;
+    private final Durations durations;
+    private final RequestObserver observer;
+    private final InFlight inFlight;
+    private final RequestRouter router;
+    private final List<VirtualReplica> replicas;
+    private long nowNanos = Long.MIN_VALUE;
+    private long nextId;
+    private int rotation;
+    private int liveCount;
+
+    /**
+     * Creates an engine of idle replicas.
+     *
+     * @param runners one per replica, at least one; closed by the caller
+     * @param options apply to each replica, except {@code maxInflightRequests}, which is the total
+     * @param routing chooses the replica of a request; not used with a single replica
+     * @param observers notified of requests and of steps; no iteration is reported
+     * @throws BadInput if a runner was loaded for smaller steps than the options require
+     */
+    public VirtualEngine(
+            List<? extends ModelRunner> runners,
+            EngineOptions options,
+            RoutingPolicy routing,
+            Durations durations,
+            Observers observers) {
+        if (runners.isEmpty()) {
+            throw new BadInput("no runner was given; an engine needs one per replica");
+        }
+        runners.forEach(runner -> EngineLimits.requireFit(runner, options));
+        this.spec = runners.getFirst().spec();
+        this.kv = runners.stream()
+                .map(runner -> EngineLimits.pool(runner, options))
+                .min(Comparator.comparingInt(KvGeometry::blocks))
+                .orElseThrow();
+        this.options = options;
+        this.durations = durations;
+        this.observer = observers.requests();
+        this.inFlight = new InFlight(
+                options.maxInflightRequests(),
+                this::nowNanos,
+                observer,
+                new WaitingQueue(runners.size()),
+                new TokenizeWorkers(0, request -> {}),
+                () -> {});
+        this.router = new RequestRouter(runners.size() == 1 ? (request, only) -> 0 : routing, options, inFlight);
+        this.replicas = IntStream.range(0, runners.size())
+                .mapToObj(i -> new VirtualReplica(i, runners.get(i), observers))
+                .toList();
+        replicas.forEach(replica -> router.add(replica.load()));
+        this.liveCount = replicas.size();
+    }
+
+    /** A loop and its next event. */
+    private final class VirtualReplica {
+        private final EngineLoop loop;
+        /** The ends of the steps in flight, oldest first. */
+        private final ArrayDeque<Long> stepEnds = new ArrayDeque<>();
+        /** The start of its next iteration, unless it is parked or a step is in flight. */
+        private long iterationNanos = NEVER;
+        /** Whether it is idle until it is woken, or was woken and has not started its iteration. */
+        private boolean isParked = true;
+
+        private boolean hasStopped;
+        private long deviceFreeNanos = Long.MIN_VALUE;
+        private long nextIterationNanos;
+
+        VirtualReplica(int index, ModelRunner runner, Observers observers) {
+            this.loop = new EngineLoop(
+                    index,
+                    runner,
+                    options,
+                    VirtualEngine.this::nowNanos,
+                    Observers.ofSteps(this::onStep).and(observers),
+                    router.usesPrefixes(),
+                    inFlight);
+        }
+
+        ReplicaLoad load() {
+            return loop.load();
+        }
+
+        private void onStep(StepEvent event, StepRecord step) {
+            if (event == StepEvent.SUBMITTED) {
+                long startNanos = Math.max(nowNanos, deviceFreeNanos);
+                deviceFreeNanos = durations.stepEnd(step, startNanos);
+                Check.that(deviceFreeNanos >= startNanos, "a step ends before it starts");
+                stepEnds.addLast(deviceFreeNanos);
+            } else if (event == StepEvent.APPLIED) {
+                nextIterationNanos = durations.nextIteration(step, nowNanos);
+            }
+        }
+
+        /** Returns when its oldest step in flight ends. */
+        long stepEndNanos() {
+            Long end = stepEnds.peekFirst();
+            return end == null ? NEVER : end;
+        }
+
+        void wake() {
+            if (isParked && iterationNanos == NEVER) {
+                iterationNanos = durations.wakeUp(load().index(), nowNanos);
+            }
+        }
+
+        void startIteration() {
+            iterationNanos = NEVER;
+            isParked = false;
+            boolean isBusy = loop.isBusy();
+            if (isBusy) {
+                wakeOne();
+            }
+            loop.begin(isBusy && isAnyParked() ? 0 : router.share(load()));
+            if (loop.stepsInFlight() == 0) {
+                Check.that(!loop.isBusy(), "requests wait and nothing can run");
+                loop.checkIdle();
+                isParked = true;
+            }
+        }
+
+        void endStep() {
+            stepEnds.removeFirst();
+            loop.finish();
+            loop.deliver();
+            iterationNanos = nextIterationNanos;
+        }
+
+        void stop() {
+            hasStopped = true;
+            isParked = false;
+            iterationNanos = NEVER;
+            stepEnds.clear();
+            int index = load().index();
+            RequestOutcome outcome = RequestOutcome.failed(new ReplicaStopped("engine " + index + " stopped"));
+            router.remove(index);
+            if (liveCount > 0) {
+                loop.requeueRestartable(request -> {
+                    inFlight.requeue(request);
+                    inFlight.watch(request);
+                    wakeOne();
+                });
+            }
+            loop.endAll(outcome);
+            if (liveCount == 0) {
+                inFlight.terminateWaiting(outcome);
+            }
+        }
+    }
+
+    /** Returns the time of the last event. */
+    public long nowNanos() {
+        return nowNanos;
+    }
+
+    /** Returns the time of the next event of the engine, or {@link Long#MAX_VALUE} if all replicas are idle. */
+    public long nextNanos() {
+        long next = NEVER;
+        for (int i = 0; i < replicas.size(); i++) {
+            VirtualReplica replica = replicas.get(i);
+            next = Math.min(next, Math.min(replica.stepEndNanos(), replica.iterationNanos));
+        }
+        return next;
+    }
+
+    /** Runs all events before a time. */
+    public void runUntil(long nanos) {
+        while (nextNanos() < nanos) {
+            runNext();
+        }
+    }
+
+    /** Runs the next event; there must be one. */
+    public void runNext() {
+        long next = nextNanos();
+        Check.that(next < NEVER, "no event is left");
+        nowNanos = next;
+        for (int i = 0; i < replicas.size(); i++) {
+            if (replicas.get(i).stepEndNanos() == next) {
+                replicas.get(i).endStep();
+                return;
+            }
+        }
+        for (int i = 0; i < replicas.size(); i++) {
+            if (replicas.get(i).iterationNanos == next) {
+                replicas.get(i).startIteration();
+                return;
+            }
+        }
+    }
+
+    private void advanceTo(long nanos) {
+        Check.that(nanos >= nowNanos && nanos <= nextNanos(), "an event is out of order");
+        nowNanos = nanos;
+    }
+
+    /**
+     * Submits a request whose prompt is token ids.
+     *
+     * @param request may have a deadline, which is checked at the starts of iterations; must have no grammar
+     * @param nanos when it arrives: not before the last event, and not after the next one
+     * @return the request, whose values are final once it has ended
+     * @throws BadInput if the request can never be served
+     * @throws io.roseinfer.base.RoseException.Overloaded if {@link EngineOptions#maxInflightRequests} requests are in
+     *     flight
+     * @throws EngineStopped if all replicas have stopped
+     */
+    public ObservedRequest submit(GenerationRequest request, long nanos) {
+        advanceTo(nanos);
+        if (liveCount == 0) {
+            throw new EngineStopped("all engines stopped");
+        }
+        int[] prompt = prompt(request);
+        EngineLimits.requireServable(prompt, request.maxNewTokens(), spec, kv);
+        inFlight.reserve();
+        LiveRequest live = newRequest(request, nanos);
+        live.tokenized(prompt.length, nanos);
+        observer.accepted(live);
+        observer.tokenized(live);
+        try {
+            enqueue(live, prompt);
+        } catch (RuntimeException | Error e) {
+            boolean unused = inFlight.discard(live);
+            throw e;
+        }
+        return live;
+    }
+
+    private void enqueue(LiveRequest live, int[] prompt) {
+        Optional<ReplicaLoad> chosen = router.choose(live, prompt);
+        Sequence sequence = live.newSequence(prompt, spec);
+        inFlight.watch(live);
+        Check.that(router.enqueue(live, sequence, chosen), "a request has ended before it was queued");
+        if (chosen.isPresent()) {
+            replicas.get(chosen.get().index()).wake();
+        }
+        wakeOne();
+    }
+
+    private static int[] prompt(GenerationRequest request) {
+        if (request.constraints().grammar().isPresent()) {
+            throw new BadInput("the request has a grammar; virtual time computes no masks, so leave it out");
+        }
+        return switch (request.prompt()) {
+            case Prompt.Tokens tokens -> tokens.own();
+            case Prompt.Text text ->
+                throw new BadInput("the prompt is text; virtual time has no tokenizer, so give token ids");
+        };
+    }
+
+    private LiveRequest newRequest(GenerationRequest asked, long nanos) {
+        GenerationRequest servable = asked.withSampling(EngineLimits.servable(asked.sampling(), spec));
+        GenerationRequest request = servable.options().timeout().isPresent() ? servable.startingAt(nanos) : servable;
+        long id = nextId++;
+        long seed = request.seed().orElseGet(() -> SplitMix64.at(options.seed(), id));
+        LiveRequest live = new LiveRequest(id, request, seed, spec.contextLength(), Optional.empty());
+        live.submitted(nanos);
+        return live;
+    }
+
+    /**
+     * Stops a replica as if its device had failed. Other replicas serve its requests without a token; those with one
+     * end with {@link io.roseinfer.scheduler.FinishReason#ERROR}, and if no replica is left, all.
+     *
+     * @param nanos like {@link #submit}
+     */
+    public void stop(int replica, long nanos) {
+        advanceTo(nanos);
+        if (!replicas.get(replica).hasStopped) {
+            liveCount--;
+            replicas.get(replica).stop();
+            wakeOne();
+        }
+    }
+
+    /** Wakes a parked replica if shared requests wait. */
+    private void wakeOne() {
+        if (inFlight.waitingQueue().sharedCount() == 0) {
+            return;
+        }
+        int first = rotation++;
+        for (int i = 0; i < replicas.size(); i++) {
+            VirtualReplica replica = replicas.get(Integer.remainderUnsigned(first + i, replicas.size()));
+            if (replica.isParked && replica.iterationNanos == NEVER) {
+                replica.wake();
+                return;
+            }
+        }
+    }
+
+    private boolean isAnyParked() {
+        for (int i = 0; i < replicas.size(); i++) {
+            if (replicas.get(i).isParked) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Checks that no request is in flight and no replica that serves holds KV blocks. */
+    public void checkIdle() {
+        Check.that(inFlight.count() == 0, "requests have not ended");
+        replicas.stream().filter(replica -> !replica.hasStopped).forEach(replica -> replica.loop.check());
+        replicas.stream().filter(replica -> !replica.hasStopped).forEach(replica -> replica.loop.checkIdle());
+    }
+
+    /** Returns the counters of each replica. */
+    public List<EngineStats> replicaStats() {
+        return replicas.stream().map(replica -> replica.loop.stats()).toList();
+    }
+}
