@@ -167,7 +167,7 @@ class SimulatedTimeTest {
                 bench("serve", List.of("--backend=sim", "--model=random:gpt2"), "--step-costs=" + run))) {
             assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
             assertThat(outcome.err())
-                    .contains("was recorded on 2 engines, but simulated time has one")
+                    .contains("was recorded on 2 engines, but simulated time takes its costs from one")
                     .hasLineCount(1);
         }
     }
@@ -209,14 +209,12 @@ class SimulatedTimeTest {
     void simulated_studies_reject_unsupported_flags() throws IOException {
         Path run = recorded(SIMULATED, "--num-prompts=4", "--random-input-len=32", "--random-output-len=8");
         for (Outcome outcome : List.of(
-                bench("replay", List.of(run.toString()), "--replicas=4"),
-                bench("sweep", SIMULATED, "--vary=replicas=1,4"),
-                bench("sweep", SIMULATED, "--vary=routing=pull,round-robin"),
+                bench("replay", List.of(run.toString()), "--threads=4"),
+                bench("sweep", SIMULATED, "--vary=stream-interval=1,4"),
                 bench("ab", SIMULATED, "--b", "--stream-interval 4"))) {
             assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
             assertThat(outcome.err())
-                    .containsPattern(
-                            "--backend sim does not simulate --(replicas 4|routing round-robin|stream-interval 4);")
+                    .containsPattern("--backend sim does not simulate --(threads 4|stream-interval 4);")
                     .hasLineCount(1);
         }
     }

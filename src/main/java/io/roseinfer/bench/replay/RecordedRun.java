@@ -171,7 +171,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     }
 
     /**
-     * Rejects a run of several engines, because a simulation has one.
+     * Rejects a run of several engines: step and delivery times are measured for one.
      *
      * @throws BadInput if requests or steps are of several engines
      */
@@ -183,8 +183,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         long engines = Stream.concat(ofSteps, ofCalls).distinct().count();
         if (engines > 1) {
             throw new BadInput(name + " was recorded on " + engines
-                    + " engines, but simulated time has one; record a run of one engine, without --replicas and with one"
-                    + " --device");
+                    + " engines, but simulated time takes its costs from one; record a run of one engine, without --replicas and"
+                    + " with one --device");
         }
     }
 

@@ -1,7 +1,7 @@
 package io.roseinfer.bench.replay;
 
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.http.CallResult;
@@ -11,30 +11,34 @@ import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
-import io.roseinfer.engine.OnlineScheduler;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
+import io.roseinfer.engine.VirtualEngine;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
-import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.SchedulerOptions;
-import java.util.ArrayDeque;
+import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /**
- * An engine in simulated time: the real scheduler, KV pool and prefix cache over a simulated runner, with the step durations of
- * {@link StepTimes}. Up to the runner's limit, steps are launched ahead: the device starts one when the previous ends, and requests that
- * arrive meanwhile wait for the steps already launched. A run takes only as long as its scheduling.
+ * A server in simulated time, with its clients: a {@link VirtualEngine} over simulated runners, with the step durations
+ * of {@link StepTimes}. Up to the runner's limit, steps are launched ahead: the device starts one when the previous
+ * ends, and requests that arrive meanwhile wait for the steps already launched. A run takes only as long as its
+ * scheduling.
  *
  * <p>Completions have exactly the requested length.
  */
@@ -42,23 +46,37 @@ public final class SimulatedServer {
     private static final long ARRIVING = 1;
     private static final long DELIVERY = 2;
 
-    private final Supplier<ModelRunner> runners;
-    private final SchedulerOptions options;
-    private final StepTimes times;
+    private final Engines engines;
+    private final IntFunction<StepTimes> times;
     private final int maxConcurrency;
     private final long seed;
 
     /**
-     * Creates a server. Every run starts with an empty cache.
+     * The engines of a server.
      *
-     * @param runners opens a simulated runner
+     * @param count number of engines
+     * @param runners opens a simulated runner for each
+     * @param options options of each; any number of requests may be in flight
+     * @param routing chooses the engine of a request; not used with a single engine
+     */
+    public record Engines(
+            int count, Supplier<? extends ModelRunner> runners, EngineOptions options, RoutingPolicy routing) {
+        /** Returns a single engine. */
+        public static Engines one(Supplier<? extends ModelRunner> runner, EngineOptions options) {
+            return new Engines(1, runner, options, RoutingPolicy.pull());
+        }
+    }
+
+    /**
+     * Creates a server. Every run starts with empty caches.
+     *
+     * @param engines the engines; the state of policies is kept from run to run
+     * @param times the durations of each engine, by its number; those of the host and its network are the first engine's
      * @param maxConcurrency maximum requests in flight
      * @param seed seed of random samples
      */
-    public SimulatedServer(
-            Supplier<ModelRunner> runners, SchedulerOptions options, StepTimes times, int maxConcurrency, long seed) {
-        this.runners = runners;
-        this.options = options;
+    public SimulatedServer(Engines engines, IntFunction<StepTimes> times, int maxConcurrency, long seed) {
+        this.engines = engines;
         this.times = times;
         this.maxConcurrency = maxConcurrency;
         this.seed = seed;
@@ -70,8 +88,14 @@ public final class SimulatedServer {
      * @throws BadInput if a prompt is text, or a request has a grammar
      */
     public LoadResult run(OfferedLoad load) {
-        try (ModelRunner runner = runners.get()) {
-            return new Run(runner, load).run();
+        List<ModelRunner> runners = new ArrayList<>();
+        try {
+            for (int i = 0; i < engines.count(); i++) {
+                runners.add(engines.runners().get());
+            }
+            return new Run(runners, load).run();
+        } finally {
+            runners.forEach(ModelRunner::close);
         }
     }
 
@@ -83,9 +107,9 @@ public final class SimulatedServer {
         private long sentNanos;
         private long queuedNanos;
         private long admittedNanos = ServerStamps.UNKNOWN;
-        private int cachedTokens = -1;
-        private final List<Long> tokens = new ArrayList<>();
-        private final List<Long> seen = new ArrayList<>();
+        private ServerStamps.Served served = ServerStamps.Served.UNTOLD;
+        private List<Long> tokens = List.of();
+        private List<Long> seen = List.of();
         private Optional<String> error = Optional.empty();
 
         private Request(int id, OfferedRequest offered) {
@@ -99,18 +123,17 @@ public final class SimulatedServer {
                         + " has structured_outputs; remove the field");
             }
             return switch (offered.prompt()) {
-                case Prompt.Tokens tokens -> tokens.ids();
+                case Prompt.Tokens ids -> ids.ids();
                 case Prompt.Text text ->
                     throw new BadInput("simulated time needs token ids, but request " + id + " is text");
             };
         }
 
-        /** Records the launch of a step with a row of this request; the first such step admits it. */
-        private void isIn(long launchNanos, int fromCache) {
-            if (admittedNanos == ServerStamps.UNKNOWN) {
-                admittedNanos = launchNanos;
-                cachedTokens = fromCache;
-            }
+        private GenerationRequest asked() {
+            return GenerationRequest.ofTokens(prompt())
+                    .withMaxNewTokens(offered.outputTokens())
+                    .withIgnoreEndOfText(true)
+                    .withTag(this);
         }
 
         private long endNanos() {
@@ -134,18 +157,19 @@ public final class SimulatedServer {
                             tokens,
                             List.of(),
                             List.of(),
-                            new ServerStamps.Served(0, cachedTokens))),
+                            served)),
                     error);
         }
     }
 
     /** The state of one run. */
-    private final class Run {
-        private final OnlineScheduler scheduler;
+    private final class Run implements VirtualEngine.Durations, RequestObserver {
+        private final VirtualEngine engine;
+        private final List<StepTimes> each;
+        private final HostTimes host;
         private final OfferedLoad load;
         private final List<Request> requests = new ArrayList<>();
-        private final Map<Long, Request> running = new HashMap<>();
-        /** Requests sent but not yet queued in the scheduler, by arrival time. */
+        /** Requests sent but not yet queued in an engine, by arrival time. */
         private final PriorityQueue<Request> arriving =
                 new PriorityQueue<>(Comparator.comparingLong((Request request) -> request.queuedNanos)
                         .thenComparingInt(request -> request.id));
@@ -153,23 +177,44 @@ public final class SimulatedServer {
         /** The times at which concurrency slots become free. */
         private final PriorityQueue<Long> places = new PriorityQueue<>();
 
-        /** The launch times of the steps in flight, oldest first. */
-        private final ArrayDeque<Long> launchedNanos = new ArrayDeque<>();
-
         private final List<StepRecord> steps = new ArrayList<>();
-        private boolean stepped;
         private int sent;
-        private long nowNanos;
-        /** The time when the device has finished all completed steps. */
-        private long deviceFreeNanos;
 
-        private Run(ModelRunner runner, OfferedLoad load) {
+        private Run(List<ModelRunner> runners, OfferedLoad load) {
             this.load = load;
+            this.each = IntStream.range(0, runners.size()).mapToObj(times).toList();
+            this.host = each.getFirst().host();
             for (int id = 0; id < load.requests().size(); id++) {
                 requests.add(new Request(id, load.requests().get(id)));
             }
             places.addAll(Collections.nCopies(Math.min(maxConcurrency, requests.size()), 0L));
-            this.scheduler = new OnlineScheduler(runner, options, () -> nowNanos, 1, Observers.ofSteps(this::onStep));
+            this.engine = new VirtualEngine(
+                    runners,
+                    engines.options().withMaxInflightRequests(Integer.MAX_VALUE),
+                    engines.routing(),
+                    this,
+                    Observers.ofSteps(this::onStep).and(Observers.ofRequests(this)));
+        }
+
+        @Override
+        public long stepEnd(StepRecord step, long startNanos) {
+            return times(step).endNanos(StepShape.of(step), startNanos, step.get(Fact.STEP));
+        }
+
+        @Override
+        public long nextIteration(StepRecord step, long endNanos) {
+            StepTimes of = times(step);
+            long nanos = of.host().iterationNanos();
+            return nanos > 0 ? of.pace().endNanos(endNanos, (double) nanos, step.get(Fact.STEP) + 1) : endNanos;
+        }
+
+        private StepTimes times(StepRecord step) {
+            return each.get((int) step.get(Fact.ENGINE));
+        }
+
+        @Override
+        public long wakeUp(int replica, long arrivalNanos) {
+            return arrivalNanos + each.get(replica).host().wakeNanos();
         }
 
         private void onStep(StepEvent event, StepRecord step) {
@@ -177,24 +222,20 @@ public final class SimulatedServer {
                 long[] facts = new long[StepRecord.FACTS];
                 step.copyTo(facts, 0);
                 steps.add(StepRecord.copyOf(facts, 0));
-                stepped = true;
             }
         }
 
         private LoadResult run() {
-            while (true) {
-                send();
-                takeIn();
-                launch();
-                if (scheduler.inFlight() > 0) {
-                    complete();
-                } else if (arriving.isEmpty()) {
-                    break;
+            send();
+            while (!arriving.isEmpty() || engine.nextNanos() < Long.MAX_VALUE) {
+                if (!arriving.isEmpty() && arriving.peek().queuedNanos <= engine.nextNanos()) {
+                    submit(arriving.remove());
                 } else {
-                    nowNanos = Math.max(nowNanos, arriving.peek().queuedNanos)
-                            + times.host().wakeNanos();
+                    engine.runNext();
                 }
+                send();
             }
+            engine.checkIdle();
             long endNanos = requests.stream().mapToLong(Request::endNanos).max().orElse(0);
             return new LoadResult(
                     0,
@@ -213,69 +254,49 @@ public final class SimulatedServer {
                 long freeNanos = places.remove();
                 request.dueNanos = load.isScheduled() ? request.offered.dueNanos() : freeNanos;
                 request.sentNanos = Math.max(request.dueNanos, freeNanos);
-                request.queuedNanos =
-                        request.sentNanos + HostTimes.draw(times.host().arriving(), key(ARRIVING, request.id, 0));
+                request.queuedNanos = request.sentNanos + HostTimes.draw(host.arriving(), key(ARRIVING, request.id, 0));
                 arriving.add(request);
             }
         }
 
-        private void takeIn() {
-            while (!arriving.isEmpty() && arriving.peek().queuedNanos <= nowNanos) {
-                Request request = arriving.remove();
-                try {
-                    long id = scheduler.enqueue(
-                            request.prompt(), request.offered.outputTokens(), SamplingParams.greedy(), 0, true);
-                    running.put(id, request);
-                } catch (BadInput refused) {
-                    request.error = Optional.of(refused.jsonMessage());
-                    places.add(request.sentNanos);
-                }
+        private void submit(Request request) {
+            GenerationRequest asked = request.asked();
+            try {
+                ObservedRequest unused = engine.submit(asked, request.queuedNanos);
+            } catch (BadInput | RoseException.EngineStopped refused) {
+                request.error = Optional.of(refused.jsonMessage());
+                places.add(request.sentNanos);
             }
         }
 
-        private void launch() {
-            while (scheduler.launch()) {
-                launchedNanos.add(nowNanos);
-                for (long id : scheduler.launchedIds()) {
-                    Objects.requireNonNull(running.get(id)).isIn(nowNanos, scheduler.cachedTokens(id));
-                }
+        @Override
+        public void ended(ObservedRequest observed, FinishReason reason) {
+            Request request = (Request) observed.tag().orElseThrow();
+            RequestTimeline timeline = observed.timeline();
+            request.admittedNanos = timeline.admittedNanos();
+            request.served = new ServerStamps.Served(timeline.engine(), observed.cachedTokens());
+            deliver(request, timeline.tokenNanos());
+            if (reason == FinishReason.ERROR) {
+                request.error = Optional.of("engine " + timeline.engine() + " stopped");
             }
-            Check.that(scheduler.inFlight() > 0 || !scheduler.hasUnfinished(), "requests wait and nothing can run");
+            places.add(request.endNanos());
         }
 
-        private void complete() {
-            stepped = false;
-            OnlineScheduler.StepTokens tokens = scheduler.complete();
-            Check.that(stepped, "a step has ended and was not applied");
-            long launchNanos = launchedNanos.remove();
-            long startNanos = Math.max(launchNanos, deviceFreeNanos);
-            StepRecord record = steps.getLast();
-            nowNanos = times.endNanos(StepShape.of(record), startNanos, steps.size() - 1);
-            deviceFreeNanos = nowNanos;
-            record.set(Fact.START_NANOS, launchNanos);
-            record.set(Fact.DEVICE_NANOS, nowNanos - launchNanos);
-            for (int i = 0; i < tokens.size(); i++) {
-                deliver(Objects.requireNonNull(running.get(tokens.requestId(i))));
-            }
-            for (long ended : scheduler.popFinishedIds()) {
-                Request request = Objects.requireNonNull(running.remove(ended));
-                scheduler.discardRequest(ended);
-                places.add(request.endNanos());
-            }
-            if (times.host().iterationNanos() > 0) {
-                nowNanos = times.pace().endNanos(nowNanos, (double) times.host().iterationNanos(), steps.size());
-            }
-        }
-
-        private void deliver(Request request) {
-            HostTimes host = times.host();
-            boolean first = request.tokens.isEmpty();
+        private void deliver(Request request, long[] tokenNanos) {
+            List<Long> tokens = new ArrayList<>(tokenNanos.length);
+            List<Long> seen = new ArrayList<>(tokenNanos.length);
             // One delay for all later tokens of a request. Recorded delays are correlated; with independent delays a
-            // token
-            // would also wait for every late token before it.
-            long delay = HostTimes.draw(first ? host.first() : host.later(), key(DELIVERY, request.id, first ? 0 : 1));
-            request.tokens.add(nowNanos);
-            request.seen.add(Math.max(nowNanos + delay, first ? 0 : request.seen.getLast()));
+            // token would also wait for every late token before it.
+            long firstDelay = HostTimes.draw(host.first(), key(DELIVERY, request.id, 0));
+            long delay = HostTimes.draw(host.later(), key(DELIVERY, request.id, 1));
+            long lastNanos = 0;
+            for (int i = 0; i < tokenNanos.length; i++) {
+                lastNanos = Math.max(lastNanos, tokenNanos[i] + (i == 0 ? firstDelay : delay));
+                tokens.add(tokenNanos[i]);
+                seen.add(lastNanos);
+            }
+            request.tokens = tokens;
+            request.seen = seen;
         }
 
         private long key(long purpose, int request, int token) {

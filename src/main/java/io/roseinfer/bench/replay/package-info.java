@@ -1,10 +1,10 @@
 /**
- * Replays recorded runs, also with changed settings, in simulated time. {@link io.roseinfer.bench.replay.SimulatedServer} runs the engine's
- * scheduler with step durations of a {@link io.roseinfer.bench.replay.CostTable}, which {@link io.roseinfer.bench.replay.CostFit} fits to
- * the steps of a {@link io.roseinfer.bench.replay.RecordedRun}. {@link io.roseinfer.bench.replay.Prediction} compares a recorded run with
+ * Replays recorded runs, also with changed settings, in simulated time. {@link io.roseinfer.bench.replay.SimulatedServer} runs a
+ * {@link io.roseinfer.engine.VirtualEngine} with step durations of a {@link io.roseinfer.bench.replay.CostTable}, which
+ * {@link io.roseinfer.bench.replay.CostFit} fits to the steps of a {@link io.roseinfer.bench.replay.RecordedRun}. {@link io.roseinfer.bench.replay.Prediction} compares a recorded run with
  * its replays.
  *
- * <p>Invariants: scheduler, KV pool and prefix cache are the engine's, not models of them; nothing here reads a clock, so a
+ * <p>Invariants: loop, scheduler, KV pool, prefix cache and routing are the engine's, not models of them; nothing here reads a clock, so a
  * simulated run is identical on every machine.
  *
  * <p>Why costs of whole steps: summing operators would add errors, and every run with recorded steps can serve as calibration.

@@ -43,7 +43,8 @@ final class BackendFlags {
     private static final Set<String> SIMULATION = names(new SimulationFlags());
 
     /** Model and device flags with the same meaning in simulated time. */
-    private static final Set<String> DEVICE_SIMULATED = Set.of(MODEL, "--max-model-len", "--offline", "--memory-plan");
+    private static final Set<String> DEVICE_SIMULATED =
+            Set.of(MODEL, "--max-model-len", "--offline", "--memory-plan", "--replicas", "--routing");
 
     /** Flags for requests over HTTP. */
     private static final Set<String> HTTP =
@@ -54,7 +55,7 @@ final class BackendFlags {
             "--warmup-requests", "--stall-timeout-s", "--reader-threads", "--max-dispatch-lag-ms", "--temperature");
 
     /** Values other than the defaults that are accepted in simulated time. */
-    private static final Map<String, String> SIMULATED = Map.of("--replicas", "1", "--device", "sim");
+    private static final Map<String, String> SIMULATED = Map.of("--device", "sim");
 
     private BackendFlags() {}
 

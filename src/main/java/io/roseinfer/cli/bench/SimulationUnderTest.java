@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** An engine in simulated time: the real scheduler, with step times from a recorded run or flags. */
+/** Engines in simulated time: the real loop, scheduler and routing, with step times from a recorded run or flags. */
 final class SimulationUnderTest implements SystemUnderTest {
     private final BenchServeFlags flags;
     private final EngineOptions options;
@@ -69,9 +69,12 @@ final class SimulationUnderTest implements SystemUnderTest {
         long seed = SplitMix64.at(flags.seed(), runs++);
         SimOptions sim = SimOptions.defaults().withReadBack(false).withMaxInFlight(costs.inFlight());
         return new SimulatedServer(
-                        () -> new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim),
-                        flags.withNewPolicies(options).scheduler(),
-                        flags.simulation().times(costs, seed),
+                        new SimulatedServer.Engines(
+                                flags.model().simulatedReplicas(),
+                                () -> new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim),
+                                flags.withNewPolicies(options),
+                                flags.model().routing()),
+                        engine -> flags.simulation().times(costs, engine == 0 ? seed : SplitMix64.at(seed, engine)),
                         ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                         seed)
                 .run(offered);

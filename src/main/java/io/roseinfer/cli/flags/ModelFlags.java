@@ -151,11 +151,10 @@ public final class ModelFlags {
         device = Optional.of(value);
     }
 
-    /** Switches to one engine on the simulated device regardless of other flags, and to a default model if none is given. */
+    /** Switches to the simulated device regardless of other flags, and to a default model if none is given. */
     public void simulate(CommandSpec command, String defaultModel) {
         onSimulatedTime = true;
         device = Optional.of(new Place(Device.SIM, List.of()));
-        replicas = new ReplicaFlags();
         model = ExplicitFlags.has(command, "--model") ? model : defaultModel;
     }
 
@@ -208,7 +207,7 @@ public final class ModelFlags {
     public Settings settings(Terminal terminal) {
         DeviceOptions options = options();
         return Settings.of(model)
-                .withReplicas(replicas.count(options.gpus()))
+                .withReplicas(onSimulatedTime ? 1 : replicas.count(options.gpus()))
                 .withRouting(replicas.policy())
                 .withDeviceOptions(options)
                 .withMaxModelLen(maxModelLen.orElse(0))
@@ -230,6 +229,11 @@ public final class ModelFlags {
         options = pagedAttention == null ? options : options.withPagedAttention(pagedAttention);
         options = cudaGraph == null ? options : options.withCudaGraph(cudaGraph);
         return batchInvariant == null ? options : options.withBatchInvariant(batchInvariant);
+    }
+
+    /** Returns the number of replicas in simulated time, which loads only one model. */
+    public int simulatedReplicas() {
+        return replicas.count(List.of());
     }
 
     /** Returns a new routing policy. */

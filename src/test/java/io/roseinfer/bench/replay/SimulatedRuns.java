@@ -60,9 +60,9 @@ public final class SimulatedRuns {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler.build());
         SimOptions sim = SimOptions.defaults().withReadBack(false).withMaxInFlight(inFlight);
         return new SimulatedServer(
-                () -> new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim),
-                options.scheduler(),
-                times,
+                SimulatedServer.Engines.one(
+                        () -> new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim), options),
+                engine -> times,
                 maxConcurrency,
                 seed);
     }

@@ -79,8 +79,8 @@ class BackendFlagsTest {
             --nvtx                        without  honored  without  refused
             --batch-invariant             without  honored  without  refused
             --memory-plan                 without  honored  without  honored
-            --replicas                    without  honored  without  refused
-            --routing                     without  honored  without  refused
+            --replicas                    without  honored  without  honored
+            --routing                     without  honored  without  honored
             --max-inflight-requests       without  honored  without  refused
             --stream-interval             without  honored  without  refused
             --tokenize-workers            without  honored  without  refused
@@ -206,14 +206,14 @@ class BackendFlagsTest {
     }
 
     @Test
-    void simulated_time_accepts_one_replica_and_the_sim_device() {
+    void simulated_time_accepts_several_replicas_and_the_sim_device() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "serve",
                 "--backend=sim",
                 "--step-costs=step:1",
                 "--num-prompts=2",
-                "--replicas=1",
+                "--replicas=3",
                 "--device=sim",
                 "--routing=pull",
                 "--stream-interval=1",
