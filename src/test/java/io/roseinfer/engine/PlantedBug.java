@@ -127,6 +127,48 @@ enum PlantedBug {
 
     BOUND_TO_A_REPLICA_WITHOUT_ROOM("engine.RequestRouter", "choose", Edit.withAnswer("ask", 0)),
 
+    BOUND_REQUEST_WAKES_NO_VIRTUAL_REPLICA(
+            "engine.VirtualEngine",
+            "enqueue",
+            Edit.withoutCall("wake"),
+            1,
+            "engine.VirtualEngineTest#request_bound_to_an_idle_replica_wakes_it"),
+
+    SHARED_REQUEST_WAKES_NO_VIRTUAL_REPLICA(
+            "engine.VirtualEngine",
+            "enqueue",
+            Edit.withoutCall("wakeOne"),
+            1,
+            "engine.VirtualEngineTest#busy_replica_leaves_a_request_to_the_idle_one_that_wakes_for_it"),
+
+    WOKEN_VIRTUAL_REPLICA_OVERTAKEN(
+            "engine.VirtualEngine$VirtualReplica",
+            "startIteration",
+            Edit.withAnswer("isAnyParked", 0),
+            1,
+            "engine.VirtualEngineTest#busy_replica_leaves_a_request_to_the_idle_one_that_wakes_for_it"),
+
+    VIRTUAL_STEP_DELIVERED_LATE(
+            "engine.VirtualEngine$VirtualReplica",
+            "endStep",
+            Edit.withoutCall("deliver"),
+            1,
+            "engine.VirtualEngineTest#request_bound_to_an_idle_replica_wakes_it"),
+
+    NOT_REQUEUED_BY_A_VIRTUAL_REPLICA(
+            "engine.VirtualEngine$VirtualReplica",
+            "stop",
+            Edit.withoutCall("requeueRestartable"),
+            1,
+            "engine.VirtualEngineTest#request_without_a_token_survives_its_replica"),
+
+    ROUTED_TO_A_STOPPED_REPLICA(
+            "engine.VirtualEngine$VirtualReplica",
+            "stop",
+            Edit.withoutCallOf("RequestRouter", "remove"),
+            1,
+            "engine.VirtualEngineTest#every_request_of_random_runs_ends_once_and_runs_are_reproducible"),
+
     CACHED_TOKENS_COUNT_RESTARTS("scheduler.StepPlan", "addRow", Edit.withAnswer("isRestart", 0)),
 
     RECOMPUTED_TOKENS_OF_THE_FIRST_CHUNK_ONLY("scheduler.Sequence", "advance", Edit.withArgumentAsAnswer("max")),
