@@ -42,7 +42,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
-import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -298,7 +297,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         Function<ModelSpec, List<Prompt>> prompts = workload.prompts(command);
         return spec -> {
             List<OfferedRequest> requests = prompts.apply(spec).stream()
-                    .map(prompt -> new OfferedRequest(0, prompt, maxNewTokens))
+                    .map(prompt -> OfferedRequest.of(0, prompt, maxNewTokens))
                     .toList();
             return timed
                     ? Offered.ofTimes(OfferedLoad.of(requests, arrivals.arrivals(sampling.seed())))
@@ -310,15 +309,15 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         for (String flag : List.of("--prompt", "--prompt-ids", "--prompt-tokens", "--max-new-tokens")) {
             ExplicitFlags.tellWithoutEffect(command, flag, "--dataset sets prompts and lengths", terminal);
         }
-        arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
-        IntFunction<DatasetFlags.Requests> read =
+        DatasetFlags.Source source =
                 dataset.read(workload.numRequests(), sampling.seed(), arrivals.burstiness());
+        arrivals.requireConsistent(source.hasTimes(), command);
         return spec -> {
-            DatasetFlags.Requests data = read.apply(spec.contextLength());
+            DatasetFlags.Requests data = source.requests(spec.contextLength());
             if (!data.changes().isEmpty()) {
                 terminal.note(data.changes());
             }
-            return Offered.ofTimes(arrivals.load(data, sampling.seed()));
+            return Offered.ofTimes(arrivals.load(data, sampling.seed()).upToMaxTokens());
         };
     }
 

@@ -62,6 +62,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         }
     }
 
+    private static final int UNLIMITED = Integer.MAX_VALUE;
     private static final long[] NO_PREFIXES = {};
 
     private final long id;
@@ -106,6 +107,8 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
      * it if it is the last one.
      */
     private final ArrayDeque<String> scannedTexts;
+    /** Tokens until the request ends, apart from its maximum; counted by the engine's thread. */
+    private int remainingTokens = UNLIMITED;
 
     LiveRequest(long id, GenerationRequest request, long seed, int contextLength, Optional<Tokenizer> tokenizer) {
         this.id = id;
@@ -453,10 +456,15 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         noAllowedToken = status == StepOutputs.Status.NO_ALLOWED_TOKEN;
     }
 
+    /** Ends the request after a number of tokens, as a stop string does: in virtual time, for requests without stop strings. */
+    void endAfter(int count) {
+        remainingTokens = count;
+    }
+
     /** Returns whether the text including this token contains a stop string. Free for requests without stop strings. */
     boolean stopsAt(int token) {
         if (stops == null || detokenizer == null) {
-            return false;
+            return remainingTokens != UNLIMITED && --remainingTokens == 0;
         }
         hasOutput = true;
         boolean isSearched = exempted >= request.constraints().minTokens();

@@ -281,6 +281,15 @@ public final class VirtualEngine {
      * @throws EngineStopped if all replicas have stopped
      */
     public ObservedRequest submit(GenerationRequest request, long nanos) {
+        return submit(request, nanos, request.maxNewTokens());
+    }
+
+    /**
+     * Submits a request like {@link #submit(GenerationRequest, long)} that ends as by an end-of-text token.
+     *
+     * @param tokens length of the completion, unless the request's maximum is lower; policies do not see it
+     */
+    public ObservedRequest submit(GenerationRequest request, long nanos, int tokens) {
         advanceTo(nanos);
         if (liveCount == 0) {
             throw new EngineStopped("all engines stopped");
@@ -289,6 +298,9 @@ public final class VirtualEngine {
         EngineLimits.requireServable(prompt, request.maxNewTokens(), spec, kv);
         inFlight.reserve();
         LiveRequest live = newRequest(request, nanos);
+        if (tokens < request.maxNewTokens()) {
+            live.endAfter(tokens);
+        }
         live.tokenized(prompt.length, nanos);
         observer.accepted(live);
         observer.tokenized(live);

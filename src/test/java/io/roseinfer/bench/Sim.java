@@ -53,7 +53,7 @@ public final class Sim {
                         .mapToObj(i -> IntStream.range(0, promptTokens)
                                 .map(token -> (31 * i + token) % (VOCABULARY - 1))
                                 .toArray())
-                        .map(ids -> new OfferedRequest(0, new Prompt.Tokens(ids), newTokens))
+                        .map(ids -> OfferedRequest.of(0, new Prompt.Tokens(ids), newTokens))
                         .toList(),
                 OfferedLoad.Pacing.BURST);
     }

@@ -223,7 +223,7 @@ class StreamingBenchmarkTest {
     @Test
     void invalid_request_fails_the_run() {
         List<OfferedRequest> requests = new ArrayList<>(Sim.load(2, 5, 50).requests());
-        requests.add(new OfferedRequest(0, new Prompt.Tokens(Sim.VOCABULARY), 3));
+        requests.add(OfferedRequest.of(0, new Prompt.Tokens(Sim.VOCABULARY), 3));
         assertThatThrownBy(() -> run(OPTIONS, new OfferedLoad(requests, OfferedLoad.Pacing.BURST)))
                 .isInstanceOf(RoseException.BadInput.class)
                 .hasMessageContaining("token id " + Sim.VOCABULARY);

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.http;
 
+import io.roseinfer.bench.load.OfferedRequest.Traits;
 import io.roseinfer.metrics.TokenTimes;
 import java.util.Arrays;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.stream.IntStream;
  * @param server timestamps reported by the server, if any
  * @param error reason for the failure; empty if complete
  * @param engine response of an in-process engine; empty otherwise
+ * @param traits traits of the request
  */
 public record CallResult(
         int id,
@@ -31,9 +33,10 @@ public record CallResult(
         Usage usage,
         Optional<ServerStamps> server,
         Optional<String> error,
-        Optional<EngineResponse> engine) {
+        Optional<EngineResponse> engine,
+        Traits traits) {
 
-    /** Creates the result of a request to a server. */
+    /** Creates the result of a request to a server, without traits. */
     public CallResult(
             int id,
             int promptTokens,
@@ -43,7 +46,11 @@ public record CallResult(
             Usage usage,
             Optional<ServerStamps> server,
             Optional<String> error) {
-        this(id, promptTokens, askedTokens, times, arrivals, usage, server, error, Optional.empty());
+        this(id, promptTokens, askedTokens, times, arrivals, usage, server, error, Optional.empty(), Traits.NONE);
+    }
+
+    public CallResult withTraits(Traits value) {
+        return new CallResult(id, promptTokens, askedTokens, times, arrivals, usage, server, error, engine, value);
     }
 
     /**
@@ -117,7 +124,8 @@ public record CallResult(
                 new Usage(call.promptTokens, call.completionTokens, call.totalTokens, call.cachedTokens),
                 call.server,
                 call.error.isEmpty() ? Optional.empty() : Optional.of(call.error),
-                call.engine);
+                call.engine,
+                call.request.traits());
     }
 
     private static Arrived arrived(Call call) {

@@ -146,7 +146,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
     public Endpoint accepted(OfferedRequest like) {
         boolean usage = ask.runningUsage();
         boolean ids = ask.tokenIds();
-        OfferedRequest request = new OfferedRequest(0, like.withOtherIds(PROBE).prompt(), 1);
+        OfferedRequest request = OfferedRequest.of(0, like.withOtherIds(PROBE).prompt(), 1);
         if ((!usage && !ids) || !isRefused(request)) {
             return this;
         }
@@ -229,6 +229,8 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         if (ask.tokenIds()) {
             node.put("return_token_ids", true);
         }
+        request.traits().priority().ifPresent(priority -> node.put("priority", priority));
+        request.traits().tenant().ifPresent(tenant -> node.put("user", tenant));
         request.structuredOutputs().ifPresent(value -> node.set(GrammarReader.OUTPUTS, value));
         return StrictJson.mapper().writeValueAsBytes(node);
     }

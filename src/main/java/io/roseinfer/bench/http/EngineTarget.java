@@ -73,7 +73,9 @@ public final class EngineTarget implements Target {
     }
 
     private GenerationRequest request(OfferedRequest offered) {
-        GenerationRequest request = template.withPrompt(offered.prompt()).withMaxNewTokens(offered.outputTokens());
+        GenerationRequest request = template.withPrompt(offered.prompt())
+                .withMaxNewTokens(offered.outputTokens())
+                .withPriority(offered.traits().priority().orElse(0));
         return offered.structuredOutputs()
                 .map(value -> request.withGrammar(GrammarReader.outputs(value)))
                 .orElse(request);

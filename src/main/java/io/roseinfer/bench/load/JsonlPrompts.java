@@ -4,6 +4,7 @@ import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.load.OfferedRequest.Traits;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.grammar.Grammar;
 import io.roseinfer.server.api.ApiError;
@@ -13,52 +14,118 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The dataset {@code jsonl}: a line per request with {@code prompt}, text or token ids, optionally
- * {@code output_tokens}, and optionally vLLM's {@code structured_outputs}.
+ * The dataset {@code jsonl}: a line per request.
+ *
+ * <pre>
+ * prompt              text or token ids
+ * output_tokens       length of the completion in simulated time; maximum elsewhere, unless max_tokens is given
+ * max_tokens          maximum length, at least output_tokens; without it, output_tokens
+ * predicted_tokens    a prediction of the length for policies
+ * timestamp_ms        arrival time, on every line or on none
+ * tenant, slo         names of its tenant and of its class of objectives
+ * priority            a whole number; higher is more urgent
+ * deadline_ms         time after arrival by which the request should be complete
+ * structured_outputs  vLLM's field
+ * </pre>
  */
 public final class JsonlPrompts {
-    private static final Set<String> FIELDS = Set.of("prompt", "output_tokens", GrammarReader.OUTPUTS);
+    /** Names of tenants and classes, which are also in names of metrics. */
+    static final String NAME = "[\\p{L}\\p{N}._-]{1,64}";
+
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    /** A hundred years: later times would overflow nanoseconds. */
+    private static final double MAX_MILLIS = 100 * 365 * 86_400e3;
+
+    private static final List<String> FIELDS = List.of(
+            "prompt",
+            "output_tokens",
+            "max_tokens",
+            "predicted_tokens",
+            "timestamp_ms",
+            "tenant",
+            "slo",
+            "priority",
+            "deadline_ms",
+            GrammarReader.OUTPUTS);
 
     private JsonlPrompts() {}
 
     /**
-     * Reads the first requests of a file, all due at the start.
+     * Reads the first requests of a file. With timestamps they are due at these times since the earliest, in their order; without, all are
+     * due at the start.
      *
      * @param most maximum number of requests
      * @param outputTokens output length of requests that specify none
+     * @throws BadInput if a line is wrong; the message has its number
      */
-    public static List<OfferedRequest> read(Path file, int most, int outputTokens) {
+    public static OfferedLoad read(Path file, int most, int outputTokens) {
         FileFailure.requireRegular(file);
-        List<OfferedRequest> requests = new ArrayList<>();
+        List<Line> parsed = new ArrayList<>();
         try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
             int number = 0;
             for (String line : (Iterable<String>) lines::iterator) {
                 number++;
-                if (!line.isBlank() && requests.size() < most) {
-                    requests.add(request(line, FileFailure.shown(file) + " line " + number, outputTokens));
+                if (!line.isBlank() && parsed.size() < most) {
+                    Line next = line(line, FileFailure.shown(file) + " line " + number, outputTokens);
+                    next.requireTimeLike(parsed);
+                    parsed.add(next);
                 }
             }
         } catch (IOException | java.io.UncheckedIOException e) {
             throw new BadInput(FileFailure.shown(file) + " cannot be read: " + e.getMessage(), e);
         }
-        if (requests.isEmpty()) {
+        if (parsed.isEmpty()) {
             throw new BadInput(FileFailure.shown(file) + " has no line with a request");
         }
-        return requests;
+        return load(parsed);
     }
 
-    private static OfferedRequest request(String line, String where, int outputTokens) {
+    private static OfferedLoad load(List<Line> lines) {
+        if (lines.getFirst().millis().isEmpty()) {
+            return new OfferedLoad(lines.stream().map(Line::request).toList(), OfferedLoad.Pacing.BURST);
+        }
+        List<Line> sorted = new ArrayList<>(lines);
+        sorted.sort(Comparator.comparingDouble(line -> line.millis().getAsDouble()));
+        double first = sorted.getFirst().millis().getAsDouble();
+        return new OfferedLoad(
+                sorted.stream()
+                        .map(line -> line.request()
+                                .withDueNanos(Math.round((line.millis().getAsDouble() - first) * NANOS_PER_MILLI)))
+                        .toList(),
+                OfferedLoad.Pacing.SCHEDULED);
+    }
+
+    /**
+     * A line of the file.
+     *
+     * @param where its file and number
+     * @param millis its timestamp
+     */
+    private record Line(String where, OfferedRequest request, OptionalDouble millis) {
+        /** Fails if only some lines have timestamps. */
+        void requireTimeLike(List<Line> before) {
+            if (!before.isEmpty() && before.getFirst().millis().isPresent() != millis.isPresent()) {
+                throw new BadInput(where + (millis.isPresent() ? " has" : " lacks") + " timestamp_ms, unlike the lines"
+                        + " before it; give it on every line or on none");
+            }
+        }
+    }
+
+    private static Line line(String text, String where, int outputTokens) {
         JsonNode node;
         try {
-            node = StrictJson.parse(line.getBytes(StandardCharsets.UTF_8));
+            node = StrictJson.parse(text.getBytes(StandardCharsets.UTF_8));
         } catch (JacksonException e) {
             throw new BadInput(where + " is not JSON: " + StrictJson.reason(e), e);
         }
@@ -66,23 +133,83 @@ public final class JsonlPrompts {
                 .filter(name -> !FIELDS.contains(name))
                 .findFirst()
                 .ifPresent(name -> {
-                    throw new BadInput(where + ": " + Quoted.name(name) + " is not supported; a line has prompt and"
-                            + " optionally output_tokens and structured_outputs, so leave it out");
+                    throw new BadInput(where + ": " + Quoted.name(name)
+                            + " is not supported; leave it out, or use one of " + String.join(", ", FIELDS));
                 });
-        JsonNode prompt = node.path("prompt");
-        JsonNode tokens = node.path("output_tokens");
-        if (!tokens.isMissingNode() && !tokens.isNull() && !(tokens.isInt() && tokens.intValue() > 0)) {
-            throw new BadInput(where + ": output_tokens is " + tokens + "; it must be a positive whole number");
+        OptionalInt max = positive(node, "max_tokens", where);
+        OptionalInt given = positive(node, "output_tokens", where);
+        int output = given.orElse(Math.min(outputTokens, max.orElse(outputTokens)));
+        if (max.orElse(output) < output) {
+            throw new BadInput(where + ": output_tokens is " + output + ", but max_tokens is " + max.getAsInt()
+                    + "; it must be at most that");
         }
-        return new OfferedRequest(
+        OfferedRequest request = new OfferedRequest(
                 0,
-                prompt(prompt, where),
-                tokens.isInt() ? tokens.intValue() : outputTokens,
-                structuredOutputs(node.path(GrammarReader.OUTPUTS), where));
+                prompt(node.path("prompt"), where),
+                output,
+                structuredOutputs(node, where),
+                traits(node, max, where));
+        return new Line(where, request, millis(node, "timestamp_ms", where));
     }
 
-    private static Optional<JsonNode> structuredOutputs(JsonNode value, String where) {
-        if (value.isMissingNode() || value.isNull()) {
+    private static Traits traits(JsonNode node, OptionalInt maxTokens, String where) {
+        return new Traits(
+                name(node, "tenant", where),
+                name(node, "slo", where),
+                whole(node, "priority", Integer.MIN_VALUE, "a whole number", where),
+                millis(node, "deadline_ms", where),
+                maxTokens,
+                positive(node, "predicted_tokens", where));
+    }
+
+    private static boolean isMissing(JsonNode value) {
+        return value.isMissingNode() || value.isNull();
+    }
+
+    private static OptionalInt positive(JsonNode node, String field, String where) {
+        return whole(node, field, 1, "a positive whole number", where);
+    }
+
+    private static OptionalInt whole(JsonNode node, String field, int min, String wanted, String where) {
+        JsonNode value = node.path(field);
+        if (isMissing(value)) {
+            return OptionalInt.empty();
+        }
+        if (!(value.isInt() && value.intValue() >= min)) {
+            throw wrong(field, value, wanted, where);
+        }
+        return OptionalInt.of(value.intValue());
+    }
+
+    private static OptionalDouble millis(JsonNode node, String field, String where) {
+        JsonNode value = node.path(field);
+        if (isMissing(value)) {
+            return OptionalDouble.empty();
+        }
+        if (!(value.isNumber() && value.doubleValue() >= 0 && value.doubleValue() <= MAX_MILLIS)) {
+            throw wrong(field, value, "a number of milliseconds, 0 to a hundred years", where);
+        }
+        return OptionalDouble.of(value.doubleValue());
+    }
+
+    private static Optional<String> name(JsonNode node, String field, String where) {
+        JsonNode value = node.path(field);
+        if (isMissing(value)) {
+            return Optional.empty();
+        }
+        if (!value.isString() || !value.stringValue().matches(NAME)) {
+            throw wrong(field, value, "a name of letters, digits, '.', '_' and '-'", where);
+        }
+        return Optional.of(value.stringValue());
+    }
+
+    private static BadInput wrong(String field, JsonNode value, String wanted, String where) {
+        return new BadInput(where + ": " + field + " is " + Quoted.value(value.toString()) + "; it must be " + wanted);
+    }
+
+    private static Optional<JsonNode> structuredOutputs(JsonNode node, String where) {
+        JsonNode value = node.path(GrammarReader.OUTPUTS);
+        if (isMissing(value)) {
             return Optional.empty();
         }
         try {

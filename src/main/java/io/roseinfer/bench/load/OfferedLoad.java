@@ -75,8 +75,16 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
     public OfferedLoad withPrompts(UnaryOperator<Prompt> exchange) {
         return new OfferedLoad(
                 requests.stream()
-                        .map(request -> new OfferedRequest(
-                                request.dueNanos(), exchange.apply(request.prompt()), request.outputTokens()))
+                        .map(request -> request.withPrompt(exchange.apply(request.prompt())))
+                        .toList(),
+                pacing);
+    }
+
+    /** Returns the load for a server whose completions end when the model ends them, at most after the requests' maximum tokens. */
+    public OfferedLoad upToMaxTokens() {
+        return new OfferedLoad(
+                requests.stream()
+                        .map(request -> request.withOutputTokens(request.maxTokens()))
                         .toList(),
                 pacing);
     }

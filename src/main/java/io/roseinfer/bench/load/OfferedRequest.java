@@ -1,10 +1,13 @@
 package io.roseinfer.bench.load;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.engine.Prompt;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -12,13 +15,77 @@ import tools.jackson.databind.JsonNode;
  *
  * @param dueNanos due time after the load's start
  * @param prompt the prompt
- * @param outputTokens maximum tokens to generate
+ * @param outputTokens length of the completion in simulated time; maximum tokens to generate elsewhere
  * @param structuredOutputs vLLM's field of this name, which restricts the completion to a grammar; empty if nothing does
+ * @param traits further facts for policies and results
  */
-public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens, Optional<JsonNode> structuredOutputs) {
+public record OfferedRequest(
+        long dueNanos, Prompt prompt, int outputTokens, Optional<JsonNode> structuredOutputs, Traits traits) {
+    /**
+     * Facts about a request for policies and results; each is empty if unknown.
+     *
+     * @param tenant the tenant that the request belongs to
+     * @param slo name of its class of objectives
+     * @param priority higher is more urgent
+     * @param deadlineMillis time after its arrival by which it should be complete
+     * @param maxTokens maximum tokens to generate, known to policies; a simulated completion may be shorter
+     * @param predictedTokens a prediction of the completion's length, known to policies
+     */
+    @JsonInclude(JsonInclude.Include.NON_ABSENT)
+    public record Traits(
+            Optional<String> tenant,
+            Optional<String> slo,
+            OptionalInt priority,
+            OptionalDouble deadlineMillis,
+            OptionalInt maxTokens,
+            OptionalInt predictedTokens) {
+        /** No traits. */
+        public static final Traits NONE = new Traits(
+                Optional.empty(),
+                Optional.empty(),
+                OptionalInt.empty(),
+                OptionalDouble.empty(),
+                OptionalInt.empty(),
+                OptionalInt.empty());
+
+        public Traits {
+            Objects.requireNonNull(tenant, "tenant");
+            Objects.requireNonNull(slo, "slo");
+            Objects.requireNonNull(priority, "priority");
+            Objects.requireNonNull(deadlineMillis, "deadlineMillis");
+            Objects.requireNonNull(maxTokens, "maxTokens");
+            Objects.requireNonNull(predictedTokens, "predictedTokens");
+        }
+
+        public Traits withTenant(String value) {
+            return new Traits(Optional.of(value), slo, priority, deadlineMillis, maxTokens, predictedTokens);
+        }
+
+        public Traits withSlo(String value) {
+            return new Traits(tenant, Optional.of(value), priority, deadlineMillis, maxTokens, predictedTokens);
+        }
+
+        public Traits withPriority(int value) {
+            return new Traits(tenant, slo, OptionalInt.of(value), deadlineMillis, maxTokens, predictedTokens);
+        }
+
+        public Traits withDeadlineMillis(double value) {
+            return new Traits(tenant, slo, priority, OptionalDouble.of(value), maxTokens, predictedTokens);
+        }
+
+        public Traits withMaxTokens(int value) {
+            return new Traits(tenant, slo, priority, deadlineMillis, OptionalInt.of(value), predictedTokens);
+        }
+
+        public Traits withPredictedTokens(int value) {
+            return new Traits(tenant, slo, priority, deadlineMillis, maxTokens, OptionalInt.of(value));
+        }
+    }
+
     public OfferedRequest {
         Objects.requireNonNull(prompt, "prompt");
         Objects.requireNonNull(structuredOutputs, "structuredOutputs");
+        Objects.requireNonNull(traits, "traits");
         if (dueNanos < 0) {
             throw new BadInput("a request is due " + dueNanos + " ns after the start; it must be 0 or more");
         }
@@ -27,34 +94,53 @@ public record OfferedRequest(long dueNanos, Prompt prompt, int outputTokens, Opt
         }
     }
 
-    /** Creates a request for any text. */
-    public OfferedRequest(long dueNanos, Prompt prompt, int outputTokens) {
-        this(dueNanos, prompt, outputTokens, Optional.empty());
+    /** Creates a request without a grammar and without traits. */
+    public static OfferedRequest of(long dueNanos, Prompt prompt, int outputTokens) {
+        return new OfferedRequest(dueNanos, prompt, outputTokens, Optional.empty(), Traits.NONE);
     }
 
     public OfferedRequest withDueNanos(long value) {
-        return new OfferedRequest(value, prompt, outputTokens, structuredOutputs);
+        return new OfferedRequest(value, prompt, outputTokens, structuredOutputs, traits);
     }
 
-    private OfferedRequest withPrompt(Prompt value) {
-        return new OfferedRequest(0, value, outputTokens, structuredOutputs);
+    public OfferedRequest withPrompt(Prompt value) {
+        return new OfferedRequest(dueNanos, value, outputTokens, structuredOutputs, traits);
+    }
+
+    public OfferedRequest withOutputTokens(int value) {
+        return new OfferedRequest(dueNanos, prompt, value, structuredOutputs, traits);
+    }
+
+    public OfferedRequest withStructuredOutputs(Optional<JsonNode> value) {
+        return new OfferedRequest(dueNanos, prompt, outputTokens, value, traits);
+    }
+
+    public OfferedRequest withTraits(Traits value) {
+        return new OfferedRequest(dueNanos, prompt, outputTokens, structuredOutputs, value);
+    }
+
+    /** Returns the maximum tokens to generate; without one among the traits, the output tokens. */
+    public int maxTokens() {
+        return traits.maxTokens().orElse(outputTokens);
     }
 
     /**
-     * Returns a request of the same size without a common prefix: token ids are resampled from this prompt, text is prefixed with the key.
+     * Returns a request of the same size without a common prefix, due at the start: token ids are resampled from this prompt, text is
+     * prefixed with the key.
      *
      * @param key seed of the new prompt
      */
     public OfferedRequest withOtherIds(long key) {
+        OfferedRequest atStart = withDueNanos(0);
         return switch (prompt) {
-            case Prompt.Text text -> withPrompt(new Prompt.Text(key + " " + text.text()));
+            case Prompt.Text text -> atStart.withPrompt(new Prompt.Text(key + " " + text.text()));
             case Prompt.Tokens tokens -> {
                 int[] ids = tokens.ids();
                 int[] others = new int[ids.length];
                 for (int i = 0; i < ids.length; i++) {
                     others[i] = ids[(int) (SplitMix64.uniform(key, i) * ids.length)];
                 }
-                yield withPrompt(new Prompt.Tokens(others));
+                yield atStart.withPrompt(new Prompt.Tokens(others));
             }
         };
     }

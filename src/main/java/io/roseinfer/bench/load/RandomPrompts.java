@@ -37,7 +37,7 @@ public record RandomPrompts(
     public List<OfferedRequest> requests(int count) {
         RandomStream lengths = new RandomStream(seed, LENGTHS);
         return IntStream.range(0, count)
-                .mapToObj(i -> new OfferedRequest(
+                .mapToObj(i -> OfferedRequest.of(
                         0, new Prompt.Tokens(ids(i, length(inputTokens, lengths))), length(outputTokens, lengths)))
                 .toList();
     }

@@ -105,7 +105,7 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
             int asked = entry.outputTokens() > 0 ? entry.outputTokens() : terms.outputTokens();
             int output = Math.min(asked, terms.context() - input);
             clipped(counts, "output", asked - output);
-            requests.add(new OfferedRequest(entry.offsetNanos(), prompt(entry, i, input, terms), output));
+            requests.add(OfferedRequest.of(entry.offsetNanos(), prompt(entry, i, input, terms), output));
         }
         return new Replay(requests, counts);
     }

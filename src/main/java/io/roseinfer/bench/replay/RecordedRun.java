@@ -135,10 +135,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
 
     private static OfferedRequest exact(CallResult call, OfferedRequest request) {
         int tokens = call.isComplete() && call.tokens() > 0 ? call.tokens() : request.outputTokens();
-        OfferedRequest ids = request.prompt() instanceof Prompt.Tokens
-                ? request
-                : new OfferedRequest(request.dueNanos(), ids(call), request.outputTokens());
-        return new OfferedRequest(ids.dueNanos(), ids.prompt(), tokens);
+        OfferedRequest ids = request.prompt() instanceof Prompt.Tokens ? request : request.withPrompt(ids(call));
+        return ids.withStructuredOutputs(Optional.empty()).withOutputTokens(tokens);
     }
 
     /** Returns unique token ids, as many as a text prompt had. */

@@ -40,7 +40,8 @@ import java.util.stream.IntStream;
  * ends, and requests that arrive meanwhile wait for the steps already launched. A run takes only as long as its
  * scheduling.
  *
- * <p>Completions have exactly the requested length.
+ * <p>Completions have exactly the load's output tokens. A request whose maximum is higher ends as by an end-of-text token, after the step
+ * that gave its last token; policies know the maximum only.
  */
 public final class SimulatedServer {
     private static final long ARRIVING = 1;
@@ -130,10 +131,16 @@ public final class SimulatedServer {
         }
 
         private GenerationRequest asked() {
-            return GenerationRequest.ofTokens(prompt())
-                    .withMaxNewTokens(offered.outputTokens())
+            OfferedRequest.Traits traits = offered.traits();
+            GenerationRequest request = GenerationRequest.ofTokens(prompt())
+                    .withMaxNewTokens(offered.maxTokens())
                     .withIgnoreEndOfText(true)
+                    .withPriority(traits.priority().orElse(0))
+                    .withTenant(traits.tenant().orElse(""))
                     .withTag(this);
+            return traits.predictedTokens().isPresent()
+                    ? request.withPredictedNewTokens(traits.predictedTokens().getAsInt())
+                    : request;
         }
 
         private long endNanos() {
@@ -143,22 +150,23 @@ public final class SimulatedServer {
         private CallResult result() {
             int prompt = prompt().length;
             return new CallResult(
-                    id,
-                    prompt,
-                    offered.outputTokens(),
-                    new CallResult.Times(dueNanos, sentNanos, sentNanos, endNanos(), endNanos()),
-                    new CallResult.Arrived(CallResult.Counted.IDS, seen, Collections.nCopies(seen.size(), 1)),
-                    new CallResult.Usage(prompt, seen.size(), prompt + seen.size()),
-                    Optional.of(new ServerStamps(
-                            sentNanos,
-                            ServerStamps.UNKNOWN,
-                            queuedNanos,
-                            admittedNanos,
-                            tokens,
-                            List.of(),
-                            List.of(),
-                            served)),
-                    error);
+                            id,
+                            prompt,
+                            offered.outputTokens(),
+                            new CallResult.Times(dueNanos, sentNanos, sentNanos, endNanos(), endNanos()),
+                            new CallResult.Arrived(CallResult.Counted.IDS, seen, Collections.nCopies(seen.size(), 1)),
+                            new CallResult.Usage(prompt, seen.size(), prompt + seen.size()),
+                            Optional.of(new ServerStamps(
+                                    sentNanos,
+                                    ServerStamps.UNKNOWN,
+                                    queuedNanos,
+                                    admittedNanos,
+                                    tokens,
+                                    List.of(),
+                                    List.of(),
+                                    served)),
+                            error)
+                    .withTraits(offered.traits());
         }
     }
 
@@ -262,7 +270,7 @@ public final class SimulatedServer {
         private void submit(Request request) {
             GenerationRequest asked = request.asked();
             try {
-                ObservedRequest unused = engine.submit(asked, request.queuedNanos);
+                ObservedRequest unused = engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
             } catch (BadInput | RoseException.EngineStopped refused) {
                 request.error = Optional.of(refused.jsonMessage());
                 places.add(request.sentNanos);

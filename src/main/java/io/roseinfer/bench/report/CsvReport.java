@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  *
  * <pre>
  * bench serve, replay    a row per request: id, prompt_tokens, tokens, due_ms, sent_ms, end_ms since the start, ttft_ms, tpot_ms,
- *                        e2el_ms, error
+ *                        e2el_ms, error, and tenant and slo if the load has them
  * bench streaming        the same for every run; run is its number
  * bench sweep            a row per point: the varied flags, the metrics, failed, invalid (the reason, or empty)
  * bench ab               a row per arm and pair: pair, seed, arm, and the metrics

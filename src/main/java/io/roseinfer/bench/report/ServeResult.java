@@ -15,6 +15,7 @@ import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Speculation;
+import io.roseinfer.bench.load.OfferedRequest.Traits;
 import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -178,6 +179,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param server the server's timestamps; null if unknown
      * @param ttftParts breakdown of its time to first token since it was due in ms, by the same parts as for all requests; null if unknown
      * @param error reason for the failure; null if it completed
+     * @param traits tenant, slo, priority, deadline_ms, max_tokens and predicted_tokens, as far as the load had them; absent without any
      */
     public record Request(
             int id,
@@ -194,7 +196,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             List<Integer> usage,
             Optional<Stamps> server,
             Optional<Map<String, Double>> ttftParts,
-            Optional<String> error) {
+            Optional<String> error,
+            @JsonInclude(Include.NON_ABSENT) Optional<Traits> traits) {
         public Request {
             ttftParts = ttftParts.map(BreakdownTable::current);
         }
@@ -217,7 +220,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     List.of(usage.promptTokens(), usage.completionTokens(), usage.totalTokens(), usage.cachedTokens()),
                     call.server().map(stamps -> Stamps.of(stamps, startNanos)),
                     first.map(Request::millis),
-                    call.error());
+                    call.error(),
+                    Optional.of(call.traits()).filter(traits -> !traits.equals(Traits.NONE)));
         }
 
         private static Map<String, Double> millis(TtftBreakdown first) {
@@ -228,7 +232,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
 
         /** Returns the measured request, with times since the start of the run. */
         public CallResult call() {
-            return new CallResult(
+            CallResult call = new CallResult(
                     id,
                     promptTokens,
                     askedTokens,
@@ -237,6 +241,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     new CallResult.Usage(usage(0), usage(1), usage(2), usage(3)),
                     server.map(Stamps::server),
                     error);
+            return traits.map(call::withTraits).orElse(call);
         }
 
         /** Returns the time to first token since the request was due, the sum of its parts; 0 if they are unknown. */
@@ -522,6 +527,10 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         row.put("due_ms", CsvReport.millis((double) request.dueNanos()));
         CsvReport.times(row, request.sentNanos(), request.lastChoiceNanos(), call.tokenTimes());
         row.put("error", request.error().orElse(""));
+        request.traits().ifPresent(traits -> {
+            traits.tenant().ifPresent(name -> row.put("tenant", name));
+            traits.slo().ifPresent(name -> row.put("slo", name));
+        });
         return row;
     }
 }

@@ -179,11 +179,13 @@ final class BenchServeFlags {
 
     /** Returns the load for a seed. */
     Load load(CommandSpec command, long ofSeed) {
-        arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
         DatasetFlags.Requests data =
-                dataset.read(numPrompts, ofSeed, arrivals.burstiness()).apply(Integer.MAX_VALUE);
+                dataset.read(numPrompts, ofSeed, arrivals.burstiness()).requests(Integer.MAX_VALUE);
+        arrivals.requireConsistent(data.hasTimes(), command);
         requireEnds(data.requests());
-        return new Load(arrivals.load(data, ofSeed), data.counts(), data.changes());
+        OfferedLoad offered = arrivals.load(data, ofSeed);
+        boolean endsAtLength = endpoint.backend() == EndpointFlags.Kind.SIM || endpoint.ask().ignoreEos();
+        return new Load(endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), data.changes());
     }
 
     /** Throws if a grammar would end a completion that must have the requested length. */

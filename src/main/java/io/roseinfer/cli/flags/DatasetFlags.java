@@ -3,6 +3,7 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.JsonlPrompts;
+import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.load.RandomPrompts;
 import io.roseinfer.bench.load.SyntheticTrace;
@@ -29,15 +30,7 @@ public final class DatasetFlags {
         BAILIAN,
         AZURE,
         BURSTGPT,
-        SHAREGPT;
-
-        /** Returns whether its requests have times. */
-        public boolean hasTimes() {
-            return switch (this) {
-                case RANDOM, JSONL, SHAREGPT -> false;
-                case SYNTHETIC, MOONCAKE, BAILIAN, AZURE, BURSTGPT -> true;
-            };
-        }
+        SHAREGPT
     }
 
     /**
@@ -49,8 +42,20 @@ public final class DatasetFlags {
      * @param changes the nonzero counts in one line; empty if nothing was clipped or omitted
      */
     public record Requests(List<OfferedRequest> requests, boolean hasTimes, Map<String, Long> counts, String changes) {
-        private static Requests of(List<OfferedRequest> requests) {
-            return new Requests(requests, false, Map.of(), "");
+        private static Requests of(OfferedLoad load) {
+            return new Requests(load.requests(), load.isScheduled(), Map.of(), "");
+        }
+    }
+
+    /**
+     * A dataset before its prompts are made.
+     *
+     * @param hasTimes whether its requests have times
+     * @param ofContext makes the requests, clipped to a context length
+     */
+    public record Source(boolean hasTimes, IntFunction<Requests> ofContext) {
+        public Requests requests(int contextLength) {
+            return ofContext.apply(contextLength);
         }
     }
 
@@ -63,7 +68,7 @@ public final class DatasetFlags {
             defaultValue = "random",
             description = {
                 "random: random token ids; synthetic: conversations that share system prompts;",
-                "jsonl: a request per line, with prompt (text or token ids), optional output_tokens and structured_outputs;",
+                "jsonl: a request per line, with prompt (text or token ids) and optional fields, such as output_tokens and tenant;",
                 "mooncake, bailian, azure, burstgpt, sharegpt: traces in these formats."
             })
     private Dataset dataset = Dataset.RANDOM;
@@ -166,22 +171,20 @@ public final class DatasetFlags {
                 : List.of();
     }
 
-    public Dataset dataset() {
-        return dataset;
-    }
-
     /**
-     * Reads or generates a number of requests; a file may have fewer. The result makes their prompts, clipped to a context length.
+     * Reads or generates a number of requests; a file may have fewer.
      */
-    public IntFunction<Requests> read(int count, long seed, double burstiness) {
+    public Source read(int count, long seed, double burstiness) {
         if (clipTo.isPresent() && (dataset == Dataset.RANDOM || dataset == Dataset.JSONL)) {
             throw new BadInput("--clip-to applies to traces and synthetic conversations; leave it out with --dataset "
                     + Choices.word(dataset));
         }
         return switch (dataset) {
             case RANDOM ->
-                fixed(new RandomPrompts(inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)
-                        .requests(count));
+                fixed(new OfferedLoad(
+                        new RandomPrompts(inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)
+                                .requests(count),
+                        OfferedLoad.Pacing.BURST));
             case JSONL -> fixed(JsonlPrompts.read(file(), count, outputLength));
             case SYNTHETIC ->
                 replay(new SyntheticTrace(inputLength, outputLength, burstiness, seed).trace(count), seed);
@@ -193,16 +196,16 @@ public final class DatasetFlags {
         };
     }
 
-    private static IntFunction<Requests> fixed(List<OfferedRequest> requests) {
-        return context -> Requests.of(requests);
+    private static Source fixed(OfferedLoad load) {
+        return new Source(load.isScheduled(), context -> Requests.of(load));
     }
 
-    private IntFunction<Requests> replay(Trace trace, long seed) {
-        return context -> {
+    private Source replay(Trace trace, long seed) {
+        return new Source(trace.hasTimes(), context -> {
             int most = Math.min(context, clipTo.orElse(context));
             Trace.Replay replay = trace.replay(new Trace.Terms(outputLength, most, vocabularySize, seed));
             return new Requests(replay.requests(), trace.hasTimes(), replay.counts(), replay.changes());
-        };
+        });
     }
 
     private Path file() {

@@ -117,9 +117,7 @@ class EngineTargetTest {
             }
         };
         OfferedLoad both = new OfferedLoad(
-                List.of(
-                        new OfferedRequest(0, new Prompt.Tokens(1), 1),
-                        new OfferedRequest(0, new Prompt.Tokens(2), 500)),
+                List.of(OfferedRequest.of(0, new Prompt.Tokens(1), 1), OfferedRequest.of(0, new Prompt.Tokens(2), 500)),
                 OfferedLoad.Pacing.BURST);
         Clock clock = Clock.system();
         try (Engine engine = Sim.engine(Sim.options(true), onStep, clock);

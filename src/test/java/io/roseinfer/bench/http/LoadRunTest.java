@@ -208,9 +208,22 @@ class LoadRunTest {
     }
 
     @Test
+    void request_contains_its_priority_and_tenant() throws IOException {
+        OfferedRequest request = OfferedRequest.of(0, new Prompt.Tokens(1), 5)
+                .withTraits(OfferedRequest.Traits.NONE.withPriority(3).withTenant("a"));
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            LoadResult result = run(server, new OfferedLoad(List.of(request), OfferedLoad.Pacing.BURST), 1);
+            JsonNode body = json(server.bodies().getFirst());
+            assertThat(body.get("priority").intValue()).isEqualTo(3);
+            assertThat(body.get("user").asString()).isEqualTo("a");
+            assertThat(result.calls().getFirst().traits()).isEqualTo(request.traits());
+        }
+    }
+
+    @Test
     void request_contains_its_grammar() throws IOException {
         JsonNode outputs = StrictJson.parse("{\"regex\":\"a+\"}".getBytes(StandardCharsets.UTF_8));
-        OfferedRequest constrained = new OfferedRequest(0, new Prompt.Tokens(1), 5, Optional.of(outputs));
+        OfferedRequest constrained = OfferedRequest.of(0, new Prompt.Tokens(1), 5).withStructuredOutputs(Optional.of(outputs));
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             LoadResult unused = run(server, new OfferedLoad(List.of(constrained), OfferedLoad.Pacing.BURST), 1);
             assertThat(json(server.bodies().getFirst()).get("structured_outputs"))
@@ -371,7 +384,7 @@ class LoadRunTest {
     @Test
     void connections_are_opened_in_advance_for_concurrent_requests() {
         List<OfferedRequest> requests = LongStream.of(0, 1, 9, 10, 11, 12, 30, 31)
-                .mapToObj(due -> new OfferedRequest(due, new Prompt.Tokens(1), 1))
+                .mapToObj(due -> OfferedRequest.of(due, new Prompt.Tokens(1), 1))
                 .toList();
         assertThat(HttpTarget.maxDueWithin(requests, 3)).isEqualTo(4);
         assertThat(HttpTarget.maxDueWithin(requests, 0)).isEqualTo(1);

@@ -71,7 +71,7 @@ final class Recorded {
     }
 
     static Call call(int promptTokens, int askedTokens) {
-        Call call = new Call(0, new OfferedRequest(0, new Prompt.Tokens(new int[promptTokens]), askedTokens));
+        Call call = new Call(0, OfferedRequest.of(0, new Prompt.Tokens(new int[promptTokens]), askedTokens));
         call.dueNanos = SENT - 3 * MILLI;
         call.readyNanos = SENT - 2 * MILLI;
         call.sentNanos = SENT;

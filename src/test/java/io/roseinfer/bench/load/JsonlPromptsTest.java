@@ -19,14 +19,70 @@ class JsonlPromptsTest {
     private Path directory;
 
     private List<OfferedRequest> read(String text, int most) throws IOException {
+        return load(text, most).requests();
+    }
+
+    private OfferedLoad load(String text, int most) throws IOException {
         return JsonlPrompts.read(Files.writeString(directory.resolve("prompts.jsonl"), text), most, 32);
+    }
+
+    @Test
+    void traits_of_a_line_are_kept() throws IOException {
+        OfferedRequest request = read(
+                        "{\"prompt\":[1],\"output_tokens\":5,\"max_tokens\":9,\"predicted_tokens\":6,\"tenant\":\"a\","
+                                + "\"slo\":\"chat\",\"priority\":-2,\"deadline_ms\":12.5}\n",
+                        1)
+                .getFirst();
+        assertThat(request.traits())
+                .isEqualTo(OfferedRequest.Traits.NONE
+                        .withTenant("a")
+                        .withSlo("chat")
+                        .withPriority(-2)
+                        .withDeadlineMillis(12.5)
+                        .withMaxTokens(9)
+                        .withPredictedTokens(6));
+        assertThat(request.outputTokens()).isEqualTo(5);
+        assertThat(request.maxTokens()).isEqualTo(9);
+    }
+
+    @Test
+    void lines_with_timestamps_are_due_at_them_since_the_earliest() throws IOException {
+        OfferedLoad load = load(
+                "{\"prompt\":[1],\"timestamp_ms\":1500.5}\n{\"prompt\":[2],\"timestamp_ms\":1000}\n"
+                        + "{\"prompt\":[3],\"timestamp_ms\":1500.5}\n",
+                3);
+        assertThat(load.isScheduled()).isTrue();
+        assertThat(load.requests())
+                .extracting(OfferedRequest::dueNanos)
+                .containsExactly(0L, 500_500_000L, 500_500_000L);
+        assertThat(load.requests())
+                .extracting(request -> ((Prompt.Tokens) request.prompt()).ids()[0])
+                .containsExactly(2, 1, 3);
+    }
+
+    @Test
+    void lines_without_timestamps_are_due_at_once() throws IOException {
+        assertThat(load("{\"prompt\":[1]}\n", 1).isScheduled()).isFalse();
+    }
+
+    @Test
+    void timestamp_on_some_lines_only_is_rejected() {
+        assertThatThrownBy(() -> read("{\"prompt\":[1],\"timestamp_ms\":1}\n{\"prompt\":[2]}\n", 2))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("line 2 lacks timestamp_ms");
+    }
+
+    @Test
+    void default_length_is_no_longer_than_the_maximum() throws IOException {
+        assertThat(read("{\"prompt\":[1],\"max_tokens\":9}\n", 1).getFirst().outputTokens())
+                .isEqualTo(9);
     }
 
     @Test
     void prompts_are_text_or_ids_with_an_optional_output_length() throws IOException {
         List<OfferedRequest> requests = read("{\"prompt\":\"Hi\"}\n\n{\"prompt\":[3,4,5],\"output_tokens\":7}\n", 10);
         assertThat(requests).hasSize(2);
-        assertThat(requests.get(0)).isEqualTo(new OfferedRequest(0, new Prompt.Text("Hi"), 32));
+        assertThat(requests.get(0)).isEqualTo(OfferedRequest.of(0, new Prompt.Text("Hi"), 32));
         assertThat(((Prompt.Tokens) requests.get(1).prompt()).ids()).containsExactly(3, 4, 5);
         assertThat(requests.get(1).outputTokens()).isEqualTo(7);
         assertThat(requests.get(1).promptTokens()).isEqualTo(3);
@@ -66,7 +122,14 @@ class JsonlPromptsTest {
                 "{\"prompt\":\"a\",\"structured_outputs\":{\"xml\":3}} | line 1: structured_outputs.xml is not supported",
                 "{\"prompt\":\"a\",\"structured_outputs\":{\"regex\":\"(\"}} | line 1:",
                 "{\"prompt\":\"a\",\"timestamp\":3} | line 1: \"timestamp\" is not supported",
-                "{\"prompt\":\"a\",\"output_tokens\":3,\"priority\":1} | line 1: \"priority\" is not supported",
+                "{\"prompt\":\"a\",\"output_tokens\":3,\"ttft\":1} | line 1: \"ttft\" is not supported",
+                "{\"prompt\":\"a\",\"output_tokens\":3,\"max_tokens\":2} | line 1: output_tokens is 3, but max_tokens is 2",
+                "{\"prompt\":\"a\",\"priority\":0.5} | line 1: priority is 0.5; it must be a whole number",
+                "{\"prompt\":\"a\",\"tenant\":\"a b\"} | line 1: tenant is",
+                "{\"prompt\":\"a\",\"slo\":3} | line 1: slo is 3; it must be a name",
+                "{\"prompt\":\"a\",\"deadline_ms\":-1} | line 1: deadline_ms is -1; it must be a number of milliseconds",
+                "{\"prompt\":\"a\",\"timestamp_ms\":1e300} | line 1: timestamp_ms is",
+                "{\"prompt\":\"a\",\"predicted_tokens\":0} | line 1: predicted_tokens is 0; it must be a positive",
                 "# | line 1 is not JSON"
             })
     void wrong_line_is_reported_with_its_number(String line, String message) {

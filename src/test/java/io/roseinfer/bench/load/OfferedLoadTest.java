@@ -6,7 +6,9 @@ import io.roseinfer.engine.Prompt;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 class OfferedLoadTest {
     private static final int PREFIX = 32;
@@ -18,6 +20,24 @@ class OfferedLoadTest {
 
     private static int[] ids(OfferedRequest request) {
         return ((Prompt.Tokens) request.prompt()).ids();
+    }
+
+    @Test
+    void other_prompts_keep_everything_else() {
+        OfferedRequest request = OfferedRequest.of(7, new Prompt.Tokens(1), 5)
+                .withStructuredOutputs(Optional.of(JsonNodeFactory.instance.objectNode()))
+                .withTraits(OfferedRequest.Traits.NONE.withTenant("a"));
+        Prompt other = new Prompt.Tokens(2);
+        assertThat(new OfferedLoad(List.of(request), OfferedLoad.Pacing.SCHEDULED).withPrompts(prompt -> other))
+                .isEqualTo(new OfferedLoad(List.of(request.withPrompt(other)), OfferedLoad.Pacing.SCHEDULED));
+    }
+
+    @Test
+    void server_is_asked_for_the_maximum_tokens() {
+        OfferedRequest request = OfferedRequest.of(7, new Prompt.Tokens(1), 5)
+                .withTraits(OfferedRequest.Traits.NONE.withMaxTokens(9));
+        OfferedLoad load = new OfferedLoad(List.of(request), OfferedLoad.Pacing.BURST);
+        assertThat(load.upToMaxTokens().requests()).containsExactly(request.withOutputTokens(9));
     }
 
     @Test
@@ -60,7 +80,7 @@ class OfferedLoadTest {
 
     @Test
     void fractional_millisecond_interval_does_not_drift() {
-        List<OfferedRequest> requests = Collections.nCopies(1_000_004, new OfferedRequest(0, new Prompt.Tokens(1), 1));
+        List<OfferedRequest> requests = Collections.nCopies(1_000_004, OfferedRequest.of(0, new Prompt.Tokens(1), 1));
         assertThat(OfferedLoad.every(0.1, requests, OfferedLoad.Pacing.SCHEDULED)
                         .spanNanos())
                 .isEqualTo(100_000_300_000L);

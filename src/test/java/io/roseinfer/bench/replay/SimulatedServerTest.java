@@ -25,7 +25,7 @@ class SimulatedServerTest {
 
     private static OfferedLoad one(int prompt, int output) {
         return new OfferedLoad(
-                List.of(new OfferedRequest(5_000_000, new Prompt.Tokens(new int[prompt]), output)),
+                List.of(OfferedRequest.of(5_000_000, new Prompt.Tokens(new int[prompt]), output)),
                 OfferedLoad.Pacing.SCHEDULED);
     }
 
@@ -56,8 +56,8 @@ class SimulatedServerTest {
     private static CallResult arrivingInAStep(int inFlight) {
         OfferedLoad load = new OfferedLoad(
                 List.of(
-                        new OfferedRequest(0, new Prompt.Tokens(new int[] {1, 2}), 9),
-                        new OfferedRequest(1_500_000, new Prompt.Tokens(new int[] {3}), 2)),
+                        OfferedRequest.of(0, new Prompt.Tokens(new int[] {1, 2}), 9),
+                        OfferedRequest.of(1_500_000, new Prompt.Tokens(new int[] {3}), 2)),
                 OfferedLoad.Pacing.SCHEDULED);
         return SimulatedRuns.server(
                         exact(MILLISECOND_STEPS),
@@ -120,7 +120,8 @@ class SimulatedServerTest {
     @Test
     void request_with_a_grammar_is_rejected() {
         OfferedRequest constrained =
-                new OfferedRequest(0, new Prompt.Tokens(1), 4, Optional.of(JsonNodeFactory.instance.objectNode()));
+                OfferedRequest.of(0, new Prompt.Tokens(1), 4)
+                        .withStructuredOutputs(Optional.of(JsonNodeFactory.instance.objectNode()));
         OfferedLoad load = new OfferedLoad(List.of(constrained), OfferedLoad.Pacing.SCHEDULED);
         assertThatThrownBy(
                         () -> SimulatedRuns.server(exact(MILLISECOND_STEPS), 0).run(load))
@@ -128,12 +129,41 @@ class SimulatedServerTest {
                 .hasMessageContaining("request 0 has structured_outputs");
     }
 
+    /** Returns a run of one request of 3 tokens, which may have {@code maxTokens}. */
+    private static LoadResult ofThreeTokens(int maxTokens, int inFlight) {
+        OfferedRequest request = OfferedRequest.of(0, new Prompt.Tokens(1, 2), 3)
+                .withTraits(OfferedRequest.Traits.NONE.withMaxTokens(maxTokens).withTenant("a"));
+        return SimulatedRuns.server(
+                        exact(MILLISECOND_STEPS),
+                        SchedulerOptions.builder().maxBatchSize(8),
+                        Integer.MAX_VALUE,
+                        inFlight,
+                        0)
+                .run(new OfferedLoad(List.of(request), OfferedLoad.Pacing.SCHEDULED));
+    }
+
+    @Test
+    void request_below_its_maximum_ends_after_the_step_of_its_last_token() {
+        LoadResult run = ofThreeTokens(100, 1);
+        assertThat(run.calls().getFirst().tokens()).isEqualTo(3);
+        assertThat(run.steps()).hasSize(3);
+        assertThat(run.calls().getFirst().traits().tenant()).hasValue("a");
+    }
+
+    @Test
+    void step_in_flight_computes_a_row_of_an_ended_request_in_vain() {
+        LoadResult run = ofThreeTokens(100, 2);
+        assertThat(run.calls().getFirst().tokens()).isEqualTo(3);
+        assertThat(run.steps()).hasSize(4);
+        assertThat(ofThreeTokens(3, 2).steps()).hasSize(3);
+    }
+
     @Test
     void prompt_that_never_fits_fails_alone() {
         OfferedLoad load = new OfferedLoad(
                 List.of(
-                        new OfferedRequest(0, new Prompt.Tokens(new int[5000]), 4),
-                        new OfferedRequest(1, new Prompt.Tokens(new int[5]), 4)),
+                        OfferedRequest.of(0, new Prompt.Tokens(new int[5000]), 4),
+                        OfferedRequest.of(1, new Prompt.Tokens(new int[5]), 4)),
                 OfferedLoad.Pacing.SCHEDULED);
         LoadResult run = SimulatedRuns.server(exact(MILLISECOND_STEPS), 0).run(load);
         assertThat(run.calls()).extracting(CallResult::isComplete).containsExactly(false, true);

@@ -71,7 +71,7 @@ record ScaledLoad(
                 ? Prompts.texts("Hello", List.of(1), true, count)
                 : Prompts.randomTokens(List.of(promptTokens), count, IDS);
         List<OfferedRequest> burst = prompts.stream()
-                .map(prompt -> new OfferedRequest(0, prompt, newTokens))
+                .map(prompt -> OfferedRequest.of(0, prompt, newTokens))
                 .toList();
         return new OfferedLoad(burst, OfferedLoad.Pacing.BURST).withOtherIds(run);
     }

@@ -8,6 +8,7 @@ import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.EngineResponse;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
+import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.EngineStats;
 import io.roseinfer.engine.RequestCounts;
 import io.roseinfer.metrics.RequestStamps;
@@ -53,7 +54,8 @@ final class Results {
                 Optional.of(new EngineResponse(
                         new RequestStamps(nanos(startUs), nanos(endUs), timeline),
                         FinishReason.LENGTH,
-                        IntStream.range(100, 100 + tokens).toArray())));
+                        IntStream.range(100, 100 + tokens).toArray())),
+                OfferedRequest.Traits.NONE);
     }
 
     private static CallResult.Times times(long lagNanos, long sentNanos) {
@@ -82,7 +84,8 @@ final class Results {
                 call.usage(),
                 call.server(),
                 call.error(),
-                call.engine());
+                call.engine(),
+                call.traits());
     }
 
     /** Returns a run whose accepted requests were sent before the rejected ones, each with its lag if lags are given. */
