@@ -12,10 +12,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Formats the results of {@code bench ab}: for each metric the medians of both arms and the ratio with its interval, then the verdict. */
 public final class ComparisonReport {
     private static final int HALF = 12;
+    private static final int MIN_WIDTH = 20;
     /** Minimum factor between 1 and either end of the axis, as a logarithm. */
     private static final double MIN_SPAN = Math.log(1.02);
 
@@ -30,7 +33,12 @@ public final class ComparisonReport {
             "median_e2el_ms",
             "p99_e2el_ms",
             "output_throughput",
-            "request_goodput");
+            "request_goodput",
+            "jain_index",
+            "max_service_gap");
+
+    /** The metrics of each tenant and class printed in addition. */
+    private static final Pattern SHOWN_OF_GROUPS = Pattern.compile("(p99_ttft_ms|good_share)\\{.*");
 
     /** A note on multiple comparisons. */
     public static final String UNCORRECTED =
@@ -59,27 +67,43 @@ public final class ComparisonReport {
         out.format("A: %s\n", arms.a().isEmpty() ? "no additional flags" : String.join(" ", arms.a()));
         out.format("B: %s\n", arms.b().isEmpty() ? "no additional flags" : String.join(" ", arms.b()));
         Map<String, PairedRatio> shown = new LinkedHashMap<>(comparison.ratios());
-        shown.keySet().removeIf(metric -> !SHOWN.contains(metric) && !metric.equals(arms.metric()));
+        shown.keySet().removeIf(metric -> !isShown(metric, arms));
         double span = shown.values().stream()
                 .mapToDouble(ratio -> Math.max(-Math.log(ratio.low()), Math.log(ratio.high())))
                 .max()
                 .orElse(MIN_SPAN);
         span = Math.max(MIN_SPAN, span);
+        List<String> zeros = comparison.withZeros().stream()
+                .filter(metric -> isShown(metric, arms))
+                .toList();
+        int width = Stream.concat(shown.keySet().stream(), zeros.stream())
+                .mapToInt(String::length)
+                .reduce(MIN_WIDTH, Math::max);
         out.format(
-                "%-20s %10s %10s %8s  %-18s %8s  %s\n",
-                "metric", "median A", "median B", "B / A", "98 % interval", "detects", axis(span));
+                "%-" + width + "s %10s %10s %8s  %-18s %8s  %s\n",
+                "metric",
+                "median A",
+                "median B",
+                "B / A",
+                "98 % interval",
+                "detects",
+                axis(span));
         for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
-            row(out, comparison, entry.getKey(), entry.getValue(), span);
+            row(out, comparison, width, entry, span);
         }
-        comparison.withZeros().stream()
-                .filter(metric -> SHOWN.contains(metric) || metric.equals(arms.metric()))
-                .forEach(metric -> rowWithoutRatio(out, comparison, metric));
+        zeros.forEach(metric -> rowWithoutRatio(out, comparison, width, metric));
         if (shown.size() > 1) {
             out.format("%s\n", UNCORRECTED);
         }
         notes(comparison.pairs()).forEach(note -> out.format("Note: %s\n", note));
         out.format("%s\n", verdict(comparison, arms));
         return out.toString();
+    }
+
+    private static boolean isShown(String metric, ComparisonResult.Arms arms) {
+        return SHOWN.contains(metric)
+                || metric.equals(arms.metric())
+                || SHOWN_OF_GROUPS.matcher(metric).matches();
     }
 
     /** Returns notes about what the arms' policies did not decide. */
@@ -110,9 +134,12 @@ public final class ComparisonReport {
         return String.format(Locale.ROOT, "%.2f .. 1 .. %.2f", Math.exp(-span), Math.exp(span));
     }
 
-    private static void row(Formatter out, Comparison comparison, String metric, PairedRatio ratio, double span) {
+    private static void row(
+            Formatter out, Comparison comparison, int width, Map.Entry<String, PairedRatio> entry, double span) {
+        String metric = entry.getKey();
+        PairedRatio ratio = entry.getValue();
         out.format(
-                "%-20s %10.3f %10.3f %8.4f  %-18s %6.2f %%  %s\n",
+                "%-" + width + "s %10.3f %10.3f %8.4f  %-18s %6.2f %%  %s\n",
                 metric,
                 median(comparison, metric, Comparison.Pair::a),
                 median(comparison, metric, Comparison.Pair::b),
@@ -122,9 +149,9 @@ public final class ComparisonReport {
                 drawn(ratio, span));
     }
 
-    private static void rowWithoutRatio(Formatter out, Comparison comparison, String metric) {
+    private static void rowWithoutRatio(Formatter out, Comparison comparison, int width, String metric) {
         out.format(
-                "%-20s %10.3f %10.3f %8s  0 in some run\n",
+                "%-" + width + "s %10.3f %10.3f %8s  0 in some run\n",
                 metric,
                 median(comparison, metric, Comparison.Pair::a),
                 median(comparison, metric, Comparison.Pair::b),

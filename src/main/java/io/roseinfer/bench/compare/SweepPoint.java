@@ -3,6 +3,7 @@ package io.roseinfer.bench.compare;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.RunMetrics;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -36,13 +37,12 @@ public record SweepPoint(
     }
 
     /** Returns the point of a run. */
-    public static SweepPoint of(
-            Map<String, String> flags, LoadResult run, RunValidity verdict, Map<String, Double> bounds) {
+    public static SweepPoint of(Map<String, String> flags, LoadResult run, RunValidity verdict, Objectives objectives) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         if (run.isScheduled() && Double.isFinite(run.scheduledRate())) {
             metrics.put(OFFERED_RATE, run.scheduledRate());
         }
-        metrics.putAll(RunMetrics.of(run, bounds));
+        metrics.putAll(RunMetrics.of(run, objectives));
         int failed = run.calls().size() - run.completed().size();
         return new SweepPoint(flags, metrics, failed, verdict.reasons());
     }

@@ -1,6 +1,9 @@
 package io.roseinfer.bench.compare;
 
+import io.roseinfer.bench.report.Objectives;
+import java.util.ArrayList;
 import java.util.Formatter;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -59,9 +62,9 @@ public final class SweepReport {
     }
 
     /** Returns the table and the searched rates. Every line ends with a newline. */
-    public static String text(Sweep sweep, Map<String, Double> bounds) {
+    public static String text(Sweep sweep, Objectives objectives) {
         Formatter out = new Formatter(Locale.ROOT);
-        out.format("=== sweep: %d points%s ===\n", sweep.points().size(), objective(sweep, bounds));
+        out.format("=== sweep: %d points%s ===\n", sweep.points().size(), objective(sweep, objectives));
         int width = sweep.points().stream()
                 .mapToInt(point -> flags(point.flags()).length())
                 .max()
@@ -90,7 +93,7 @@ public final class SweepReport {
             }
         }
         if (sweep.variesRate()) {
-            sweep.bySettings().forEach(settings -> settings(out, sweep, settings, bounds));
+            sweep.bySettings().forEach(settings -> settings(out, sweep, settings, objectives));
         }
         if (!sweep.invalid().isEmpty()) {
             out.format(
@@ -100,17 +103,26 @@ public final class SweepReport {
         return out.toString();
     }
 
-    private static String objective(Sweep sweep, Map<String, Double> bounds) {
-        return bounds.isEmpty()
+    private static String objective(Sweep sweep, Objectives objectives) {
+        List<String> good = new ArrayList<>();
+        if (!objectives.goodput().isEmpty()) {
+            good.add(bounds(objectives.goodput()));
+        }
+        objectives.slos().forEach((name, slo) -> good.add(name + " " + bounds(slo)));
+        return good.isEmpty()
                 ? ""
                 : String.format(
                         Locale.ROOT,
                         ", good: %s, required for %.4g %%",
-                        bounds.entrySet().stream()
-                                .map(bound -> bound.getKey() + " <= " + bound.getValue() + " ms")
-                                .sorted()
-                                .collect(Collectors.joining(" and ")),
+                        String.join("; ", good),
                         100 * sweep.attainment());
+    }
+
+    private static String bounds(Map<String, Double> bounds) {
+        return bounds.entrySet().stream()
+                .map(bound -> bound.getKey() + " <= " + bound.getValue() + " ms")
+                .sorted()
+                .collect(Collectors.joining(" and "));
     }
 
     private static void row(Formatter out, SweepPoint point, int width, double most) {
@@ -132,14 +144,14 @@ public final class SweepReport {
                 point.counts() ? point.keepsUp() ? "" : " BEHIND" : " INVALID");
     }
 
-    private static void settings(Formatter out, Sweep sweep, Sweep.Settings settings, Map<String, Double> bounds) {
+    private static void settings(Formatter out, Sweep sweep, Sweep.Settings settings, Objectives objectives) {
         if (settings.points().stream()
                 .noneMatch(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent())) {
             return;
         }
         String of = settings.flags().isEmpty() ? "" : " with " + flags(settings.flags());
         out.format("Knee%s: %s\n", of, rateText(sweep.knee(settings)));
-        if (!bounds.isEmpty()) {
+        if (!objectives.isEmpty()) {
             Sweep.SearchedRate highest = sweep.highest(settings);
             out.format("Highest rate that meets the objective%s: %s\n", of, rateText(highest));
             if (highest instanceof Sweep.SearchedRate.Between found

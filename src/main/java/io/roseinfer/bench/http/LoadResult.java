@@ -35,6 +35,11 @@ public record LoadResult(
         return calls.stream().filter(CallResult::isComplete).toList();
     }
 
+    /** Returns the result with only some of its requests, and without steps. */
+    public LoadResult withCalls(List<CallResult> some) {
+        return new LoadResult(startNanos, endNanos, isScheduled, some, cost, oddities, List.of());
+    }
+
     public double seconds() {
         return (endNanos - startNanos) / NANOS_PER_SECOND;
     }

@@ -4,6 +4,8 @@ import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.SchedulerCounts;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
@@ -21,8 +23,9 @@ import java.util.function.ToDoubleFunction;
  * {@code tpot_ms}, {@code itl_ms} and {@code e2el_ms}, and per second {@code request_throughput}, {@code request_goodput} and
  * {@code output_throughput}. Additional metrics are {@code completion_rate}, requests per second from the first completion to the last
  * (without an idle tail), and {@code good_share}, good requests divided by all requests. Engines with known steps also have
- * {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} of {@link SchedulerCounts}. Metrics
- * without samples are absent.
+ * {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} of {@link SchedulerCounts}. Loads with
+ * tenants or classes also have the metrics of {@link GroupResults}, as in {@code p99_ttft_ms{tenant=a}}, and with several tenants
+ * {@code jain_index} and {@code max_service_gap} of {@link Fairness}. Metrics without samples are absent.
  */
 public final class RunMetrics {
     /** Metrics for which higher is better; for the others, lower is better. */
@@ -32,7 +35,8 @@ public final class RunMetrics {
             "output_throughput",
             "completion_rate",
             "good_share",
-            "cache_hit_rate");
+            "cache_hit_rate",
+            GroupResults.JAIN_INDEX);
 
     /** The number of admissions that the limit of skips forced. */
     public static final String FORCED_ADMISSIONS = "forced_admissions";
@@ -42,23 +46,35 @@ public final class RunMetrics {
 
     private RunMetrics() {}
 
-    /** Returns the names of all metrics. */
-    public static List<String> names() {
+    /** Returns the names of all metrics that runs of a load may have. */
+    public static List<String> names(OfferedLoad load) {
         List<String> names = new ArrayList<>();
         for (String latency : LATENCIES) {
             STATISTICS.forEach(statistic -> names.add(statistic + "_" + latency + "_ms"));
         }
-        HIGHER.stream().sorted().forEach(names::add);
+        HIGHER.stream()
+                .filter(name -> !name.equals(GroupResults.JAIN_INDEX))
+                .sorted()
+                .forEach(names::add);
         names.addAll(List.of("preemptions", "recomputed_tokens", FORCED_ADMISSIONS));
+        names.addAll(GroupResults.names(
+                load.requests().stream().map(OfferedRequest::traits).toList()));
         return names;
     }
 
     /**
      * Returns the metrics of a run.
      *
-     * @param bounds maximum milliseconds of a good request, by metric; if empty, every completed request is good
+     * @param objectives bounds of good requests
      */
-    public static Map<String, Double> of(LoadResult run, Map<String, Double> bounds) {
+    public static Map<String, Double> of(LoadResult run, Objectives objectives) {
+        Map<String, Double> metrics = ofAll(run, objectives);
+        GroupResults.of(run, objectives).ifPresent(groups -> metrics.putAll(groups.metrics()));
+        return metrics;
+    }
+
+    /** Returns the metrics over all requests. */
+    static Map<String, Double> ofAll(LoadResult run, Objectives objectives) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         LatencyTable.fromSent(run).forEach((metric, values) -> {
             if (values.length > 0) {
@@ -70,7 +86,7 @@ public final class RunMetrics {
                 metrics.put("p99_" + metric + "_ms", Percentiles.of(sorted, 99));
             }
         });
-        long good = goodRequests(run, bounds);
+        long good = goodRequests(run, objectives);
         metrics.put("request_throughput", run.completed().size() / run.seconds());
         metrics.put("request_goodput", good / run.seconds());
         metrics.put("output_throughput", run.outputTokens() / run.seconds());
@@ -95,33 +111,29 @@ public final class RunMetrics {
      * Returns the number of completed requests within all bounds since they were due, including waits for a concurrency limit. A request
      * with a single token meets every TPOT bound, and one without a token no TTFT bound.
      */
-    static long goodRequests(LoadResult run, Map<String, Double> bounds) {
-        return good(run, bounds, CallResult::ttftFromDueNanos, CallResult::latencyFromDueNanos);
+    static long goodRequests(LoadResult run, Objectives objectives) {
+        return good(run, objectives, CallResult::ttftFromDueNanos, CallResult::latencyFromDueNanos);
     }
 
     /** Returns the number of completed requests within all bounds since they were sent. */
-    static long goodRequestsFromSent(LoadResult run, Map<String, Double> bounds) {
-        return good(run, bounds, CallResult::ttftNanos, CallResult::latencyNanos);
+    static long goodRequestsFromSent(LoadResult run, Objectives objectives) {
+        return good(run, objectives, CallResult::ttftNanos, CallResult::latencyNanos);
     }
 
     private static long good(
             LoadResult run,
-            Map<String, Double> bounds,
+            Objectives objectives,
             Function<CallResult, OptionalDouble> ttft,
             ToDoubleFunction<CallResult> latency) {
         return run.completed().stream()
-                .filter(call -> within(bounds, "ttft", ttft.apply(call).orElse(Double.POSITIVE_INFINITY))
-                        && within(bounds, "tpot", call.tokenTimes().tpotNanos().orElse(0))
-                        && within(bounds, "e2el", latency.applyAsDouble(call)))
+                .filter(call -> ttft.apply(call).orElse(Double.POSITIVE_INFINITY) <= objectives.nanos(call, "ttft")
+                        && call.tokenTimes().tpotNanos().orElse(0) <= objectives.nanos(call, "tpot")
+                        && latency.applyAsDouble(call) <= objectives.nanos(call, "e2el"))
                 .count();
     }
 
-    private static boolean within(Map<String, Double> bounds, String metric, double nanos) {
-        return nanos <= bounds.getOrDefault(metric, Double.POSITIVE_INFINITY) * 1e6;
-    }
-
-    /** Returns whether higher is better for a metric. */
+    /** Returns whether higher is better for a metric, also of a group. */
     public static boolean isHigherBetter(String name) {
-        return HIGHER.contains(name);
+        return HIGHER.contains(name.replaceFirst("\\{.*", ""));
     }
 }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Formats the results of {@code roseinfer bench serve}: the lines of {@code vllm bench serve} in their order, then additional ones. Every
@@ -62,6 +63,7 @@ public final class ServeReport {
         client(out, result);
         result.roseinfer().scheduler().ifPresent(counts -> scheduler(out, counts));
         result.roseinfer().speculation().ifPresent(drafts -> speculation(out, drafts));
+        result.roseinfer().groups().ifPresent(groups -> groups(out, groups));
         attribution(out, result.roseinfer());
         RunValidity verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
@@ -211,6 +213,52 @@ public final class ServeReport {
         out.format("%-40s %d\n", "Drafts:", drafts.drafts());
         out.format("%-40s %d\n", "Draft tokens:", drafts.draftTokens());
         out.format("%-40s %d\n", "Accepted tokens:", drafts.acceptedTokens());
+    }
+
+    private static void groups(Formatter out, GroupResults groups) {
+        title(out, "Tenants and Classes");
+        out.format(
+                "%-20s %8s %19s %19s %19s %9s %7s %10s\n",
+                "",
+                "requests",
+                "TTFT p50/p99 (ms)",
+                "TPOT p50/p99 (ms)",
+                "E2EL p50/p99 (ms)",
+                "tokens/s",
+                "good %",
+                "service");
+        Map<String, Double> service = groups.fairness().map(Fairness::service).orElse(Map.of());
+        groups.tenants().forEach((name, metrics) -> group(out, "tenant " + name, metrics, service.get(name)));
+        groups.slos().forEach((name, metrics) -> group(out, "class " + name, metrics, null));
+        groups.fairness().ifPresent(fairness -> {
+            out.format(
+                    "%-40s %.4f until %.3f s\n", "Jain's index of service:", fairness.jainIndex(), fairness.untilS());
+            out.format(
+                    "%-40s %.0f (%.0f per prompt token, %.0f per output token)\n",
+                    "Maximum gap in service:",
+                    fairness.maxServiceGap(),
+                    fairness.inputWeight(),
+                    fairness.outputWeight());
+        });
+    }
+
+    private static void group(Formatter out, String name, Map<String, Double> metrics, @Nullable Double service) {
+        out.format(
+                "%-20s %8.0f %19s %19s %19s %9.2f %7.1f %10s\n",
+                name,
+                metrics.getOrDefault("requests", 0.0),
+                pair(metrics, "ttft_ms"),
+                pair(metrics, "tpot_ms"),
+                pair(metrics, "e2el_ms"),
+                metrics.getOrDefault("output_throughput", 0.0),
+                100 * metrics.getOrDefault("good_share", 0.0),
+                service == null ? "" : String.format(Locale.ROOT, "%.0f", service));
+    }
+
+    private static String pair(Map<String, Double> metrics, String metric) {
+        Double median = metrics.get("median_" + metric);
+        Double tail = metrics.get("p99_" + metric);
+        return median == null || tail == null ? "none" : String.format(Locale.ROOT, "%.2f/%.2f", median, tail);
     }
 
     private static void floor(Formatter out, ClientBaseline floor) {

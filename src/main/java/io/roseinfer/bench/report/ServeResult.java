@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (absent without one)
  * duration (s), completed, failed, total_input_tokens, total_output_tokens
- * request_throughput, request_goodput (only with --goodput, bounds from the intended time), output_throughput, total_token_throughput
+ * request_throughput, request_goodput (only with --goodput or --slo, bounds from the intended time), output_throughput, total_token_throughput
  *                              per second of duration
  * mean_, median_, std_, pNN_ with ttft_ms, tpot_ms, itl_ms, e2el_ms      null without samples
  * input_lens[], output_lens[], ttfts[] (s), itls[][] (s), start_times[] (s), errors[]      a value per request
@@ -63,7 +63,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param settings all flags
      * @param environment the environment of the run
      * @param percentiles the percentiles to compute, 0 to 100
-     * @param goodput bounds of goodput in milliseconds, by metric; if empty, goodput is absent
+     * @param objectives bounds of good requests; if empty, goodput is absent
      * @param data counts of what was clipped or omitted from the dataset
      * @param replayOf the comparison with the recorded run, for a replay
      */
@@ -73,7 +73,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             Map<String, @Nullable Object> settings,
             Environment environment,
             List<Double> percentiles,
-            Map<String, Double> goodput,
+            Objectives objectives,
             Map<String, Long> data,
             Optional<ReplayOf> replayOf) {}
 
@@ -92,7 +92,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param clientQueueMillis time that requests waited for a concurrency limit
      * @param ttftIntendedMillis time to first token since the request was due
      * @param e2elIntendedMillis latency since the request was due
-     * @param requestGoodputFromSent request_goodput with bounds since requests were sent, as in vLLM; only with --goodput
+     * @param requestGoodputFromSent request_goodput with bounds since requests were sent, as in vLLM; only with --goodput or --slo
      * @param client resource usage of the client's process during the run
      * @param floor the client baseline; null in simulated time
      * @param data counts of what was clipped or omitted from a trace, by name; empty without a trace
@@ -103,6 +103,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param longestGaps the longest gaps by the client's timestamps, longest first
      * @param scheduler counters of the scheduler; null if the steps are unknown
      * @param speculation drafts of the run, only if there were any
+     * @param groups results by tenant and by class, only if the load has them
      * @param steps the engine's steps during the run; null if unknown
      * @param replayOf the comparison with the recorded run, only for a replay
      */
@@ -129,6 +130,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             List<LongGap> longestGaps,
             Optional<SchedulerCounts> scheduler,
             @JsonInclude(Include.NON_ABSENT) Optional<Speculation> speculation,
+            @JsonInclude(Include.NON_ABSENT) Optional<GroupResults> groups,
             Optional<EngineSteps> steps,
             @JsonInclude(Include.NON_ABSENT) Optional<ReplayOf> replayOf) {}
 
@@ -378,8 +380,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         vllm.put("date", date.toString());
         vllm.putAll(about.head());
         totals(vllm, run);
-        if (!about.goodput().isEmpty()) {
-            vllm.put("request_goodput", RunMetrics.goodRequests(run, about.goodput()) / run.seconds());
+        if (!about.objectives().isEmpty()) {
+            vllm.put("request_goodput", RunMetrics.goodRequests(run, about.objectives()) / run.seconds());
         }
         LatencyTable.fromSent(run).forEach((metric, values) -> latencies(vllm, metric, about.percentiles(), values));
         details(vllm, run);
@@ -401,9 +403,9 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 Summary.of(LatencyTable.held(run)),
                 Summary.of(fromDue.getOrDefault("ttft_intended", new double[0])),
                 Summary.of(fromDue.getOrDefault("e2el_intended", new double[0])),
-                about.goodput().isEmpty()
+                about.objectives().isEmpty()
                         ? OptionalDouble.empty()
-                        : OptionalDouble.of(RunMetrics.goodRequestsFromSent(run, about.goodput()) / run.seconds()),
+                        : OptionalDouble.of(RunMetrics.goodRequestsFromSent(run, about.objectives()) / run.seconds()),
                 Client.of(run),
                 floor,
                 about.data(),
@@ -414,6 +416,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 attribution.longest().stream().map(LongGap::of).toList(),
                 SchedulerCounts.of(run),
                 Speculation.of(run),
+                GroupResults.of(run, about.objectives()),
                 run.steps().isEmpty() ? Optional.empty() : Optional.of(EngineSteps.of(run, attribution.hasAllSteps())),
                 about.replayOf());
     }

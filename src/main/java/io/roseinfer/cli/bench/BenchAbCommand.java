@@ -102,10 +102,6 @@ public final class BenchAbCommand implements Command {
         if (pairs % 2 == 1) {
             throw new BadInput("--pairs is " + pairs + "; it must be even, for blocks of A B B A");
         }
-        if (!RunMetrics.names().contains(metric)) {
-            throw new BadInput(
-                    "--metric is '" + metric + "'; it must be one of " + String.join(", ", RunMetrics.names()));
-        }
         Optional<ResultFile> file = json.file();
         pages.check(file.stream().toList());
         List<String> shared = ServeCommandLine.without(OWN, Arguments.of(command));
@@ -114,7 +110,7 @@ public final class BenchAbCommand implements Command {
         ServeCommandLine second = base.with("--b", arm(b));
         BackendFlags.requireEffect("--a", arm(a), first);
         BackendFlags.requireEffect("--b", arm(b), second);
-        requireSameLoad(first, second);
+        requireMetric(requireSameLoad(first, second));
         if (isOneServer(first, second)) {
             terminal.note(
                     "both arms use the same server: the second run of a pair may find the first run's prompts in its"
@@ -146,7 +142,7 @@ public final class BenchAbCommand implements Command {
             return ComparisonResult.of(
                     Comparison.of(measured.all()),
                     arms(measured),
-                    new Study(command, shared, flags.objective().goodput(), List.copyOf(environments)));
+                    new Study(command, shared, flags.objective().objectives(), List.copyOf(environments)));
         }
 
         /** Writes the pairs so far. */
@@ -187,7 +183,7 @@ public final class BenchAbCommand implements Command {
                     Optional<String> unusedFirst = first.flags().fitLengths(first.command(), context);
                     Optional<String> unusedSecond = second.flags().fitLengths(second.command(), context);
                 });
-        requireSameLoad(first, second);
+        OfferedLoad unused = requireSameLoad(first, second);
     }
 
     /** Prints and writes the results, even if too many runs were invalid, and returns the exit code. */
@@ -214,13 +210,22 @@ public final class BenchAbCommand implements Command {
         return text.matches("https?://\\S+") ? List.of("--base-url=" + text) : ServeCommandLine.words(text);
     }
 
-    private static void requireSameLoad(ServeCommandLine one, ServeCommandLine other) {
+    private void requireMetric(OfferedLoad load) {
+        List<String> names = RunMetrics.names(load);
+        if (!names.contains(metric)) {
+            throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", names));
+        }
+    }
+
+    /** Returns the load of both arms, after verifying that it is the same. */
+    private static OfferedLoad requireSameLoad(ServeCommandLine one, ServeCommandLine other) {
         OfferedLoad a = one.flags().load(one.command(), 0).offered();
         OfferedLoad b = other.flags().load(other.command(), 0).offered();
         if (!a.equals(b)) {
             throw new BadInput("--a and --b have different loads, " + difference(a, b)
                     + "; both runs of a pair need the same requests at the same times, so give load flags once");
         }
+        return a;
     }
 
     private static String difference(OfferedLoad a, OfferedLoad b) {
@@ -269,7 +274,7 @@ public final class BenchAbCommand implements Command {
             verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
             verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
             return verdict.isValid()
-                    ? Optional.of(RunMetrics.of(result, line.flags().objective().goodput()))
+                    ? Optional.of(RunMetrics.of(result, line.flags().objective().objectives()))
                     : Optional.empty();
         };
     }

@@ -3,6 +3,7 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ServeReport;
 import io.roseinfer.bench.report.ServeResult;
@@ -11,7 +12,6 @@ import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Mixin;
@@ -41,7 +41,7 @@ public final class BenchServeCommand implements Command {
     public int run(CommandSpec command, Terminal terminal) {
         Optional<ResultFile> file = results.file(flags.arrivals().requestRate());
         pages.check(file.stream().toList());
-        Map<String, Double> unusedBounds = flags.objective().goodput();
+        Objectives unusedBounds = flags.objective().objectives();
         BenchServeFlags.Load asked = flags.load(command, flags.seed());
         if (!asked.changes().isEmpty()) {
             terminal.note(asked.changes());

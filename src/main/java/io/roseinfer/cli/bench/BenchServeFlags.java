@@ -184,6 +184,7 @@ final class BenchServeFlags {
         arrivals.requireConsistent(data.hasTimes(), command);
         requireEnds(data.requests());
         OfferedLoad offered = arrivals.load(data, ofSeed);
+        objective.requireBounds(offered);
         boolean endsAtLength = endpoint.backend() == EndpointFlags.Kind.SIM || endpoint.ask().ignoreEos();
         return new Load(endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), data.changes());
     }

@@ -100,8 +100,8 @@ public final class BenchSweepCommand implements Command {
         if (findRate.isPresent() && plan.varied().containsKey(Sweep.RATE)) {
             throw new BadInput("--find-rate chooses the request rate; leave it out of --vary");
         }
-        if (findRate.isPresent() && flags.objective().goodput().isEmpty()) {
-            throw new BadInput("--find-rate needs an objective; give --goodput, as in --goodput ttft:200 tpot:50");
+        if (findRate.isPresent() && flags.objective().objectives().isEmpty()) {
+            throw new BadInput("--find-rate needs an objective; give --goodput, as in --goodput ttft:200 tpot:50, or --slo");
         }
         pages.check(json.file().stream().toList());
         List<String> shared = new ArrayList<>(ServeCommandLine.without(OWN, Arguments.of(command)));
@@ -111,7 +111,7 @@ public final class BenchSweepCommand implements Command {
                 plan.settings().stream().map(setting -> line(base, setting)).toList();
         SweepFile file = new SweepFile(
                 json.file(),
-                new Study(Arguments.command(command), shared, flags.objective().goodput(), List.of()),
+                new Study(Arguments.command(command), shared, flags.objective().objectives(), List.of()),
                 attainment / 100);
         if (resume) {
             file.resume();
@@ -143,7 +143,7 @@ public final class BenchSweepCommand implements Command {
         pages.write("sweep", file::result);
         terminal.print(
                 Environment.simulatedLines(file.result().roseinfer().study().environments()));
-        terminal.print(SweepReport.text(file.sweep(), flags.objective().goodput()));
+        terminal.print(SweepReport.text(file.sweep(), flags.objective().objectives()));
     }
 
     private void measure(SweepPlan plan, ServeCommandLine base, SweepFile file, Terminal terminal) {

@@ -59,7 +59,7 @@ record MeasuredRun(
                 system.settings(),
                 system.environment(),
                 percentiles,
-                line.flags().objective().goodput(),
+                line.flags().objective().objectives(),
                 data,
                 replayOf);
         return ServeResult.of(result, verdict(), floor, InstantSource.system().instant(), about);

@@ -77,6 +77,6 @@ final class SweepFile {
 
     SweepResult result() {
         return SweepResult.of(
-                sweep(), new Study(study.command(), study.shared(), study.goodput(), List.copyOf(environments)));
+                sweep(), new Study(study.command(), study.shared(), study.objectives(), List.copyOf(environments)));
     }
 }

@@ -65,7 +65,7 @@ final class SweepRunner implements AutoCloseable {
         RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
         verdict.notes().stream().map(note -> "point " + flags + ": " + note).forEach(terminal::note);
-        return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());
+        return SweepPoint.of(flags, result, verdict, line.flags().objective().objectives());
     }
 
     /** Returns the environment of the last point. */

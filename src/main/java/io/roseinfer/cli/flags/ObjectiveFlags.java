@@ -1,10 +1,13 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.report.Objectives;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.Stack;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.IParameterConsumer;
@@ -43,6 +46,15 @@ public final class ObjectiveFlags {
     private List<String> goodput = List.of();
 
     @Option(
+            names = "--slo",
+            paramLabel = "<NAME=METRIC:MS,...>",
+            description =
+                    "Bounds of the requests of a class instead of --goodput, as in chat=ttft:200,tpot:50; repeat it for each class of"
+                            + " the load.",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> slos = List.of();
+
+    @Option(
             names = "--max-dispatch-lag-ms",
             paramLabel = "<MS>",
             preprocessor = Within.Check.class,
@@ -68,10 +80,28 @@ public final class ObjectiveFlags {
         return maxLagMillis;
     }
 
-    /** Returns the bounds of goodput in milliseconds, by metric. */
-    public Map<String, Double> goodput() {
+    /**
+     * Returns the bounds of good requests.
+     *
+     * @throws BadInput if a bound is wrong, or two are for the same class
+     */
+    public Objectives objectives() {
+        Map<String, Map<String, Double>> classes = new LinkedHashMap<>();
+        for (String slo : slos) {
+            String[] parts = slo.split("=", 2);
+            if (parts.length < 2 || parts[0].isEmpty()) {
+                throw new BadInput("--slo is '" + slo + "'; it must be NAME=METRIC:MS, as in chat=ttft:200,tpot:50");
+            }
+            if (classes.put(parts[0], bounds("--slo " + parts[0], List.of(parts[1].split(",", -1)))) != null) {
+                throw new BadInput("--slo defines '" + parts[0] + "' twice; leave one out");
+            }
+        }
+        return new Objectives(bounds("--goodput", goodput), classes);
+    }
+
+    private static Map<String, Double> bounds(String flag, List<String> texts) {
         Map<String, Double> bounds = new LinkedHashMap<>();
-        for (String bound : goodput) {
+        for (String bound : texts) {
             String[] parts = bound.split(":", -1);
             try {
                 if (parts.length == 2 && BOUNDED.contains(parts[0]) && Double.parseDouble(parts[1]) >= 0) {
@@ -81,8 +111,25 @@ public final class ObjectiveFlags {
             } catch (NumberFormatException notNumber) {
                 // Reported below.
             }
-            throw new BadInput("--goodput is '" + bound + "'; it must be ttft:MS, tpot:MS or e2el:MS, as in ttft:200");
+            throw new BadInput(flag + " is '" + bound + "'; it must be ttft:MS, tpot:MS or e2el:MS, as in ttft:200");
         }
         return bounds;
+    }
+
+    /**
+     * Rejects a load whose classes have no bounds.
+     *
+     * @throws BadInput if a request is of a class that no flag defines
+     */
+    public void requireBounds(OfferedLoad load) {
+        Set<String> defined = objectives().slos().keySet();
+        load.requests().stream()
+                .flatMap(request -> request.traits().slo().stream())
+                .filter(name -> !defined.contains(name))
+                .findFirst()
+                .ifPresent(name -> {
+                    throw new BadInput("the load has requests of class " + name + ", which has no bounds; add --slo "
+                            + name + "=ttft:MS,tpot:MS");
+                });
     }
 }

@@ -8,6 +8,7 @@ import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.SimulatedRuns;
 import io.roseinfer.bench.replay.StepTimes;
+import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.RunMetrics;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +35,7 @@ class ComparisonTest {
             StepTimes times = new StepTimes(
                     SimulatedRuns.costs().times(scale * whole), Pace.logNormal(STEP_NOISE, key), HostTimes.NONE);
             LoadResult run = SimulatedRuns.server(times, key).run(SimulatedRuns.load(40, 60, seed));
-            return Optional.of(RunMetrics.of(run, Map.of()));
+            return Optional.of(RunMetrics.of(run, Objectives.NONE));
         };
     }
 

@@ -3,6 +3,7 @@ package io.roseinfer.bench.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.bench.compare.Sweep.SearchedRate;
+import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.ResultJson;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,18 +75,18 @@ class SweepTest {
 
     @Test
     void text_names_the_undecided_point() {
-        assertThat(SweepReport.text(sweep("gIb"), Map.of("ttft", 200.0)))
+        assertThat(SweepReport.text(sweep("gIb"), Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains(
                         "Knee: unknown, at least 10.00 requests/s: the point at 20.00 requests/s is invalid (the client was late)\n",
                         "Highest rate that meets the objective: unknown, at least 10.00 requests/s: the point at 20.00",
                         "Invalid: 1 of 3 points\n");
-        assertThat(SweepReport.text(sweep("ggb"), Map.of()))
+        assertThat(SweepReport.text(sweep("ggb"), Objectives.NONE))
                 .contains("Knee: between 20.00 and 40.00 requests/s\n")
                 .doesNotContain("Invalid", "Highest");
     }
 
     private static JsonNode found(Sweep sweep) {
-        Study study = new Study(List.of(), List.of(), Map.of(), List.of());
+        Study study = new Study(List.of(), List.of(), Objectives.NONE, List.of());
         return ResultJson.tree(SweepResult.of(sweep, study)).at("/roseinfer/settings/0");
     }
 
@@ -104,7 +105,7 @@ class SweepTest {
 
     @Test
     void highest_rate_is_a_lower_bound_if_every_point_passes() {
-        assertThat(SweepReport.text(sweep("gg"), Map.of("ttft", 200.0)))
+        assertThat(SweepReport.text(sweep("gg"), Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains("Knee: 20.00 requests/s or more\n", "meets the objective: 20.00 requests/s or more\n");
     }
 
@@ -118,7 +119,7 @@ class SweepTest {
                 List.of());
         assertThat(burst.meets(0.99)).isFalse();
         assertThat(SweepReport.line(burst)).endsWith(", BEHIND: 42.00 of 400.00 requests/s completed");
-        assertThat(SweepReport.text(new Sweep(List.of(steady, burst), 0.99), Map.of("ttft", 200.0)))
+        assertThat(SweepReport.text(new Sweep(List.of(steady, burst), 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains("request-rate=400", " BEHIND\n", "between 10.00 and 400.00 requests/s\n", "--num-prompts");
     }
 
@@ -133,7 +134,7 @@ class SweepTest {
     void sweep_without_a_varied_rate_has_no_knee() {
         SweepPoint rated = point(10, true, true);
         SweepPoint other = new SweepPoint(Map.of("kv-blocks", "200"), rated.metrics(), 0, List.of());
-        assertThat(SweepReport.text(new Sweep(List.of(other), 0.99), Map.of("ttft", 200.0)))
+        assertThat(SweepReport.text(new Sweep(List.of(other), 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
                 .doesNotContain("Knee", "Highest");
     }
 
@@ -145,6 +146,6 @@ class SweepTest {
         SweepPoint failing = new SweepPoint(Map.of(Sweep.RATE, "2"), fast, 17, List.of());
         Sweep sweep = new Sweep(List.of(whole, failing), 0.99);
         assertThat(sweep.pareto()).containsExactly(whole);
-        assertThat(SweepReport.text(sweep, Map.of())).containsPattern("request-rate=2 .* 17 ");
+        assertThat(SweepReport.text(sweep, Objectives.NONE)).containsPattern("request-rate=2 .* 17 ");
     }
 }

@@ -7,6 +7,7 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.RandomPrompts;
+import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.Arrays;
@@ -65,7 +66,7 @@ class IndependentMetricsTest {
             generated += tokens.get(i).size();
             last = Math.max(last, tokens.get(i).getLast());
         }
-        Map<String, Double> metrics = RunMetrics.of(run, Map.of("ttft", 20.0, "e2el", 100.0));
+        Map<String, Double> metrics = RunMetrics.of(run, Objectives.ofAll(Map.of("ttft", 20.0, "e2el", 100.0)));
         assertThat(metrics).as("seed " + seed).containsEntry("good_share", (double) good / requests);
         assertThat(metrics.get("median_ttft_ms")).isCloseTo(percentile(ttft, 0.5), within(1e-9));
         assertThat(metrics.get("p99_e2el_ms")).isCloseTo(percentile(latency, 0.99), within(1e-9));

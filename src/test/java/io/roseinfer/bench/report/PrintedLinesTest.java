@@ -14,6 +14,8 @@ import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.Prediction;
@@ -41,13 +43,22 @@ class PrintedLinesTest {
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
     private static final Pattern PART = Pattern.compile("([a-z-]+) +-?[0-9.]+ +-?[0-9.]+ +-?[0-9.]+");
 
-    private static final Map<String, Double> BOUNDS = Map.of("ttft", 100.0);
+    private static final Objectives BOUNDS = Objectives.ofAll(Map.of("ttft", 100.0));
 
     private static final Study STUDY = new Study(List.of(), List.of(), BOUNDS, List.of());
 
     private static final LoadResult RUN = SimulatedRuns.drafting(
                     new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE), 0)
-            .run(SimulatedRuns.load(50, 60, 5));
+            .run(ofTwoTenants(SimulatedRuns.load(50, 60, 5)));
+
+    private static OfferedLoad ofTwoTenants(OfferedLoad load) {
+        return new OfferedLoad(
+                load.requests().stream()
+                        .map(request -> request.withTraits(OfferedRequest.Traits.NONE.withTenant(
+                                request.promptTokens() % 2 == 0 ? "even" : "odd")))
+                        .toList(),
+                load.pacing());
+    }
 
     /** Returns the JSON keys of each label defined by the tables below a heading. */
     private static Map<String, List<String>> defined(String page, String heading) {

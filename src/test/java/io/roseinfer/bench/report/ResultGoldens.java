@@ -389,17 +389,17 @@ final class ResultGoldens {
                 SETTINGS,
                 simulated ? Environment.simulated("25", Optional.of("abc"), "step:2,token:0.1") : MACHINE,
                 List.of(50.0, 99.0, 99.9),
-                simulated ? Map.of() : goodput(),
+                simulated ? Objectives.NONE : goodput(),
                 Map.of("clipped", 3L),
                 replayOf);
         return ServeResult.of(run, verdict, floor, Instant.EPOCH, about);
     }
 
-    private static Map<String, Double> goodput() {
+    private static Objectives goodput() {
         Map<String, Double> bounds = new LinkedHashMap<>();
         bounds.put("ttft", 3.9);
         bounds.put("e2el", 100.0);
-        return bounds;
+        return Objectives.ofAll(bounds);
     }
 
     private void serve() {
@@ -470,7 +470,7 @@ final class ResultGoldens {
                 ComparisonResult.of(
                         Comparison.of(pairs.subList(0, 4)),
                         undecided,
-                        new Study(study.command(), study.shared(), Map.of(), List.of())));
+                        new Study(study.command(), study.shared(), Objectives.NONE, List.of())));
     }
 
     private void replay() {

@@ -92,6 +92,7 @@ class BackendFlagsTest {
             --prefill-force-fifo-every    without  honored  without  honored
             --preemption-policy           without  honored  without  honored
             --step-policy                 without  honored  without  honored
+            --slo                         honored  honored  honored  honored
             --speculate                   without  honored  without  honored
             --decode-first                without  honored  without  honored
             --max-active-requests         without  honored  without  honored

@@ -94,6 +94,7 @@ public final class HtmlReport {
                 runs.add(ShownRun.of(name, served));
                 served.roseinfer().replayOf().ifPresent(of -> studies.addAll(ReplaySection.blocks(name, of)));
                 hasParts |= served.roseinfer().ttftParts().isPresent();
+                served.roseinfer().groups().ifPresent(groups -> studies.addAll(GroupSection.blocks(name, groups)));
                 studies.addAll(BreakdownSection.blocks(name, served.roseinfer()));
             }
             case StreamingResult streamed -> runs.addAll(ShownRun.of(name, streamed));

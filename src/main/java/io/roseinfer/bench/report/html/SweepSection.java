@@ -91,13 +91,22 @@ final class SweepSection {
     }
 
     private String objective() {
-        return study.goodput().isEmpty()
+        List<String> good = new ArrayList<>();
+        if (!study.objectives().goodput().isEmpty()) {
+            good.add(bounds(study.objectives().goodput()));
+        }
+        study.objectives().slos().forEach((name, slo) -> good.add("for class " + name + " " + bounds(slo)));
+        return good.isEmpty()
                 ? ""
-                : study.goodput().entrySet().stream()
-                                .map(bound -> bound.getKey().toUpperCase(Locale.ROOT) + " at most "
-                                        + Markup.number(bound.getValue()) + " ms")
-                                .collect(Collectors.joining(" and "))
-                        + ", required for " + Markup.number(100 * sweep.attainment()) + " % of the requests";
+                : String.join("; ", good) + ", required for " + Markup.number(100 * sweep.attainment())
+                        + " % of the requests";
+    }
+
+    private static String bounds(Map<String, Double> bounds) {
+        return bounds.entrySet().stream()
+                .map(bound ->
+                        bound.getKey().toUpperCase(Locale.ROOT) + " at most " + Markup.number(bound.getValue()) + " ms")
+                .collect(Collectors.joining(" and "));
     }
 
     private String finding(Sweep.Settings settings, boolean hasObjective) {

@@ -9,6 +9,7 @@ import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepResult;
+import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.Environment;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +32,7 @@ class StudySectionsTest {
         return new Study(
                 List.of("bench", "sweep", "--seed=1", "--vary=request-rate=10,20,40"),
                 List.of("--seed=1"),
-                bounds,
+                Objectives.ofAll(bounds),
                 List.of(machines));
     }
 
@@ -293,7 +294,7 @@ class StudySectionsTest {
 
     @Test
     void commands_are_quoted_for_a_shell() throws Exception {
-        Study study = new Study(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Map.of(), List.of());
+        Study study = new Study(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Objectives.NONE, List.of());
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of("it's"), "x", 0, 0);
         String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(List.of()), arms, study));
         assertThat(parse(page).getElementsByTagName("main").item(0).getTextContent())
