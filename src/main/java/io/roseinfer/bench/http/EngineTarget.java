@@ -4,6 +4,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.bench.load.OfferedRequest.Traits;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineStats;
@@ -73,11 +74,17 @@ public final class EngineTarget implements Target {
     }
 
     private GenerationRequest request(OfferedRequest offered) {
+        Traits traits = offered.traits();
         GenerationRequest request = template.withPrompt(offered.prompt())
                 .withMaxNewTokens(offered.outputTokens())
-                .withPriority(offered.traits().priority().orElse(0));
+                .withPriority(traits.priority().orElse(0))
+                .withTenant(traits.tenant().orElse(""));
+        if (traits.predictedTokens().isPresent()) {
+            request = request.withPredictedNewTokens(traits.predictedTokens().getAsInt());
+        }
         return offered.structuredOutputs()
-                .map(value -> request.withGrammar(GrammarReader.outputs(value)))
+                .map(GrammarReader::outputs)
+                .map(request::withGrammar)
                 .orElse(request);
     }
 

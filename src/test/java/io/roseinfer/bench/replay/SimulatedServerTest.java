@@ -11,6 +11,10 @@ import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -119,14 +123,46 @@ class SimulatedServerTest {
 
     @Test
     void request_with_a_grammar_is_rejected() {
-        OfferedRequest constrained =
-                OfferedRequest.of(0, new Prompt.Tokens(1), 4)
-                        .withStructuredOutputs(Optional.of(JsonNodeFactory.instance.objectNode()));
+        OfferedRequest constrained = OfferedRequest.of(0, new Prompt.Tokens(1), 4)
+                .withStructuredOutputs(Optional.of(JsonNodeFactory.instance.objectNode()));
         OfferedLoad load = new OfferedLoad(List.of(constrained), OfferedLoad.Pacing.SCHEDULED);
         assertThatThrownBy(
                         () -> SimulatedRuns.server(exact(MILLISECOND_STEPS), 0).run(load))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("request 0 has structured_outputs");
+    }
+
+    @Test
+    void policies_see_the_traits_of_requests() {
+        OfferedRequest request = OfferedRequest.of(2_000_000, new Prompt.Tokens(1, 2), 3)
+                .withTraits(OfferedRequest.Traits.NONE
+                        .withTenant("a")
+                        .withPriority(4)
+                        .withMaxTokens(50)
+                        .withPredictedTokens(9));
+        List<String> seen = new ArrayList<>();
+        AdmissionPolicy policy = new AdmissionPolicy() {
+            @Override
+            public int lookahead() {
+                return 2;
+            }
+
+            @Override
+            public long rank(WaitingRequest waiting, QueueView queue) {
+                seen.add(waiting.tenant() + " " + waiting.priority() + " " + waiting.predictedNewTokens() + " "
+                        + waiting.remainingNewTokens() + " " + queue.nowNanos());
+                return 0;
+            }
+        };
+        OfferedRequest other = OfferedRequest.of(2_000_000, new Prompt.Tokens(3), 3);
+        LoadResult unused = SimulatedRuns.server(
+                        exact(MILLISECOND_STEPS),
+                        SchedulerOptions.builder().maxBatchSize(8).admission(policy),
+                        Integer.MAX_VALUE,
+                        1,
+                        0)
+                .run(new OfferedLoad(List.of(request, other), OfferedLoad.Pacing.SCHEDULED));
+        assertThat(seen).contains("a 4 9 50 2000000");
     }
 
     /** Returns a run of one request of 3 tokens, which may have {@code maxTokens}. */
