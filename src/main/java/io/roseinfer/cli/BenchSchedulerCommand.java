@@ -73,6 +73,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             "--no-prefix-cache",
             "--json",
             "--report",
+            "--title",
             "--csv");
 
     @Mixin

@@ -3,9 +3,13 @@ package io.roseinfer.bench.report;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
@@ -19,6 +23,8 @@ import java.util.stream.Collectors;
  * @param commit commit of the running checkout
  * @param warmUpNanos duration of the warm-up at load
  * @param simulated source of the times if they are simulated; empty for a measurement
+ * @param host the machine and the JVM's flags; empty if the times are simulated
+ * @param policies SHA-256 of the class file of each policy that is not built in, by class name
  */
 public record Environment(
         String jdk,
@@ -28,8 +34,30 @@ public record Environment(
         Optional<String> driver,
         Optional<String> commit,
         @JsonInclude(Include.NON_ABSENT) OptionalLong warmUpNanos,
-        @JsonInclude(Include.NON_ABSENT) Optional<String> simulated) {
-    /** Creates the environment of a measurement. */
+        @JsonInclude(Include.NON_ABSENT) Optional<String> simulated,
+        @JsonInclude(Include.NON_ABSENT) Optional<Host> host,
+        @JsonInclude(Include.NON_EMPTY) Map<String, String> policies) {
+    /**
+     * A machine and its JVM.
+     *
+     * @param os name and version of the operating system, with the kernel's on Linux
+     * @param cores processors that the JVM may use
+     * @param memoryBytes memory of the machine or container; 0 if unknown
+     * @param jvmFlags flags of the JVM, separated by blanks
+     * @param loadAverage runnable threads of the machine over the last minute before the run; empty if unknown
+     */
+    public record Host(
+            String os,
+            int cores,
+            long memoryBytes,
+            String jvmFlags,
+            @JsonInclude(Include.NON_ABSENT) OptionalDouble loadAverage) {}
+
+    public Environment {
+        policies = Collections.unmodifiableMap(new TreeMap<>(policies));
+    }
+
+    /** Creates the environment of a measurement, without a host and policies. */
     public Environment(
             String jdk,
             Optional<String> cpu,
@@ -38,7 +66,17 @@ public record Environment(
             Optional<String> driver,
             Optional<String> commit,
             long warmUpNanos) {
-        this(jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.of(warmUpNanos), Optional.empty());
+        this(
+                jdk,
+                cpu,
+                vectorBits,
+                gpu,
+                driver,
+                commit,
+                OptionalLong.of(warmUpNanos),
+                Optional.empty(),
+                Optional.empty(),
+                Map.of());
     }
 
     /** Returns the environment of a simulation, which does not depend on this machine. */
@@ -51,12 +89,26 @@ public record Environment(
                 Optional.empty(),
                 commit,
                 OptionalLong.of(0),
-                Optional.of(costs));
+                Optional.of(costs),
+                Optional.empty(),
+                Map.of());
     }
 
-    /** Returns the environment of several runs, without the warm-up, which differs between runs. */
+    public Environment withHost(Host value) {
+        return new Environment(
+                jdk, cpu, vectorBits, gpu, driver, commit, warmUpNanos, simulated, Optional.of(value), policies);
+    }
+
+    public Environment withPolicies(Map<String, String> value) {
+        return new Environment(jdk, cpu, vectorBits, gpu, driver, commit, warmUpNanos, simulated, host, value);
+    }
+
+    /** Returns the environment of several runs, without the warm-up and the load average, which differ between runs. */
     public Environment ofMany() {
-        return new Environment(jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.empty(), simulated);
+        Optional<Host> ofAll = host.map(
+                one -> new Host(one.os(), one.cores(), one.memoryBytes(), one.jvmFlags(), OptionalDouble.empty()));
+        return new Environment(
+                jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.empty(), simulated, ofAll, policies);
     }
 
     /** Returns the lines of a text report with the sources of simulated times; empty for measurements. */

@@ -48,7 +48,7 @@ public final class BenchAbCommand implements Command {
 
     /** The flags of this command that are not flags of {@code bench serve}; each takes one value. */
     private static final Set<String> OWN =
-            Set.of("--a", "--b", "--pairs", "--metric", "--no-worse-than", "--json", "--report", "--csv");
+            Set.of("--a", "--b", "--pairs", "--metric", "--no-worse-than", "--json", "--report", "--title", "--csv");
 
     @Option(
             names = "--a",

@@ -40,7 +40,7 @@ public final class BenchReplayCommand implements Command {
     private static final int INVALID = 8;
 
     /** The flags of this command that are not flags of {@code bench serve}; each takes one value. */
-    private static final Set<String> OWN = Set.of("--json", "--report", "--csv");
+    private static final Set<String> OWN = Set.of("--json", "--report", "--title", "--csv");
 
     /** Flags for where a replay runs and how it is measured. They are no changes of the recorded run's settings. */
     private static final Set<String> OF_PLACE = Set.of(

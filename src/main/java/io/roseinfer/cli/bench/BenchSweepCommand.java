@@ -40,8 +40,8 @@ public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
 
     /** The flags of this command that are not flags of {@code bench serve} and take one value. */
-    private static final Set<String> OWN =
-            Set.of("--vary", "--find-rate", "--rate-resolution", "--attainment", "--json", "--report", "--csv");
+    private static final Set<String> OWN = Set.of(
+            "--vary", "--find-rate", "--rate-resolution", "--attainment", "--json", "--report", "--title", "--csv");
 
     @Option(
             names = "--vary",
@@ -101,7 +101,8 @@ public final class BenchSweepCommand implements Command {
             throw new BadInput("--find-rate chooses the request rate; leave it out of --vary");
         }
         if (findRate.isPresent() && flags.objective().objectives().isEmpty()) {
-            throw new BadInput("--find-rate needs an objective; give --goodput, as in --goodput ttft:200 tpot:50, or --slo");
+            throw new BadInput(
+                    "--find-rate needs an objective; give --goodput, as in --goodput ttft:200 tpot:50, or --slo");
         }
         pages.check(json.file().stream().toList());
         List<String> shared = new ArrayList<>(ServeCommandLine.without(OWN, Arguments.of(command)));

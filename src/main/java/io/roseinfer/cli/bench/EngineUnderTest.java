@@ -36,7 +36,9 @@ final class EngineUnderTest implements SystemUnderTest {
         this.terminal = terminal;
         this.settings =
                 BackendFlags.inForce(new SettingsInForce(loaded, options).all(line.command(), flags.model()), line);
-        this.environment = Machine.here().environment(loaded, terminal);
+        this.environment = Machine.here()
+                .environment(loaded, terminal)
+                .withPolicies(Machine.policies(options.scheduler().policies()));
     }
 
     static EngineUnderTest load(ServeCommandLine line, Terminal terminal) {

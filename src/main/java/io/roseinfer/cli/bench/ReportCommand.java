@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -37,6 +38,13 @@ public final class ReportCommand implements Command {
             description = "Report to write.")
     private Path output = Path.of("report.html");
 
+    @Option(
+            names = "--title",
+            paramLabel = "<TEXT>",
+            description = "Title of the report.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> title = Optional.empty();
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         if (Files.isDirectory(output)) {
@@ -45,7 +53,7 @@ public final class ReportCommand implements Command {
         if (files.stream().anyMatch(file -> isSame(file, output))) {
             throw new BadInput("--output " + output + " is one of the results files; name another file");
         }
-        String page = HtmlReport.of(files);
+        String page = HtmlReport.of(title, files);
         try {
             Files.writeString(output, page);
         } catch (IOException e) {

@@ -28,8 +28,14 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
     /** The flags of {@code bench serve}. Output flags, which recorded commands may have, are accepted and ignored. */
     @picocli.CommandLine.Command(name = "bench serve")
     private static final class Holder {
-        private static final List<String> OUTPUT =
-                List.of("--json", "--save-result", "--report", "--csv", "--percentile-metrics", "--metric-percentiles");
+        private static final List<String> OUTPUT = List.of(
+                "--json",
+                "--save-result",
+                "--report",
+                "--title",
+                "--csv",
+                "--percentile-metrics",
+                "--metric-percentiles");
 
         @Mixin
         private BenchServeFlags flags = new BenchServeFlags();

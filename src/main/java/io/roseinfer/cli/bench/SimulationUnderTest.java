@@ -42,7 +42,8 @@ final class SimulationUnderTest implements SystemUnderTest {
         this.costs = costs;
         this.settings =
                 BackendFlags.inForce(new SettingsInForce(loaded, options).all(line.command(), flags.model()), line);
-        this.environment = Machine.simulated(costs.source(), terminal);
+        this.environment = Machine.simulated(costs.source(), terminal)
+                .withPolicies(Machine.policies(options.scheduler().policies()));
     }
 
     static SimulationUnderTest load(ServeCommandLine line, Terminal terminal) {

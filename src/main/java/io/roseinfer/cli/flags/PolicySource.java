@@ -4,8 +4,10 @@ import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -28,6 +30,7 @@ import javax.tools.JavaFileManager;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compiles a policy's source file in memory, against the class path of this process. A file is compiled once per process, so editing it during a
@@ -169,6 +172,13 @@ final class PolicySource {
                 }
             }
             return found;
+        }
+
+        /** Returns a class file, so that results can contain its hash. */
+        @Override
+        public @Nullable InputStream getResourceAsStream(String name) {
+            byte[] bytes = classes.get(name.replaceFirst("\\.class$", "").replace('/', '.'));
+            return bytes == null ? super.getResourceAsStream(name) : new ByteArrayInputStream(bytes);
         }
 
         @Override

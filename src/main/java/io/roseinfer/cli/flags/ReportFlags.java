@@ -25,6 +25,13 @@ public final class ReportFlags {
     private Optional<Path> page = Optional.empty();
 
     @Option(
+            names = "--title",
+            paramLabel = "<TEXT>",
+            description = "Title of the --report.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> title = Optional.empty();
+
+    @Option(
             names = "--csv",
             paramLabel = "<FILE>",
             description = "Write the results as CSV: a row for each request, point or pair.",
@@ -37,6 +44,9 @@ public final class ReportFlags {
      * @param others other files that the command writes
      */
     public void check(List<ResultFile> others) {
+        if (title.isPresent() && page.isEmpty()) {
+            throw new BadInput("--title is of a report; add --report FILE");
+        }
         List<ResultFile> all = new ArrayList<>();
         Stream.concat(others.stream(), Stream.of(pageFile(), csvFile()).flatMap(Optional::stream))
                 .forEach(file -> {
@@ -66,7 +76,7 @@ public final class ReportFlags {
         if (page.isPresent() || csv.isPresent()) {
             BenchResult results = result.get();
             csvFile().ifPresent(file -> file.write(CsvReport.of(results)));
-            pageFile().ifPresent(file -> file.write(HtmlReport.of(name, results)));
+            pageFile().ifPresent(file -> file.write(HtmlReport.of(title, name, results)));
         }
     }
 }

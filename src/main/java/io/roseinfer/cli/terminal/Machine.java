@@ -1,14 +1,25 @@
 package io.roseinfer.cli.terminal;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.cpu.CpuFeatures;
 import io.roseinfer.bench.report.Environment;
+import io.roseinfer.scheduler.policy.Policies;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -52,7 +63,49 @@ public final class Machine {
     }
 
     private Environment environment(Optional<String> gpu, long warmUpNanos, Terminal terminal) {
-        return new Environment(jdk(), Optional.of(cpu()), vectorBits(), gpu, driver(), commit(terminal), warmUpNanos);
+        return new Environment(jdk(), Optional.of(cpu()), vectorBits(), gpu, driver(), commit(terminal), warmUpNanos)
+                .withHost(host());
+    }
+
+    private static Environment.Host host() {
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        long memory = ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
+                ? system.getTotalMemorySize()
+                : 0;
+        return new Environment.Host(
+                System.getProperty("os.name") + " " + System.getProperty("os.version"),
+                Runtime.getRuntime().availableProcessors(),
+                memory,
+                String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments()),
+                load >= 0 ? OptionalDouble.of(load) : OptionalDouble.empty());
+    }
+
+    /** Returns the SHA-256 of the class file of each policy that is not built in, by class name. */
+    public static Map<String, String> policies(Policies policies) {
+        Map<String, String> hashes = new TreeMap<>();
+        for (Object policy :
+                List.of(policies.admission(), policies.preemption(), policies.step(), policies.drafter())) {
+            Class<?> type = policy.getClass();
+            if (!type.getName().startsWith("io.roseinfer.")) {
+                hashes.put(type.getName(), classFileHash(type));
+            }
+        }
+        return hashes;
+    }
+
+    private static String classFileHash(Class<?> type) {
+        String file = type.getName().replaceFirst(".*\\.", "") + ".class";
+        try (InputStream in = type.getResourceAsStream(file)) {
+            if (in == null) {
+                return "unknown";
+            }
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(in.readAllBytes());
+            return HexFormat.of().formatHex(hash);
+        } catch (IOException unreadable) {
+            return "unknown";
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
     }
 
     public static String jdk() {

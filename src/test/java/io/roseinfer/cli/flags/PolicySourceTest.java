@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.terminal.Machine;
+import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,6 +51,23 @@ class PolicySourceTest {
     @Test
     void source_file_declares_its_policy() throws IOException {
         assertThat(make(file(POLICY.formatted(12))).lookahead()).isEqualTo(12);
+    }
+
+    private static Map<String, String> hashes(AdmissionPolicy policy) {
+        return Machine.policies(
+                SchedulerOptions.builder().admission(policy).build().policies());
+    }
+
+    @Test
+    void results_have_the_hash_of_a_policy_that_is_not_built_in() throws IOException {
+        assertThat(hashes(make("fifo"))).isEmpty();
+        Map<String, String> hash = hashes(make(file(POLICY.formatted(12))));
+        assertThat(hash).containsOnlyKeys("Look");
+        assertThat(hash.get("Look")).matches("[0-9a-f]{64}");
+        String other = Files.writeString(
+                        folder.resolve("Other.java"), POLICY.formatted(13).replace("Look", "Other"))
+                .toString();
+        assertThat(hashes(make(other)).get("Other")).isNotEqualTo(hash.get("Look"));
     }
 
     @Test

@@ -34,20 +34,29 @@ public final class HtmlReport {
 
     private static final Map<String, String> DEFINITIONS = definitions();
 
+    private final Optional<String> title;
     private final List<ShownRun> runs = new ArrayList<>();
     private final List<Block> studies = new ArrayList<>();
     private final List<Block> steps = new ArrayList<>();
     private boolean hasParts;
 
-    private HtmlReport() {}
+    private HtmlReport(Optional<String> title) {
+        this.title = title;
+    }
+
+    /** Returns the report of result files with a general title. */
+    public static String of(List<Path> files) {
+        return of(Optional.empty(), files);
+    }
 
     /**
      * Returns the report of result files.
      *
+     * @param title the page's title; empty for a general one
      * @throws io.roseinfer.base.RoseException.BadInput if a file is not a result file
      */
-    public static String of(List<Path> files) {
-        HtmlReport report = new HtmlReport();
+    public static String of(Optional<String> title, List<Path> files) {
+        HtmlReport report = new HtmlReport(title);
         for (Path file : files) {
             String name = file.getFileName().toString().replaceFirst("\\.json.*$", "");
             report.add(name, result(FileFailure.shown(file), ResultFile.read(file)));
@@ -55,9 +64,18 @@ public final class HtmlReport {
         return report.page();
     }
 
-    /** Returns the report of a result. */
+    /** Returns the report of a result with a general title. */
     public static String of(String name, BenchResult result) {
-        HtmlReport report = new HtmlReport();
+        return of(Optional.empty(), name, result);
+    }
+
+    /**
+     * Returns the report of a result.
+     *
+     * @param title the page's title; empty for a general one
+     */
+    public static String of(Optional<String> title, String name, BenchResult result) {
+        HtmlReport report = new HtmlReport(title);
         report.add(name, result);
         return report.page();
     }
@@ -170,7 +188,7 @@ public final class HtmlReport {
                 page.add(Block.Terms.code(run.about()));
             }
         }
-        return Page.of(page);
+        return Page.of(title, page);
     }
 
     private static Block.Verdict verdict(ShownRun run) {

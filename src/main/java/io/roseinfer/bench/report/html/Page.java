@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 
 /** Writes blocks as a self-contained page that is also well-formed XML. The only class that converts text to markup. */
 final class Page {
@@ -14,17 +15,18 @@ final class Page {
 
     private Page() {}
 
-    /** Returns the page of blocks. */
-    static String of(List<Block> blocks) {
+    /** Returns the page of blocks, with a title of the caller or a general one. */
+    static String of(Optional<String> title, List<Block> blocks) {
         Page page = new Page();
         page.out
                 .append("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>")
                 .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>")
                 .append(
                         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>")
-                .append("<title>roseinfer: benchmark report</title><style>")
+                .append("<title>" + Markup.text(title.orElse("roseinfer: benchmark report")) + "</title><style>")
                 .append(style())
-                .append("</style></head><body><main>\n<h1>Benchmark report</h1>\n");
+                .append("</style></head><body><main>\n<h1>" + Markup.text(title.orElse("Benchmark report"))
+                        + "</h1>\n");
         blocks.forEach(page::block);
         return page.out.append("</main></body></html>\n").toString();
     }

@@ -9,8 +9,8 @@ import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepResult;
-import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.Environment;
+import io.roseinfer.bench.report.Objectives;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -66,6 +66,15 @@ class StudySectionsTest {
     private static String page(String document) {
         return HtmlReport.of(
                 "r", HtmlReport.result("r.json", StrictJson.parse(document.getBytes(StandardCharsets.UTF_8))));
+    }
+
+    @Test
+    void page_has_the_title_of_the_caller() {
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_ttft_ms", 0, 0);
+        ComparisonResult none = ComparisonResult.of(Comparison.of(List.of()), arms, study(Map.of()));
+        assertThat(HtmlReport.of(Optional.of("SJF <2>"), "c", none))
+                .contains("<title>SJF &lt;2&gt;</title>", "<h1>SJF &lt;2&gt;</h1>");
+        assertThat(HtmlReport.of("c", none)).contains("<h1>Benchmark report</h1>");
     }
 
     @Test
@@ -294,7 +303,8 @@ class StudySectionsTest {
 
     @Test
     void commands_are_quoted_for_a_shell() throws Exception {
-        Study study = new Study(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Objectives.NONE, List.of());
+        Study study =
+                new Study(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Objectives.NONE, List.of());
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of("it's"), "x", 0, 0);
         String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(List.of()), arms, study));
         assertThat(parse(page).getElementsByTagName("main").item(0).getTextContent())
