@@ -240,6 +240,9 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             "--random-range-ratio",
             "--random-prefix-len",
             "--random-vocab-size",
+            "--random-max-tokens",
+            "--random-prediction-error",
+            "--tenant",
             "--clip-to");
 
     /**
@@ -309,8 +312,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         for (String flag : List.of("--prompt", "--prompt-ids", "--prompt-tokens", "--max-new-tokens")) {
             ExplicitFlags.tellWithoutEffect(command, flag, "--dataset sets prompts and lengths", terminal);
         }
-        DatasetFlags.Source source =
-                dataset.read(workload.numRequests(), sampling.seed(), arrivals.burstiness());
+        DatasetFlags.Source source = dataset.read(workload.numRequests(), sampling.seed(), arrivals.burstiness());
         arrivals.requireConsistent(source.hasTimes(), command);
         return spec -> {
             DatasetFlags.Requests data = source.requests(spec.contextLength());

@@ -4,8 +4,9 @@ import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.engine.Prompt;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.OptionalInt;
 
 /**
  * The dataset {@code random}: prompts of random token ids. Lengths are uniform in {@code [length · (1 − ratio), length · (1 + ratio)]}.
@@ -22,6 +23,9 @@ public record RandomPrompts(
     private static final long LENGTHS = 2;
     private static final long PREFIX = 3;
     private static final long IDS = 4;
+    private static final long PREDICTIONS = 9;
+    private static final Tenant NO_TENANT =
+            new Tenant(1, OptionalInt.empty(), OptionalInt.empty(), OfferedRequest.Traits.NONE);
 
     public RandomPrompts {
         if (!(rangeRatio >= 0 && rangeRatio < 1)) {
@@ -35,10 +39,41 @@ public record RandomPrompts(
 
     /** Returns {@code count} requests, all due at the start. */
     public List<OfferedRequest> requests(int count) {
+        return requests(count, List.of());
+    }
+
+    /**
+     * Returns {@code count} requests, all due at the start, with the traits and mean lengths of tenants.
+     *
+     * @param tenants drawn by their shares; may be empty
+     */
+    public List<OfferedRequest> requests(int count, List<Tenant> tenants) {
         RandomStream lengths = new RandomStream(seed, LENGTHS);
-        return IntStream.range(0, count)
-                .mapToObj(i -> OfferedRequest.of(
-                        0, new Prompt.Tokens(ids(i, length(inputTokens, lengths))), length(outputTokens, lengths)))
+        List<Tenant> drawn = tenants.isEmpty() ? List.of() : Tenant.draw(tenants, count, seed);
+        List<OfferedRequest> requests = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Tenant tenant = drawn.isEmpty() ? NO_TENANT : drawn.get(i);
+            int input = length(tenant.inputTokens().orElse(inputTokens), lengths);
+            int output = length(tenant.outputTokens().orElse(outputTokens), lengths);
+            requests.add(OfferedRequest.of(0, new Prompt.Tokens(ids(i, input)), output)
+                    .withTraits(tenant.traits()));
+        }
+        return requests;
+    }
+
+    /**
+     * Returns requests with a prediction of their lengths for policies.
+     *
+     * @param deviation standard deviation of the logarithm of prediction / length; 0 predicts exactly
+     */
+    public static List<OfferedRequest> predicted(List<OfferedRequest> requests, double deviation, long seed) {
+        RandomStream draws = new RandomStream(seed, PREDICTIONS);
+        return requests.stream()
+                .map(request -> {
+                    double predicted = request.outputTokens() * StrictMath.exp(deviation * draws.normal());
+                    int tokens = (int) Math.clamp(Math.round(predicted), 1, request.maxTokens());
+                    return request.withTraits(request.traits().withPredictedTokens(tokens));
+                })
                 .toList();
     }
 

@@ -33,7 +33,7 @@ final class RandomStream {
     }
 
     /** Returns a standard normal number (Box and Muller, 1958). */
-    private double normal() {
+    double normal() {
         return Math.sqrt(2 * exponential()) * StrictMath.cos(2 * Math.PI * uniform());
     }
 

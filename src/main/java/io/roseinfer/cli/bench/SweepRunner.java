@@ -34,6 +34,9 @@ final class SweepRunner implements AutoCloseable {
             "random-output-len",
             "random-range-ratio",
             "random-prefix-len",
+            "random-max-tokens",
+            "random-prediction-error",
+            "tenant",
             "warmup-requests");
 
     private final Terminal terminal;

@@ -7,12 +7,15 @@ import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.load.RandomPrompts;
 import io.roseinfer.bench.load.SyntheticTrace;
+import io.roseinfer.bench.load.Tenant;
 import io.roseinfer.bench.load.Trace;
 import io.roseinfer.bench.load.TraceFormat;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.IntFunction;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
@@ -126,6 +129,39 @@ public final class DatasetFlags {
     private int vocabularySize = 256;
 
     @Option(
+            names = "--random-max-tokens",
+            paramLabel = "<N>",
+            preprocessor = Within.Check.class,
+            description =
+                    "max_tokens of random requests, which policies see; on --backend sim and with --ignore-eos, requests end at their own"
+                            + " length (default: that length).",
+            showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
+    private Optional<Integer> maxTokens = Optional.empty();
+
+    @Option(
+            names = "--random-prediction-error",
+            paramLabel = "<S>",
+            preprocessor = Within.Check.class,
+            description =
+                    "Predict lengths of random requests for policies, with a log-normal error of standard deviation S; 0 predicts exactly"
+                            + " (default: no prediction).",
+            showDefaultValue = Visibility.NEVER)
+    @Within(min = 0, max = 10)
+    private Optional<Double> predictionError = Optional.empty();
+
+    @Option(
+            names = "--tenant",
+            paramLabel = "<NAME:KEY=VALUE,...>",
+            description = {
+                "A tenant of the load, as in flood:share=8,slo=batch; repeat it for each. Keys: share of the requests (default 1), slo,"
+                        + " priority, deadline_ms;",
+                "for random requests also input and output, the mean lengths."
+            },
+            showDefaultValue = Visibility.NEVER)
+    private List<String> tenants = List.of();
+
+    @Option(
             names = "--clip-to",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
@@ -179,13 +215,16 @@ public final class DatasetFlags {
             throw new BadInput("--clip-to applies to traces and synthetic conversations; leave it out with --dataset "
                     + Choices.word(dataset));
         }
+        if (dataset != Dataset.RANDOM && (maxTokens.isPresent() || predictionError.isPresent())) {
+            throw new BadInput((maxTokens.isPresent() ? "--random-max-tokens" : "--random-prediction-error")
+                    + " applies to --dataset random; leave it out, or give max_tokens and predicted_tokens in a jsonl file");
+        }
         return switch (dataset) {
-            case RANDOM ->
-                fixed(new OfferedLoad(
-                        new RandomPrompts(inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)
-                                .requests(count),
-                        OfferedLoad.Pacing.BURST));
-            case JSONL -> fixed(JsonlPrompts.read(file(), count, outputLength));
+            case RANDOM -> fixed(new OfferedLoad(random(count, seed), OfferedLoad.Pacing.BURST));
+            case JSONL -> {
+                OfferedLoad load = JsonlPrompts.read(file(), count, outputLength);
+                yield fixed(new OfferedLoad(Tenant.assign(tenants(), load.requests(), seed), load.pacing()));
+            }
             case SYNTHETIC ->
                 replay(new SyntheticTrace(inputLength, outputLength, burstiness, seed).trace(count), seed);
             case MOONCAKE -> replay(TraceFormat.MOONCAKE.read(file(), count), seed);
@@ -196,6 +235,39 @@ public final class DatasetFlags {
         };
     }
 
+    private List<Tenant> tenants() {
+        List<Tenant> parsed =
+                tenants.stream().map(text -> Tenant.parse("--tenant", text)).toList();
+        Set<String> names = new HashSet<>();
+        for (Tenant tenant : parsed) {
+            String name = tenant.traits().tenant().orElseThrow();
+            if (!names.add(name)) {
+                throw new BadInput("--tenant defines '" + name + "' twice; leave one out");
+            }
+        }
+        return parsed;
+    }
+
+    private List<OfferedRequest> random(int count, long seed) {
+        List<OfferedRequest> requests = new RandomPrompts(
+                        inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)
+                .requests(count, tenants());
+        if (maxTokens.isPresent()) {
+            int max = maxTokens.get();
+            int longest = requests.stream().mapToInt(OfferedRequest::outputTokens).max().orElse(0);
+            if (longest > max) {
+                throw new BadInput("--random-max-tokens is " + max + ", but a request has " + longest
+                        + " output tokens; it must be at least that");
+            }
+            requests = requests.stream()
+                    .map(request -> request.withTraits(request.traits().withMaxTokens(max)))
+                    .toList();
+        }
+        return predictionError.isPresent()
+                ? RandomPrompts.predicted(requests, predictionError.get(), seed)
+                : requests;
+    }
+
     private static Source fixed(OfferedLoad load) {
         return new Source(load.isScheduled(), context -> Requests.of(load));
     }
@@ -204,7 +276,8 @@ public final class DatasetFlags {
         return new Source(trace.hasTimes(), context -> {
             int most = Math.min(context, clipTo.orElse(context));
             Trace.Replay replay = trace.replay(new Trace.Terms(outputLength, most, vocabularySize, seed));
-            return new Requests(replay.requests(), trace.hasTimes(), replay.counts(), replay.changes());
+            return new Requests(
+                    Tenant.assign(tenants(), replay.requests(), seed), trace.hasTimes(), replay.counts(), replay.changes());
         });
     }
 

@@ -47,10 +47,11 @@ class JsonlPromptsTest {
 
     @Test
     void lines_with_timestamps_are_due_at_them_since_the_earliest() throws IOException {
-        OfferedLoad load = load(
-                "{\"prompt\":[1],\"timestamp_ms\":1500.5}\n{\"prompt\":[2],\"timestamp_ms\":1000}\n"
-                        + "{\"prompt\":[3],\"timestamp_ms\":1500.5}\n",
-                3);
+        OfferedLoad load = load("""
+                {"prompt":[1],"timestamp_ms":1500.5}
+                {"prompt":[2],"timestamp_ms":1000}
+                {"prompt":[3],"timestamp_ms":1500.5}
+                """, 3);
         assertThat(load.isScheduled()).isTrue();
         assertThat(load.requests())
                 .extracting(OfferedRequest::dueNanos)

@@ -48,6 +48,9 @@ class BackendFlagsTest {
             --random-range-ratio          honored  honored  honored  honored
             --random-prefix-len           honored  honored  honored  honored
             --random-vocab-size           honored  honored  honored  honored
+            --random-max-tokens           honored  honored  honored  honored
+            --random-prediction-error     honored  honored  honored  honored
+            --tenant                      honored  honored  honored  honored
             --clip-to                     honored  honored  honored  honored
             --num-prompts                 honored  honored  honored  honored
             --max-concurrency             honored  honored  honored  honored
@@ -62,6 +65,7 @@ class BackendFlagsTest {
             --ramp-up-start-rps           honored  honored  honored  honored
             --ramp-up-end-rps             honored  honored  honored  honored
             --goodput                     honored  honored  honored  honored
+            --slo                         honored  honored  honored  honored
             --max-dispatch-lag-ms         honored  honored  honored  refused
             --max-failed                  honored  honored  honored  honored
             --step-costs                  without  without  without  honored
@@ -92,7 +96,6 @@ class BackendFlagsTest {
             --prefill-force-fifo-every    without  honored  without  honored
             --preemption-policy           without  honored  without  honored
             --step-policy                 without  honored  without  honored
-            --slo                         honored  honored  honored  honored
             --speculate                   without  honored  without  honored
             --decode-first                without  honored  without  honored
             --max-active-requests         without  honored  without  honored
