@@ -1,5 +1,6 @@
 package io.roseinfer.bench.http;
 
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.load.OfferedRequest;
@@ -16,9 +17,16 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -61,10 +69,107 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
      * @param runningUsage whether to request the usage so far in each event
      * @param tokenIds whether to request token ids in each event
      * @param stamps whether to request the server's timestamps; servers without them ignore this
+     * @param more further headers and fields
      */
-    public record Ask(double temperature, boolean ignoreEos, boolean runningUsage, boolean tokenIds, boolean stamps) {
+    public record Ask(
+            double temperature,
+            boolean ignoreEos,
+            boolean runningUsage,
+            boolean tokenIds,
+            boolean stamps,
+            Additions more) {
+        /** Creates options without further headers and fields. */
+        public Ask(double temperature, boolean ignoreEos, boolean runningUsage, boolean tokenIds, boolean stamps) {
+            this(temperature, ignoreEos, runningUsage, tokenIds, stamps, Additions.NONE);
+        }
+
         private Ask withCounts(boolean usage, boolean ids) {
-            return new Ask(temperature, ignoreEos, usage, ids, stamps);
+            return new Ask(temperature, ignoreEos, usage, ids, stamps, more);
+        }
+    }
+
+    /**
+     * Headers and fields added to every request of a load.
+     *
+     * @param headers values by name
+     * @param fields members of the body
+     */
+    public record Additions(Map<String, String> headers, ObjectNode fields) {
+        /** No additions. */
+        public static final Additions NONE =
+                new Additions(Map.of(), StrictJson.mapper().createObjectNode());
+
+        /** Headers that requests have themselves. */
+        private static final Set<String> OWN_HEADERS = Set.of(
+                "host",
+                "content-type",
+                "content-length",
+                "transfer-encoding",
+                "connection",
+                "expect",
+                "upgrade",
+                "accept",
+                "accept-encoding",
+                "x-request-id",
+                "x-roseinfer-stamps");
+
+        /** Fields that requests have themselves, and that would change what is measured. */
+        private static final Set<String> OWN_FIELDS = Set.of(
+                "model",
+                "prompt",
+                "messages",
+                "max_tokens",
+                "max_completion_tokens",
+                "temperature",
+                "stream",
+                "stream_options",
+                "ignore_eos",
+                "return_token_ids",
+                "n");
+
+        private static final Pattern HEADER = Pattern.compile("([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([\\x20-\\x7e]*)");
+
+        /**
+         * Parses {@code --header} and {@code --extra-body}.
+         *
+         * @param headers each as {@code NAME=VALUE}
+         * @param body a JSON object; empty for none
+         * @throws BadInput if one is malformed, or is already in every request
+         */
+        public static Additions parse(List<String> headers, Optional<String> body) {
+            Map<String, String> parsed = new LinkedHashMap<>();
+            for (String header : headers) {
+                Matcher matcher = HEADER.matcher(header);
+                if (!matcher.matches()) {
+                    throw new BadInput("--header is '" + header + "'; it must be NAME=VALUE, in ASCII");
+                }
+                if (OWN_HEADERS.contains(matcher.group(1).toLowerCase(Locale.ROOT))) {
+                    throw new BadInput(
+                            "--header sets " + matcher.group(1) + ", which requests have already; leave it out");
+                }
+                parsed.put(matcher.group(1), matcher.group(2));
+            }
+            return new Additions(parsed, body.map(Additions::fields).orElse(NONE.fields));
+        }
+
+        private static ObjectNode fields(String body) {
+            JsonNode node;
+            try {
+                node = StrictJson.parse(body.getBytes(StandardCharsets.UTF_8));
+            } catch (JacksonException e) {
+                throw new BadInput("--extra-body is not JSON: " + StrictJson.reason(e), e);
+            }
+            if (!(node instanceof ObjectNode fields)) {
+                throw new BadInput("--extra-body is " + Quoted.value(body) + "; it must be a JSON object");
+            }
+            fields.propertyNames().stream()
+                    .filter(OWN_FIELDS::contains)
+                    .findFirst()
+                    .ifPresent(name -> {
+                        throw new BadInput("--extra-body sets " + name
+                                + ", which requests have already; use the flag for it, or leave it out");
+                    });
+            return fields;
         }
     }
 
@@ -171,9 +276,9 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
     }
 
     private boolean isRefused(OfferedRequest like) {
-        HttpRequest.Builder request = request(base, apiKey, kind.path)
-                .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofByteArray(body(like)));
+        HttpRequest.Builder request = request(base, apiKey, kind.path).header("Content-Type", "application/json");
+        ask.more().headers().forEach(request::setHeader);
+        request.POST(HttpRequest.BodyPublishers.ofByteArray(body(like)));
         return response(request)
                 .map(response -> response.statusCode() == 400 || response.statusCode() == 422)
                 .orElse(false);
@@ -199,7 +304,14 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
                 + "\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nAccept-Encoding: identity\r\nX-Request-Id: "
                 + id
                 + (ask.stamps() ? "\r\nX-Roseinfer-Stamps: 1" : "")
-                + apiKey.map(key -> "\r\nAuthorization: Bearer " + key).orElse("") + "\r\nContent-Length: "
+                + apiKey.filter(key ->
+                                ask.more().headers().keySet().stream().noneMatch("Authorization"::equalsIgnoreCase))
+                        .map(key -> "\r\nAuthorization: Bearer " + key)
+                        .orElse("")
+                + ask.more().headers().entrySet().stream()
+                        .map(header -> "\r\n" + header.getKey() + ": " + header.getValue())
+                        .collect(Collectors.joining())
+                + "\r\nContent-Length: "
                 + body.length + "\r\n\r\n";
         ByteArrayOutputStream all = new ByteArrayOutputStream(head.length() + body.length);
         all.writeBytes(head.getBytes(StandardCharsets.US_ASCII));
@@ -231,6 +343,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         }
         request.traits().priority().ifPresent(priority -> node.put("priority", priority));
         request.traits().tenant().ifPresent(tenant -> node.put("user", tenant));
+        node.setAll(ask.more().fields());
         request.structuredOutputs().ifPresent(value -> node.set(GrammarReader.OUTPUTS, value));
         return StrictJson.mapper().writeValueAsBytes(node);
     }

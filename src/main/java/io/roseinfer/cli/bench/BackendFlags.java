@@ -48,7 +48,7 @@ final class BackendFlags {
 
     /** Flags for requests over HTTP. */
     private static final Set<String> HTTP =
-            Set.of("--base-url", "--endpoint-type", "--chunk-counts", "--server-stamps");
+            Set.of("--base-url", "--endpoint-type", "--chunk-counts", "--server-stamps", "--header", "--extra-body");
 
     /** Flags for real-time measurement and sampling. */
     private static final Set<String> REAL_TIME = Set.of(

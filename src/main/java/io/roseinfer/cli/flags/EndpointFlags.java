@@ -3,6 +3,7 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.bench.http.Endpoint;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.sampling.SamplingParams;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.ITypeConverter;
@@ -105,6 +106,20 @@ public final class EndpointFlags {
                     "Ask the server for its timestamps of each request; roseinfer serve sends them, other servers ignore this.")
     private boolean serverStamps = true;
 
+    @Option(
+            names = "--header",
+            paramLabel = "<NAME=VALUE>",
+            description = "Header added to each request; can be repeated.",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> headers = List.of();
+
+    @Option(
+            names = "--extra-body",
+            paramLabel = "<JSON>",
+            description = "Fields added to each request's body, as in '{\"top_k\": 5}'.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> extraBody = Optional.empty();
+
     public Kind backend() {
         return backend.map(Backend::kind).orElse(baseUrl.isPresent() ? Kind.HTTP : Kind.ENGINE);
     }
@@ -130,6 +145,11 @@ public final class EndpointFlags {
     /** Returns the options of requests to a server. */
     public Endpoint.Ask ask() {
         return new Endpoint.Ask(
-                temperature, ignoreEos, chunkCounts, chunkCounts, serverStamps && backend() == Kind.HTTP);
+                temperature,
+                ignoreEos,
+                chunkCounts,
+                chunkCounts,
+                serverStamps && backend() == Kind.HTTP,
+                Endpoint.Additions.parse(headers, extraBody));
     }
 }

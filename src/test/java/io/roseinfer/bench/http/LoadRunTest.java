@@ -24,6 +24,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** Tests of load runs on real sockets; {@link ResponseReaderTest} verifies the metrics. */
@@ -208,6 +210,49 @@ class LoadRunTest {
     }
 
     @Test
+    void further_headers_and_fields_are_added_to_each_request() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(2, 7, 5))) {
+            Endpoint plain = server.endpoint();
+            Endpoint.Ask ask = new Endpoint.Ask(
+                    0,
+                    true,
+                    true,
+                    true,
+                    true,
+                    Endpoint.Additions.parse(
+                            List.of("authorization=Basic eA==", "X-Pool=a=b"), Optional.of("{\"top_k\":5}")));
+            Endpoint endpoint = new Endpoint(plain.base(), plain.kind(), plain.model(), plain.apiKey(), ask);
+            try (HttpTarget target = new HttpTarget(endpoint, 1, CLOCK, "test")) {
+                LoadResult unused = new LoadRun(target, 1, Duration.ofSeconds(30), CLOCK, AT_ONCE).run(load(2, 7, 5));
+            }
+            assertThat(server.heads())
+                    .hasSize(2)
+                    .allSatisfy(head -> assertThat(head)
+                            .contains("\nauthorization: Basic eA==\n", "\nX-Pool: a=b\n")
+                            .doesNotContain("Bearer"));
+            assertThat(json(server.bodies().getFirst()).get("top_k").intValue()).isEqualTo(5);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "X | {} | --header is 'X'; it must be NAME=VALUE",
+                "X Y=1 | {} | --header is 'X Y=1'",
+                "Host=a | {} | --header sets Host, which requests have already",
+                "X=1 | [1] | --extra-body is [1]; it must be a JSON object",
+                "X=1 | {\"a\": | --extra-body is not JSON",
+                "X=1 | {\"stream\":false} | --extra-body sets stream, which requests have already"
+            })
+    void wrong_header_or_field_is_rejected(String header, String body, String message) {
+        assertThatThrownBy(() -> Endpoint.Additions.parse(List.of(header), Optional.of(body)))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining(message);
+    }
+
+    @Test
     void request_contains_its_priority_and_tenant() throws IOException {
         OfferedRequest request = OfferedRequest.of(0, new Prompt.Tokens(1), 5)
                 .withTraits(OfferedRequest.Traits.NONE.withPriority(3).withTenant("a"));
@@ -223,7 +268,8 @@ class LoadRunTest {
     @Test
     void request_contains_its_grammar() throws IOException {
         JsonNode outputs = StrictJson.parse("{\"regex\":\"a+\"}".getBytes(StandardCharsets.UTF_8));
-        OfferedRequest constrained = OfferedRequest.of(0, new Prompt.Tokens(1), 5).withStructuredOutputs(Optional.of(outputs));
+        OfferedRequest constrained =
+                OfferedRequest.of(0, new Prompt.Tokens(1), 5).withStructuredOutputs(Optional.of(outputs));
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             LoadResult unused = run(server, new OfferedLoad(List.of(constrained), OfferedLoad.Pacing.BURST), 1);
             assertThat(json(server.bodies().getFirst()).get("structured_outputs"))

@@ -41,6 +41,8 @@ class BackendFlagsTest {
             --temperature                 honored  honored  honored  refused
             --chunk-counts                honored  without  honored  refused
             --server-stamps               honored  without  without  refused
+            --header                      honored  without  without  refused
+            --extra-body                  honored  without  without  refused
             --dataset                     honored  honored  honored  honored
             --dataset-path                honored  honored  honored  honored
             --random-input-len            honored  honored  honored  honored
