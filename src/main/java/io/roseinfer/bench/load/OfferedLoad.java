@@ -71,6 +71,12 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
         return requests.isEmpty() ? 0 : requests.getLast().dueNanos();
     }
 
+    /** Returns the requests that are due before a time. */
+    public OfferedLoad dueBefore(long nanos) {
+        return new OfferedLoad(
+                requests.stream().filter(request -> request.dueNanos() < nanos).toList(), pacing);
+    }
+
     /** Returns the load with other prompts. */
     public OfferedLoad withPrompts(UnaryOperator<Prompt> exchange) {
         return new OfferedLoad(

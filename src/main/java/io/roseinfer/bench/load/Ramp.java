@@ -23,6 +23,12 @@ public record Ramp(double start, double end, boolean isExponential) {
         }
     }
 
+    /** Returns the number of requests of a ramp that takes a time. */
+    public double requests(double seconds) {
+        double mean = isExponential && start != end ? (end - start) / StrictMath.log(end / start) : (start + end) / 2;
+        return mean * seconds;
+    }
+
     /**
      * Returns the time at which {@code arrived} requests are expected; after the ramp the rate stays constant.
      *

@@ -71,7 +71,7 @@ public record RandomPrompts(
         return requests.stream()
                 .map(request -> {
                     double predicted = request.outputTokens() * StrictMath.exp(deviation * draws.normal());
-                    int tokens = (int) Math.clamp(Math.round(predicted), 1, request.maxTokens());
+                    int tokens = Math.clamp(Math.round(predicted), 1, request.maxTokens());
                     return request.withTraits(request.traits().withPredictedTokens(tokens));
                 })
                 .toList();

@@ -11,6 +11,7 @@ import io.roseinfer.cli.flags.ArrivalFlags;
 import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.EndpointFlags;
+import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.ObjectiveFlags;
@@ -32,6 +33,8 @@ import picocli.CommandLine.Option;
 /** The flags of {@code bench serve} for the system under test and the load. */
 @Heading("Load")
 final class BenchServeFlags {
+    private static final double NANOS_PER_SECOND = 1e9;
+
     /** Cores per reader thread. */
     private static final int CORES_PER_READER = 4;
 
@@ -53,6 +56,16 @@ final class BenchServeFlags {
             description = "Number of requests; a file may have fewer.")
     @Within(min = 1)
     private int numPrompts = 1000;
+
+    @Option(
+            names = "--duration",
+            paramLabel = "<S>",
+            preprocessor = Within.Check.class,
+            description =
+                    "Send only the requests due in the first S seconds; without --num-prompts, as many as there are. Needs times of requests.",
+            showDefaultValue = Visibility.NEVER)
+    @Within(above = 0)
+    private Optional<Double> duration = Optional.empty();
 
     @Mixin
     private ArrivalFlags arrivals = new ArrivalFlags();
@@ -154,8 +167,9 @@ final class BenchServeFlags {
     EngineOptions engineOptions(Terminal terminal) {
         return delivery.addTo(scheduler
                 .engineOptions(seed, terminal)
-                .withMaxInflightRequests(
-                        Math.max(EngineOptions.defaults().maxInflightRequests(), numPrompts + warmupRequests)));
+                .withMaxInflightRequests(Math.max(
+                        EngineOptions.defaults().maxInflightRequests(),
+                        duration.isPresent() ? Integer.MAX_VALUE : numPrompts + warmupRequests)));
     }
 
     /** Returns the options with new policies, so that runs share no state. */
@@ -180,13 +194,31 @@ final class BenchServeFlags {
     /** Returns the load for a seed. */
     Load load(CommandSpec command, long ofSeed) {
         DatasetFlags.Requests data =
-                dataset.read(numPrompts, ofSeed, arrivals.burstiness()).requests(Integer.MAX_VALUE);
+                dataset.read(count(command), ofSeed, arrivals.burstiness()).requests(Integer.MAX_VALUE);
         arrivals.requireConsistent(data.hasTimes(), command);
         requireEnds(data.requests());
-        OfferedLoad offered = arrivals.load(data, ofSeed);
+        OfferedLoad offered = withinDuration(arrivals.load(data, ofSeed));
         objective.requireBounds(offered);
-        boolean endsAtLength = endpoint.backend() == EndpointFlags.Kind.SIM || endpoint.ask().ignoreEos();
+        boolean endsAtLength =
+                endpoint.backend() == EndpointFlags.Kind.SIM || endpoint.ask().ignoreEos();
         return new Load(endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), data.changes());
+    }
+
+    /** Returns the number of requests to read or generate, which with a duration and no number is enough for it. */
+    private int count(CommandSpec command) {
+        return duration.isEmpty() || ExplicitFlags.has(command, "--num-prompts")
+                ? numPrompts
+                : arrivals.enough(duration.get(), dataset).orElse(numPrompts);
+    }
+
+    private OfferedLoad withinDuration(OfferedLoad load) {
+        if (duration.isEmpty()) {
+            return load;
+        }
+        if (!load.isScheduled()) {
+            throw new BadInput("--duration needs times of requests; add --request-rate, or a dataset with times");
+        }
+        return load.dueBefore(Math.round(duration.get() * NANOS_PER_SECOND));
     }
 
     /** Throws if a grammar would end a completion that must have the requested length. */

@@ -26,6 +26,7 @@ final class SweepRunner implements AutoCloseable {
             "ramp-up-end-rps",
             "max-concurrency",
             "num-prompts",
+            "duration",
             "seed",
             "trace-speed",
             "dataset",

@@ -5,6 +5,8 @@ import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.Ramp;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -118,6 +120,31 @@ public final class ArrivalFlags {
         if (ExplicitFlags.has(command, "--burstiness") && !rated && !hasTimes) {
             throw new BadInput("--burstiness shapes the intervals of --request-rate, which is inf; give a rate");
         }
+    }
+
+    /**
+     * Returns a number of requests that is enough for a duration: a whole ramp, ten standard deviations more than
+     * a rate expects, or all of a file; empty if requests have no times.
+     */
+    public OptionalInt enough(double seconds, DatasetFlags dataset) {
+        if (ramp().isPresent()) {
+            return OptionalInt.of(count(ramp().get().requests(seconds)));
+        }
+        double rate = requestRate;
+        if (Double.isInfinite(rate)) {
+            OptionalDouble own = dataset.ownRate();
+            if (own.isEmpty()) {
+                return OptionalInt.empty();
+            }
+            rate = own.getAsDouble() * traceSpeed;
+        }
+        double expected = rate * seconds;
+        double deviation = Math.sqrt(expected / Math.min(1, burstiness));
+        return OptionalInt.of(count(expected + 10 * deviation + 10));
+    }
+
+    private static int count(double requests) {
+        return (int) Math.clamp(Math.ceil(requests), 1, Integer.MAX_VALUE - 1);
     }
 
     /** Schedules requests at the times of {@code --request-rate}, or at their recorded times if there are any and no rate is given. */

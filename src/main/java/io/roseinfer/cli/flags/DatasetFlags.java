@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.IntFunction;
 import picocli.CommandLine.Help.Visibility;
@@ -207,6 +208,15 @@ public final class DatasetFlags {
                 : List.of();
     }
 
+    /** Returns the rate of the requests' times, infinite for a file; empty if they have no times. */
+    OptionalDouble ownRate() {
+        return switch (dataset) {
+            case RANDOM, SHAREGPT -> OptionalDouble.empty();
+            case SYNTHETIC -> OptionalDouble.of(1);
+            case JSONL, MOONCAKE, BAILIAN, AZURE, BURSTGPT -> OptionalDouble.of(Double.POSITIVE_INFINITY);
+        };
+    }
+
     /**
      * Reads or generates a number of requests; a file may have fewer.
      */
@@ -216,8 +226,9 @@ public final class DatasetFlags {
                     + Choices.word(dataset));
         }
         if (dataset != Dataset.RANDOM && (maxTokens.isPresent() || predictionError.isPresent())) {
-            throw new BadInput((maxTokens.isPresent() ? "--random-max-tokens" : "--random-prediction-error")
-                    + " applies to --dataset random; leave it out, or give max_tokens and predicted_tokens in a jsonl file");
+            throw new BadInput(
+                    (maxTokens.isPresent() ? "--random-max-tokens" : "--random-prediction-error")
+                            + " applies to --dataset random; leave it out, or give max_tokens and predicted_tokens in a jsonl file");
         }
         return switch (dataset) {
             case RANDOM -> fixed(new OfferedLoad(random(count, seed), OfferedLoad.Pacing.BURST));
@@ -254,7 +265,10 @@ public final class DatasetFlags {
                 .requests(count, tenants());
         if (maxTokens.isPresent()) {
             int max = maxTokens.get();
-            int longest = requests.stream().mapToInt(OfferedRequest::outputTokens).max().orElse(0);
+            int longest = requests.stream()
+                    .mapToInt(OfferedRequest::outputTokens)
+                    .max()
+                    .orElse(0);
             if (longest > max) {
                 throw new BadInput("--random-max-tokens is " + max + ", but a request has " + longest
                         + " output tokens; it must be at least that");
@@ -263,9 +277,7 @@ public final class DatasetFlags {
                     .map(request -> request.withTraits(request.traits().withMaxTokens(max)))
                     .toList();
         }
-        return predictionError.isPresent()
-                ? RandomPrompts.predicted(requests, predictionError.get(), seed)
-                : requests;
+        return predictionError.isPresent() ? RandomPrompts.predicted(requests, predictionError.get(), seed) : requests;
     }
 
     private static Source fixed(OfferedLoad load) {
@@ -277,7 +289,10 @@ public final class DatasetFlags {
             int most = Math.min(context, clipTo.orElse(context));
             Trace.Replay replay = trace.replay(new Trace.Terms(outputLength, most, vocabularySize, seed));
             return new Requests(
-                    Tenant.assign(tenants(), replay.requests(), seed), trace.hasTimes(), replay.counts(), replay.changes());
+                    Tenant.assign(tenants(), replay.requests(), seed),
+                    trace.hasTimes(),
+                    replay.counts(),
+                    replay.changes());
         });
     }
 

@@ -33,9 +33,18 @@ class OfferedLoadTest {
     }
 
     @Test
+    void requests_due_later_are_left_out() {
+        OfferedLoad load = OfferedLoad.every(
+                1, Collections.nCopies(5, OfferedRequest.of(0, new Prompt.Tokens(1), 1)), OfferedLoad.Pacing.SCHEDULED);
+        assertThat(load.dueBefore(3_000_000).requests())
+                .extracting(OfferedRequest::dueNanos)
+                .containsExactly(0L, 1_000_000L, 2_000_000L);
+    }
+
+    @Test
     void server_is_asked_for_the_maximum_tokens() {
-        OfferedRequest request = OfferedRequest.of(7, new Prompt.Tokens(1), 5)
-                .withTraits(OfferedRequest.Traits.NONE.withMaxTokens(9));
+        OfferedRequest request =
+                OfferedRequest.of(7, new Prompt.Tokens(1), 5).withTraits(OfferedRequest.Traits.NONE.withMaxTokens(9));
         OfferedLoad load = new OfferedLoad(List.of(request), OfferedLoad.Pacing.BURST);
         assertThat(load.upToMaxTokens().requests()).containsExactly(request.withOutputTokens(9));
     }

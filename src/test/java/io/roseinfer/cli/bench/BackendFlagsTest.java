@@ -55,6 +55,7 @@ class BackendFlagsTest {
             --tenant                      honored  honored  honored  honored
             --clip-to                     honored  honored  honored  honored
             --num-prompts                 honored  honored  honored  honored
+            --duration                    honored  honored  honored  honored
             --max-concurrency             honored  honored  honored  honored
             --seed                        honored  honored  honored  honored
             --warmup-requests             honored  honored  honored  refused
@@ -111,6 +112,8 @@ class BackendFlagsTest {
     private static final Map<String, String> VALUES = Map.ofEntries(
             Map.entry("--base-url", "http://127.0.0.1:1"),
             Map.entry("--endpoint-type", "chat"),
+            Map.entry("--header", "X=1"),
+            Map.entry("--extra-body", "{\"top_k\":5}"),
             Map.entry("--temperature", "0.5"),
             Map.entry("--warmup-requests", "3"),
             Map.entry("--stall-timeout-s", "7"),
