@@ -64,7 +64,7 @@ final class RequestRouter {
     /**
      * Returns the replica that the policy chooses for a request, or empty if any may admit it.
      *
-     * @param prompt the prompt's ids, of which the policy may need the hashes
+     * @param prompt the prompt's ids; the policy may need their hashes
      * @throws io.roseinfer.base.RoseException if the policy fails
      */
     Optional<ReplicaLoad> choose(LiveRequest request, int[] prompt) {
