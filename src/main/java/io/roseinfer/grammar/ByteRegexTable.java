@@ -5,6 +5,7 @@ import io.roseinfer.grammar.ByteRegex.Kind;
 import io.roseinfer.grammar.ByteRegex.Known;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -178,7 +179,22 @@ final class ByteRegexTable {
             }
             flat.add(bytes(single));
         }
-        return ofDistinct(Kind.AND, flat, not(none));
+        return contradicts(flat) ? none : ofDistinct(Kind.AND, flat, not(none));
+    }
+
+    /** Returns whether an operand excludes another one. */
+    private static boolean contradicts(List<ByteRegex> operands) {
+        for (ByteRegex operand : operands) {
+            if (operand.kind == Kind.NOT) {
+                ByteRegex excluded = operand.operands[0];
+                List<ByteRegex> alternatives =
+                        excluded.kind == Kind.OR ? List.of(excluded.operands) : List.of(excluded);
+                if (!Collections.disjoint(operands, alternatives)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private ByteRegex ofDistinct(Kind kind, List<ByteRegex> operands, ByteRegex ofNone) {

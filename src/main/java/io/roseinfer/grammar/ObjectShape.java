@@ -2,6 +2,7 @@ package io.roseinfer.grammar;
 
 import io.roseinfer.grammar.Condition.All;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -13,44 +14,77 @@ import org.jspecify.annotations.Nullable;
 /**
  * A set of JSON objects. Immutable.
  *
- * @param named conditions on the values of declared properties, in the order in which they are written
- * @param required declared properties that must be present
- * @param others disjoint classes of undeclared names; a name in no class is not allowed. Declared names are excluded
+ * @param named conditions on the values of named properties, in the order in which they are written: first those that
+ *     {@code properties} declares, then those that other keywords name, such as {@code required}
+ * @param declared the names that {@code properties} declares
+ * @param required named properties that must be present
+ * @param others disjoint classes of other names; a name in no class is not allowed. Named properties are excluded
  *     without being mentioned
  * @param some for each, an object has a property with such a name and value
  * @param min the minimum number of properties
  * @param max the maximum number, or {@link #UNBOUNDED}
  */
 record ObjectShape(
-        Map<String, All> named, Set<String> required, List<Names> others, List<Names> some, int min, int max) {
+        Map<String, All> named,
+        Set<String> declared,
+        Set<String> required,
+        List<Names> others,
+        List<Names> some,
+        int min,
+        int max) {
     static final int UNBOUNDED = Integer.MAX_VALUE;
 
+    /** Steps of work that one property of two sets of objects counts as. */
+    private static final int PROPERTY_STEPS = 4;
+
     /** Every object. */
-    static final ObjectShape ANY = new ObjectShape(
-            Map.of(), Set.of(), List.of(new Names(Texts.Pattern.ALL, All.TRUE)), List.of(), 0, UNBOUNDED);
+    static final ObjectShape ANY = ofOthers(List.of(new Names(Texts.Pattern.ALL, All.TRUE)));
 
     /** Names and the condition on the values of properties so named. */
     record Names(Texts names, All value) {}
 
     ObjectShape {
         named = Collections.unmodifiableMap(new LinkedHashMap<>(named));
+        declared = Set.copyOf(declared);
         required = Collections.unmodifiableSet(new LinkedHashSet<>(required));
         others = List.copyOf(others);
         some = List.copyOf(some);
     }
 
+    /** Returns the objects whose names are in classes. */
+    static ObjectShape ofOthers(List<Names> classes) {
+        return new ObjectShape(Map.of(), Set.of(), Set.of(), classes, List.of(), 0, UNBOUNDED);
+    }
+
+    /** Returns the objects that have no other names than these. */
+    static ObjectShape ofNames(Collection<String> names) {
+        return new ObjectShape(anyValues(names), Set.of(), Set.of(), List.of(), List.of(), 0, UNBOUNDED);
+    }
+
     static ObjectShape ofSize(int min, int max) {
-        return new ObjectShape(Map.of(), Set.of(), ANY.others, List.of(), min, max);
+        return new ObjectShape(Map.of(), Set.of(), Set.of(), ANY.others, List.of(), min, max);
+    }
+
+    /** Returns the objects with some properties. */
+    static ObjectShape requiring(Collection<String> names) {
+        Map<String, All> named = anyValues(names);
+        return new ObjectShape(named, Set.of(), named.keySet(), ANY.others, List.of(), 0, UNBOUNDED);
+    }
+
+    private static Map<String, All> anyValues(Collection<String> names) {
+        Map<String, All> named = new LinkedHashMap<>();
+        names.forEach(name -> named.put(name, All.TRUE));
+        return named;
     }
 
     /** Returns the objects with a property. */
     static ObjectShape with(String name, All value) {
-        return new ObjectShape(Map.of(name, value), Set.of(name), ANY.others, List.of(), 0, UNBOUNDED);
+        return new ObjectShape(Map.of(name, value), Set.of(), Set.of(name), ANY.others, List.of(), 0, UNBOUNDED);
     }
 
     /** Returns the objects whose property, if present, has a value. */
     static ObjectShape optional(String name, All value) {
-        return new ObjectShape(Map.of(name, value), Set.of(), ANY.others, List.of(), 0, UNBOUNDED);
+        return new ObjectShape(Map.of(name, value), Set.of(), Set.of(), ANY.others, List.of(), 0, UNBOUNDED);
     }
 
     /** Returns the objects without a property. */
@@ -58,15 +92,25 @@ record ObjectShape(
         return optional(name, All.FALSE);
     }
 
-    static ObjectShape withSome(Names names) {
-        return new ObjectShape(Map.of(), Set.of(), ANY.others, List.of(names), 0, UNBOUNDED);
+    private static ObjectShape withSome(Names names) {
+        return ANY.withSome(List.of(names));
+    }
+
+    /** Returns the same objects with other requirements of properties by name and value. */
+    ObjectShape withSome(List<Names> needed) {
+        return new ObjectShape(named, declared, required, others, needed, min, max);
+    }
+
+    /** Returns the same objects, for a schema that does not fix their order. */
+    ObjectShape undeclared() {
+        return new ObjectShape(named, Set.of(), required, others, some, min, max);
     }
 
     /** Returns the condition on the value of a property. */
     All at(String name) {
-        All declared = named.get(name);
-        if (declared != null) {
-            return declared;
+        All known = named.get(name);
+        if (known != null) {
+            return known;
         }
         for (Names one : others) {
             if (one.names.contains(name)) {
@@ -79,12 +123,16 @@ record ObjectShape(
     /** Returns the common objects, or null if there are certainly none. */
     @Nullable
     ObjectShape and(ObjectShape other) {
+        Set<String> places = new LinkedHashSet<>();
+        named.keySet().stream().filter(declared::contains).forEach(places::add);
+        other.named.keySet().stream().filter(other.declared::contains).forEach(places::add);
+        Set<String> fixed = Set.copyOf(places);
+        places.addAll(named.keySet());
+        places.addAll(other.named.keySet());
+        GrammarWork.add(PROPERTY_STEPS * (1L + places.size()));
         Map<String, All> values = new LinkedHashMap<>();
-        for (String name : named.keySet()) {
+        for (String name : places) {
             values.put(name, at(name).and(other.at(name)));
-        }
-        for (String name : other.named.keySet()) {
-            values.computeIfAbsent(name, key -> at(key).and(other.at(key)));
         }
         Set<String> present = new LinkedHashSet<>(required);
         present.addAll(other.required);
@@ -93,7 +141,7 @@ record ObjectShape(
         int least = Math.max(min, other.min);
         int most = Math.min(max, other.max);
         List<Names> classes = common(others, other.others);
-        return new ObjectShape(values, present, classes, List.copyOf(exist), least, most).normalized();
+        return new ObjectShape(values, fixed, present, classes, List.copyOf(exist), least, most).normalized();
     }
 
     private static List<Names> common(List<Names> left, List<Names> right) {
@@ -128,11 +176,11 @@ record ObjectShape(
             }
         }
         boolean impossible =
-                min > max || required.size() > max || (others.isEmpty() && (possible < min || hasOnlyUndeclared()));
+                min > max || required.size() > max || (others.isEmpty() && (possible < min || hasOnlyUnnamed()));
         return impossible ? null : this;
     }
 
-    private boolean hasOnlyUndeclared() {
+    private boolean hasOnlyUnnamed() {
         return some.stream().anyMatch(one -> named.keySet().stream().noneMatch(one.names::contains));
     }
 
@@ -148,11 +196,11 @@ record ObjectShape(
                 result.add(with(name, All.not(value)));
             }
         });
-        Texts undeclared = new Texts.Finite(List.copyOf(named.keySet())).not();
-        Texts uncovered = undeclared;
+        Texts unnamed = new Texts.Finite(List.copyOf(named.keySet())).not();
+        Texts uncovered = unnamed;
         for (Names one : others) {
             if (!one.value.isTrue()) {
-                result.add(withSome(new Names(one.names.and(undeclared), All.not(one.value))));
+                result.add(withSome(new Names(one.names.and(unnamed), All.not(one.value))));
             }
             uncovered = uncovered.and(one.names.not());
         }
@@ -177,6 +225,6 @@ record ObjectShape(
         if (!absent.value.isTrue()) {
             classes.add(new Names(absent.names, All.not(absent.value)));
         }
-        return new ObjectShape(Map.of(), Set.of(), classes, List.of(), 0, UNBOUNDED);
+        return ofOthers(classes);
     }
 }

@@ -107,7 +107,7 @@ final class SchemaGrammar {
         }
         int number = 0;
         for (ObjectShape one : shape.objects()) {
-            for (ObjectShape object : withoutDeclaredSome(one)) {
+            for (ObjectShape object : withoutNamedSome(one)) {
                 alternatives.add(object(name + "_object" + number++, object));
             }
         }
@@ -428,11 +428,10 @@ final class SchemaGrammar {
 
     // --- objects ----------------------------------------------------------------------------------------------------
 
-    /** Returns objects whose {@code some} are undeclared: a declared property that must be so is required instead. */
-    private static List<ObjectShape> withoutDeclaredSome(ObjectShape shape) {
+    /** Returns objects whose {@code some} have other names: a named property that must be so is required instead. */
+    private static List<ObjectShape> withoutNamedSome(ObjectShape shape) {
         List<ObjectShape> results = new ArrayList<>();
-        results.add(
-                new ObjectShape(shape.named(), shape.required(), shape.others(), List.of(), shape.min(), shape.max()));
+        results.add(shape.withSome(List.of()));
         for (Names one : shape.some()) {
             List<ObjectShape> next = new ArrayList<>();
             for (ObjectShape known : results) {
@@ -446,8 +445,7 @@ final class SchemaGrammar {
                 }
                 List<Names> some = new ArrayList<>(known.some());
                 some.add(one);
-                next.add(new ObjectShape(
-                        known.named(), known.required(), known.others(), some, known.min(), known.max()));
+                next.add(known.withSome(some));
             }
             GrammarSize.require(
                     next.size() <= GrammarSize.ALTERNATIVES,

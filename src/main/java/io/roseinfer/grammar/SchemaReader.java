@@ -39,6 +39,9 @@ final class SchemaReader {
     /** Alternatives of objects above which empty ones are looked for. */
     private static final int MANY_ALTERNATIVES = 16;
 
+    /** Decisions within each other above which objects are assumed to exist. */
+    private static final int MAX_DECISIONS = 16;
+
     /** Steps of work that one schema counts as. */
     private static final int SCHEMA_STEPS = 20;
 
@@ -48,6 +51,8 @@ final class SchemaReader {
     private final Set<Condition> open = new HashSet<>();
     private final SchemaEmptiness emptiness = new SchemaEmptiness(this);
     private int depth;
+    /** The number of decisions within each other whether objects exist. */
+    private int decisions;
 
     SchemaReader(SchemaDocument document) {
         this.document = document;
@@ -168,8 +173,9 @@ final class SchemaReader {
                 value.properties()
                         .forEach(property ->
                                 properties.put(property.getKey(), All.of(new Condition.Constant(property.getValue()))));
+                Set<String> names = properties.keySet();
                 yield ValueShape.ofObjects(List.of(new ObjectShape(
-                        properties, properties.keySet(), List.of(), List.of(), 0, ObjectShape.UNBOUNDED)));
+                        properties, names, names, List.of(), List.of(), 0, ObjectShape.UNBOUNDED)));
             }
             default -> throw new BadInput("a constant of type " + value.getNodeType() + " is not JSON");
         };
@@ -239,10 +245,16 @@ final class SchemaReader {
     }
 
     private boolean mayHaveObjects(ObjectShape shape) {
+        if (decisions == MAX_DECISIONS) {
+            return true;
+        }
+        decisions++;
         try {
             return !emptiness.isCertainlyEmpty(shape);
         } catch (CircularException | BadInput undecided) {
             return true;
+        } finally {
+            decisions--;
         }
     }
 
@@ -342,10 +354,16 @@ final class SchemaReader {
             return ValueShape.ALL;
         }
         All test = child(source, "if", condition);
-        ValueShape matching = shape(test);
+        ValueShape matching = undeclared(shape(test));
         ValueShape yes = then == null ? matching : matching.and(shape(child(source, "then", then)));
         ValueShape no = shape(All.not(test));
         return yes.or(otherwise == null ? no : no.and(shape(child(source, "else", otherwise))));
+    }
+
+    /** Returns the same values; a condition on an object does not fix the order of its properties. */
+    private static ValueShape undeclared(ValueShape shape) {
+        return shape.withObjects(
+                shape.objects().stream().map(ObjectShape::undeclared).toList());
     }
 
     private ValueShape dependencies(SchemaSource source, String keyword, JsonNode value) {
@@ -358,10 +376,7 @@ final class SchemaReader {
             ValueShape present = ValueShape.ofObjects(List.of(ObjectShape.with(name, All.TRUE)));
             ValueShape needed;
             if (keyword.equals("dependentRequired") || needs.isArray()) {
-                Map<String, All> names = new LinkedHashMap<>();
-                strings(source, keyword, needs).forEach(other -> names.put(other, All.TRUE));
-                needed = ValueShape.ofObjects(List.of(new ObjectShape(
-                        names, names.keySet(), ObjectShape.ANY.others(), List.of(), 0, ObjectShape.UNBOUNDED)));
+                needed = ValueShape.ofObjects(List.of(ObjectShape.requiring(strings(source, keyword, needs))));
             } else if (keyword.equals("dependencies") && needs.isString()) {
                 needed = ValueShape.ofObjects(List.of(ObjectShape.with(needs.stringValue(), All.TRUE)));
             } else {
@@ -569,6 +584,7 @@ final class SchemaReader {
         others.removeIf(one -> one.value().isFalse());
         ObjectShape shape = new ObjectShape(
                 named,
+                named.keySet(),
                 Set.of(),
                 others,
                 List.of(),
@@ -576,33 +592,18 @@ final class SchemaReader {
                 count(source, "maxProperties", ObjectShape.UNBOUNDED));
         JsonNode required = schema.get("required");
         if (required != null) {
-            Map<String, All> present = new LinkedHashMap<>();
-            strings(source, "required", required).forEach(name -> present.put(name, All.TRUE));
-            shape = shape.and(new ObjectShape(
-                    present, present.keySet(), ObjectShape.ANY.others(), List.of(), 0, ObjectShape.UNBOUNDED));
+            shape = shape.and(ObjectShape.requiring(strings(source, "required", required)));
         }
         JsonNode names = schema.get("propertyNames");
         if (names != null && shape != null) {
             Texts allowed = shape(child(source, "propertyNames", names)).strings();
             shape = shape.and(
                     allowed instanceof Texts.Finite(List<String> listed)
-                            ? ofNames(listed)
-                            : new ObjectShape(
-                                    Map.of(),
-                                    Set.of(),
-                                    List.of(new Names(allowed, All.TRUE)),
-                                    List.of(),
-                                    0,
-                                    ObjectShape.UNBOUNDED));
+                            ? ObjectShape.ofNames(listed)
+                            : ObjectShape.ofOthers(List.of(new Names(allowed, All.TRUE))));
         }
         ObjectShape normal = shape == null ? null : shape.normalized();
         return normal == null ? List.of() : List.of(normal);
-    }
-
-    private static ObjectShape ofNames(List<String> names) {
-        Map<String, All> named = new LinkedHashMap<>();
-        names.forEach(name -> named.put(name, All.TRUE));
-        return new ObjectShape(named, Set.of(), List.of(), List.of(), 0, ObjectShape.UNBOUNDED);
     }
 
     private static boolean isTrue(JsonNode schema) {

@@ -17,6 +17,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GrammarCursorTest {
     private static final Regex DIGITS = Regex.plus(Regex.chars(CodePointSet.range('0', '9')));
@@ -249,6 +251,20 @@ class GrammarCursorTest {
         assertThatThrownBy(() -> compile(Grammar.of(new Expression.TokenReference("<f>")), trie))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("the grammar's special token \"<f>\" is not in the vocabulary");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"type\":\"string\",\"format\":\"hostname\"}",
+                "{\"type\":\"string\",\"pattern\":\"^[a-z.-]+$\",\"maxLength\":253,\"not\":{\"pattern\":\"(^|[.])..--\"}}"
+            })
+    void excluded_text_is_recognized_without_a_search(String schema) {
+        GrammarCursor cursor = compile(Grammar.jsonSchema(schema), trie()).newCursor();
+        assertThat(read(cursor, "\"a-b.example.a-b--c\"")).isTrue();
+        assertThat(cursor.isDone()).isTrue();
+        cursor.rollback(cursor.length());
+        assertThat(read(cursor, "\"a.xn--")).isFalse();
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -84,7 +86,7 @@ class JsonSchemaTest {
                 "date-time; 2024-02-29T01:02:03Z; 2024-02-30T01:02:03Z 2024-02-29",
                 "duration; P1D PT1H2M P1Y2M3DT4S P3W; P PT P1DT P1Y3D P1H",
                 "email; a@b a.b+c@d.example \"x\"@[127.0.0.1]; a a@ .a@b a@-b",
-                "hostname; a a-b.example; -a a- a..b xn--a",
+                "hostname; a a-b.example a-b--c; -a a- a..b xn--a a.x---a",
                 "ipv4; 0.0.0.0 255.1.20.3; 256.0.0.0 1.2.3 01.2.3.4",
                 "ipv6; :: ::1 1::8 1:2:3:4:5:6:7:8 ::ffff:1.2.3.4; : 1:2 1::2::3 12345::",
                 "uuid; 01234567-89ab-CDEF-0123-456789abcdef; 0123456789abcdef0123456789abcdef",
@@ -344,6 +346,64 @@ class JsonSchemaTest {
         assertThatThrownBy(() -> Grammar.ebnf(text))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("the grammar allows no text");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '`',
+            value = {
+                "{\"anyOf\":[{\"required\":[\"b\"]},{\"required\":[\"c\"]}],\"properties\":{\"a\":{},\"b\":{}},"
+                        + "\"required\":[\"a\"]}; {\"a\":1,\"b\":1} {\"a\":1,\"b\":1,\"c\":1}; {\"b\":1,\"a\":1}",
+                "{\"dependencies\":{\"b\":[\"a\"]},\"properties\":{\"a\":{},\"b\":{},\"c\":{}},\"required\":[\"c\"]};"
+                        + " {\"a\":1,\"b\":1,\"c\":1} {\"c\":1}; {\"b\":1,\"a\":1,\"c\":1}",
+                "{\"if\":{\"properties\":{\"b\":{\"const\":1}}},\"then\":{\"properties\":{\"c\":{\"const\":2}}},"
+                        + "\"properties\":{\"a\":{},\"b\":{}},\"required\":[\"a\",\"b\"]};"
+                        + " {\"a\":1,\"b\":0} {\"c\":2,\"a\":1,\"b\":1}; {\"b\":0,\"a\":1}",
+                "{\"propertyNames\":{\"enum\":[\"b\",\"a\"]},\"properties\":{\"a\":{},\"b\":{}}};"
+                        + " {\"a\":1,\"b\":1}; {\"b\":1,\"a\":1}",
+                "{\"not\":{\"required\":[\"b\"],\"properties\":{\"b\":{\"const\":1}}},\"properties\":{\"a\":{},\"b\":{}}};"
+                        + " {\"a\":1,\"b\":2} {\"a\":1}; {\"b\":2,\"a\":1} {\"a\":1,\"b\":1}",
+                "{\"allOf\":[{\"properties\":{\"b\":{}}}],\"properties\":{\"a\":{},\"b\":{}},\"required\":[\"a\",\"b\"]};"
+                        + " {\"b\":1,\"a\":1}; {\"a\":1,\"b\":1}"
+            })
+    void order_is_fixed_by_properties_alone(String schema, String in, String out) {
+        assertTexts(schema, in, out);
+    }
+
+    /** Returns alternatives, of which each requires 21 properties. */
+    private static String alternatives(String prefix, int count) {
+        String shared = IntStream.range(0, 20).mapToObj(i -> "\"" + prefix + i + "\"").collect(Collectors.joining(","));
+        return IntStream.range(0, count)
+                .mapToObj(i -> "{\"required\":[" + shared + ",\"" + prefix + "only" + i + "\"]}")
+                .collect(Collectors.joining(",", "{\"anyOf\":[", "]}"));
+    }
+
+    @Test
+    void alternatives_of_objects_are_counted_as_work() {
+        String properties = IntStream.range(0, 8)
+                .mapToObj(i -> "\"p%d\":{\"allOf\":[%s,%s,{\"type\":\"integer\"}]}"
+                        .formatted(i, alternatives("a" + i, 30), alternatives("b" + i, 30)))
+                .collect(Collectors.joining(",", "{\"properties\":{", "}}"));
+        assertThatThrownBy(() -> Grammar.jsonSchema(properties))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("reading the grammar takes more than 500000 steps");
+    }
+
+    @Test
+    void decisions_within_each_other_are_limited() {
+        StringBuilder definitions = new StringBuilder("\"end\":{}");
+        for (String chain : new String[] {"a", "b"}) {
+            for (int i = 0; i < 2000; i++) {
+                definitions
+                        .append(",\"%s%d\":{\"properties\":{\"n\":".formatted(chain, i))
+                        .append("{\"$ref\":\"#/$defs/%s\"}},".formatted(i == 1999 ? "end" : chain + (i + 1)))
+                        .append("\"type\":\"object\",\"required\":[\"n\"],\"allOf\":[" + alternatives(chain, 5) + "]}");
+            }
+        }
+        String schema =
+                "{\"$defs\":{" + definitions + "},\"oneOf\":[{\"$ref\":\"#/$defs/a0\"},{\"$ref\":\"#/$defs/b0\"}]}";
+        assertThatThrownBy(() -> Grammar.jsonSchema(schema)).isInstanceOf(BadInput.class);
     }
 
     @Test
