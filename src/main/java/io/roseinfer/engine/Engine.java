@@ -301,7 +301,7 @@ public final class Engine implements AutoCloseable {
             throw new BadInput("the model has no tokenizer, so bad_words have no tokens; leave them out");
         }
         if (request.constraints().grammar().isPresent()) {
-            throw new BadInput("the model has no tokenizer, so a grammar has no tokens; leave it out");
+            throw noTokensForGrammar();
         }
     }
 
@@ -336,9 +336,29 @@ public final class Engine implements AutoCloseable {
         }
     }
 
+    /**
+     * Compiles a grammar and its first mask ahead of a request, which then finds them in the cache. May take seconds.
+     * Thread-safe.
+     *
+     * @throws BadInput if the grammar exceeds a limit, has no text or names a special token that the model does not
+     *     have, or the model has no tokenizer
+     */
+    public void compile(Grammar grammar) {
+        CompiledGrammar compiled = compiled(Objects.requireNonNull(grammar, "grammar"));
+        compiled.newCursor().mask(compiled.newMask());
+    }
+
+    private CompiledGrammar compiled(Grammar grammar) {
+        return grammars.orElseThrow(Engine::noTokensForGrammar).compile(grammar);
+    }
+
+    private static BadInput noTokensForGrammar() {
+        return new BadInput("the model has no tokenizer, so a grammar has no tokens; leave it out");
+    }
+
     private void compile(Grammar grammar, LiveRequest live) {
         long startNanos = clock.nanos();
-        CompiledGrammar compiled = grammars.orElseThrow().compile(grammar);
+        CompiledGrammar compiled = compiled(grammar);
         live.setMasks(new GrammarMasks(new GrammarMasks.Terms(
                 live, compiled, live.endTokens(spec()), live.constraints().allowed(), maskWorkers)));
         maskWorkers.start();

@@ -7,6 +7,7 @@ import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.RequestsInFlight.Origin;
 import io.roseinfer.server.api.ApiError;
@@ -84,8 +85,16 @@ final class Completions {
         stamps.parsed();
         fields.string("request_id").ifPresent(exchange::name);
         CompletionCall call = reader.read(fields, exchange.call());
+        call.request().constraints().grammar().ifPresent(grammar -> compile(grammar, call));
         stamps.tokenized();
         return call;
+    }
+
+    /** Compiles a call's grammar before a request is accepted, so that its errors are the client's and name the field. */
+    private void compile(Grammar grammar, CompletionCall call) {
+        long startNanos = clock.nanos();
+        Fields.check(call.grammarField().orElseThrow(), () -> engine.compile(grammar));
+        metrics.grammarCompiled(clock.nanos() - startNanos);
     }
 
     /** Rejects a call that is too large even for an idle server, so that retrying is useless. */

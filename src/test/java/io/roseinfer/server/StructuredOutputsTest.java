@@ -140,9 +140,13 @@ class StructuredOutputsTest {
     }
 
     @Test
-    void grammar_without_a_text_is_the_clients_error() throws IOException {
+    void grammar_that_cannot_be_compiled_is_the_clients_error() throws IOException {
         List<String> before = failures();
-        for (String fields : List.of("\"guided_regex\":\"[^\\\\s\\\\S]\"", "\"grammar\":\"root ::= root\"")) {
+        List<String> grammars = List.of(
+                "\"guided_regex\":\"[^\\\\s\\\\S]\"",
+                "\"grammar\":\"root ::= root\"",
+                "\"guided_json\":{\"type\":\"array\",\"items\":{\"type\":\"array\"},\"minItems\":300000}");
+        for (String fields : grammars) {
             Answer answer = server.complete("{\"prompt\":\"Hi\"," + fields + "}");
             assertThat(answer.status()).as(answer.body()).isEqualTo(400);
             JsonNode error = TestServer.json(answer).get("error");

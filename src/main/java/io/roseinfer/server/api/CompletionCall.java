@@ -4,6 +4,7 @@ import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A checked completion call.
@@ -14,6 +15,7 @@ import java.util.List;
  * @param output the output options
  * @param reply how the text of a completion is split into parts
  * @param clamped whether the maximum of tokens was reduced because the context is shorter
+ * @param grammarField the field that restricts the request to a grammar; empty if there is none
  * @param ignored unknown fields
  */
 public record CompletionCall(
@@ -23,6 +25,7 @@ public record CompletionCall(
         Output output,
         ReplyFormat reply,
         boolean clamped,
+        Optional<String> grammarField,
         List<String> ignored) {
 
     /**
@@ -69,7 +72,7 @@ public record CompletionCall(
     public CompletionCall orSeed(long seed) {
         return request.seed().isPresent()
                 ? this
-                : new CompletionCall(prompts, request.withSeed(seed), n, output, reply, clamped, ignored);
+                : new CompletionCall(prompts, request.withSeed(seed), n, output, reply, clamped, grammarField, ignored);
     }
 
     public int promptTokens() {

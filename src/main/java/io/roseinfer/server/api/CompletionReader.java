@@ -160,7 +160,10 @@ public sealed class CompletionReader permits ChatReader {
                 .withPromptLogprobs(reportedOfPrompt(output, sampling))
                 .withTenant(fields.string("user").orElse(""));
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
-        return new CompletionCall(prompts, request, n, output, read.reply(), clamped, fields.unread());
+        Optional<String> grammarField = request.constraints()
+                .grammar()
+                .map(any -> grammars.field(fields).orElse(ToolFields.TOOLS));
+        return new CompletionCall(prompts, request, n, output, read.reply(), clamped, grammarField, fields.unread());
     }
 
     /** Returns a request whose grammar includes tool calls and begins after the reasoning. */

@@ -153,6 +153,14 @@ public final class Fields {
         }
     }
 
+    /** Runs an action of another class, and names the field in its error. */
+    public static void check(String field, Runnable action) {
+        boolean unused = checked(field, () -> {
+            action.run();
+            return true;
+        });
+    }
+
     /** Returns one string, or a list of strings; empty if absent. */
     public List<String> strings(String field) {
         Optional<JsonNode> node = find(field);

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -87,27 +88,44 @@ public final class GrammarReader {
         return fields;
     }
 
+    /** Returns the field that gives a grammar, if one does. */
+    Optional<String> field(Fields fields) {
+        List<String> asked = new ArrayList<>(FIELDS.keySet());
+        asked.removeIf(field -> given(fields, field).isEmpty());
+        if (asked.size() > 1 && options(fields).filter(GrammarReader::isRead).isPresent()) {
+            asked.remove(OUTPUTS);
+        }
+        if (asked.size() > 1) {
+            String other = asked.get(1);
+            throw ApiError.badField(
+                    other, asked.getFirst() + " and " + other + " both restrict the completion; remove one");
+        }
+        return asked.stream().findFirst();
+    }
+
+    /** Returns vLLM's object, with its option read. */
+    private static Optional<Fields> options(Fields fields) {
+        Optional<Fields> options = given(fields, OUTPUTS).map(value -> Fields.of(OUTPUTS, value));
+        options.ifPresent(GrammarReader::isCompact);
+        return options;
+    }
+
+    private static boolean isCompact(Fields options) {
+        return options.flag(COMPACT);
+    }
+
     /** Returns the request with its grammar, if a field gives one. */
     GenerationRequest read(Fields fields, GenerationRequest request) {
-        List<Map.Entry<String, Reader>> asked = new ArrayList<>(FIELDS.entrySet());
-        asked.removeIf(field -> given(fields, field.getKey()).isEmpty());
-        if (asked.isEmpty()) {
+        Optional<String> given = field(fields);
+        if (given.isEmpty()) {
             return request;
         }
-        Optional<Fields> options = given(fields, OUTPUTS).map(value -> Fields.of(OUTPUTS, value));
-        boolean compact = options.map(all -> all.flag(COMPACT)).orElse(false);
-        if (asked.size() > 1 && options.filter(GrammarReader::isRead).isPresent()) {
-            asked.removeIf(field -> field.getKey().equals(OUTPUTS));
-        }
-        String field = asked.getFirst().getKey();
-        if (asked.size() > 1) {
-            String other = asked.get(1).getKey();
-            throw ApiError.badField(other, field + " and " + other + " both restrict the completion; remove one");
-        }
+        String field = given.get();
+        boolean compact = options(fields).map(GrammarReader::isCompact).orElse(false);
         if (!hasTokenizer) {
             throw ApiError.badField(field, "the model has no tokenizer, so it does not support " + field);
         }
-        Reader reader = asked.getFirst().getValue();
+        Reader reader = Objects.requireNonNull(FIELDS.get(field));
         JsonNode value = given(fields, field).orElseThrow();
         Schemas schemas = new Schemas(compact, fields::ignore);
         return Fields.checked(field, () -> request.withGrammar(reader.read(field, value, schemas)));

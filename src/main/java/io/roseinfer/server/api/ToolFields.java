@@ -29,7 +29,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param parallel whether a reply may have several calls
  */
 record ToolFields(Optional<ArrayNode> tools, Choice choice, Optional<String> named, boolean parallel) {
-    private static final String TOOLS = "tools";
+    static final String TOOLS = "tools";
     private static final String CHOICE = "tool_choice";
     private static final String PARALLEL = "parallel_tool_calls";
     private static final String STRICT = "strict";
