@@ -293,7 +293,7 @@ final class ByteRegexTable {
         return known;
     }
 
-    /** Returns one derivative, without making a row for the languages of which a union has many. */
+    /** Returns one derivative, without making rows for the many languages of a union. */
     private ByteRegex derivative(ByteRegex regex, int byteClass) {
         return switch (regex.kind) {
             case NONE, EMPTY -> none;

@@ -9,7 +9,7 @@ import io.roseinfer.base.TokenMask;
  * @param tokens further ids, not to be changed
  */
 record MaskParts(TokenMask[] masks, int[] tokens) {
-    /** Adds, for each pair of tokens with the same text of which the first is allowed, the second. */
+    /** Adds the second token of each pair with the same text if the first is allowed. */
     static void addTwins(TokenMask mask, int[] twins) {
         for (int i = 0; i < twins.length; i += 2) {
             if (mask.allows(twins[i])) {

@@ -371,7 +371,7 @@ class JsonSchemaTest {
         assertTexts(schema, in, out);
     }
 
-    /** Returns alternatives, of which each requires 21 properties. */
+    /** Returns alternatives that each require 21 properties. */
     private static String alternatives(String prefix, int count) {
         String shared = IntStream.range(0, 20).mapToObj(i -> "\"" + prefix + i + "\"").collect(Collectors.joining(","));
         return IntStream.range(0, count)
