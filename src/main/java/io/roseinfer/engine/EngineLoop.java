@@ -400,6 +400,7 @@ final class EngineLoop {
         while (!live.isEmpty()) {
             LiveRequest request = live.getFirst();
             inFlight.terminate(request, outcome);
+            request.sequence().filter(own -> own.finishReason().isEmpty()).ifPresent(waitingQueue::abandoned);
             forget(request);
         }
         load.clear();

@@ -105,7 +105,7 @@ public final class OnlineScheduler {
                 pool,
                 runner.limits().maxTokens(),
                 runner.limits().maxSamples(),
-                new WaitingQueue(1),
+                new WaitingQueue(1, options.policies()),
                 0,
                 admitted -> {});
         this.launched = scheduler.newPlan();

@@ -74,7 +74,7 @@ final class SchedulerManager implements AutoCloseable {
         this.spec = runners.getFirst().spec();
         this.clock = clock;
         this.tokenizers = tokenizers;
-        this.waitingQueue = new WaitingQueue(runners.size());
+        this.waitingQueue = new WaitingQueue(runners.size(), options.scheduler().policies());
         this.inFlight = new InFlight(
                 options.maxInflightRequests(), clock, observers.requests(), waitingQueue, tokenizers, this::wakeAll);
         this.router = new RequestRouter(runners.size() == 1 ? (request, only) -> 0 : routing, options, inFlight);

@@ -116,7 +116,7 @@ public final class VirtualEngine {
                 options.maxInflightRequests(),
                 this::nowNanos,
                 observer,
-                new WaitingQueue(runners.size()),
+                new WaitingQueue(runners.size(), options.scheduler().policies()),
                 new TokenizeWorkers(0, request -> {}),
                 () -> {});
         this.router = new RequestRouter(runners.size() == 1 ? (request, only) -> 0 : routing, options, inFlight);

@@ -23,6 +23,7 @@ final class Admission implements QueueView {
 
     private final AdmissionPolicy policy;
     private final int maxWindow;
+    private final int maxSkips;
     private final SequenceQueues queues;
     private final WaitingQueue waitingQueue;
     private final int number;
@@ -59,18 +60,14 @@ final class Admission implements QueueView {
     private boolean repeatsIteration;
 
     Admission(
-            AdmissionPolicy policy,
-            int maxAdmitted,
-            SequenceQueues queues,
-            WaitingQueue waitingQueue,
-            int number,
-            KvBlockPool pool) {
-        this.policy = policy;
+            SchedulerOptions options, SequenceQueues queues, WaitingQueue waitingQueue, int number, KvBlockPool pool) {
+        this.policy = options.admission();
+        this.maxSkips = options.maxSkips();
         this.queues = queues;
         this.waitingQueue = waitingQueue;
         this.number = number;
         this.pool = pool;
-        this.maxWindow = Math.max(lookahead(policy, waitingQueue), maxAdmitted);
+        this.maxWindow = Math.max(lookahead(policy, waitingQueue), options.prefillMaxBatchSize());
         int capacity = Math.min(maxWindow, MIN_CAPACITY);
         this.window = new Sequence[capacity];
         this.ranks = new long[capacity];
@@ -142,9 +139,14 @@ final class Admission implements QueueView {
                 || (maxShared > 0 && waitingQueue.sharedCount() > 0);
     }
 
-    /** Starts an iteration at a time of the engine's clock, which takes at most {@code maxShared} shared requests. */
-    void begin(int maxShared, long now) {
+    /** Sets the time and the number of the step being planned, which policies see. */
+    void at(long now) {
         nowNanos = now;
+        step = waitingQueue.steps();
+    }
+
+    /** Starts an iteration that takes at most {@code maxShared} shared requests. */
+    void begin(int maxShared) {
         step = waitingQueue.steps();
         remainingShared = maxShared;
         if (!repeatsIteration) {
@@ -189,7 +191,7 @@ final class Admission implements QueueView {
 
     /** Returns the policy's rank, or the minimum if the sequence must be next. */
     private long rank(Sequence sequence) {
-        return sequence.mustBeNext() ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policyRank(sequence));
+        return sequence.mustBeNext(maxSkips) ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policyRank(sequence));
     }
 
     private long policyRank(Sequence sequence) {
@@ -238,7 +240,7 @@ final class Admission implements QueueView {
             heap[0] = heap[--heapSize];
             siftDown(0);
             isOfferedShared = offered.scheduler() == WaitingQueue.ANY;
-            if (isOfferedShared && remainingShared <= 0 && !offered.mustBeNext()) {
+            if (isOfferedShared && remainingShared <= 0 && !offered.mustBeNext(maxSkips)) {
                 continue;
             }
             if (head == null && !offered.isRestart()) {
@@ -262,7 +264,7 @@ final class Admission implements QueueView {
      * it was deferred to reuse the prefix that another sequence is computing.
      */
     boolean blocksQueue(Sequence sequence) {
-        return sequence.mustBeNext() || (strict && !sequence.deferred);
+        return sequence.mustBeNext(maxSkips) || (strict && !sequence.deferred);
     }
 
     /** Ends the iteration and counts a skip for each sequence that still waits although a later one was admitted. */

@@ -104,7 +104,7 @@ final class BlockAllocator {
      */
     private @Nullable Sequence victim(Sequence needy, boolean spared, int restarts) {
         boolean stands = !spared
-                && (needy.preemptions < Scheduler.MAX_RESTARTS
+                && (needy.forcedPreemptions() < Scheduler.MAX_RESTARTS
                         || !(hasYounger(queues.prefilling, needy, restarts)
                                 || hasYounger(queues.decoding, needy, restarts)));
         Sequence chosen = stands ? needy : null;
@@ -153,16 +153,41 @@ final class BlockAllocator {
     }
 
     private static boolean mayBeVictim(Sequence sequence, int restarts) {
-        return sequence.inFlight == 0 && sequence.preemptions < restarts;
+        return sequence.inFlight == 0 && sequence.forcedPreemptions() < restarts;
     }
 
     private void preempt(Sequence sequence) {
+        sequence.restartsFirst = true;
+        restart(sequence);
+    }
+
+    /**
+     * Preempts a sequence because a policy wants it; then the admission policy decides when it runs again.
+     *
+     * @return false if it waits, is in a step in flight or, if {@code guarded}, is the oldest or was preempted like this
+     *     {@link Scheduler#MAX_RESTARTS} times
+     */
+    boolean preempt(Sequence sequence, boolean guarded) {
+        boolean runs = sequence.list == queues.prefilling || sequence.list == queues.decoding;
+        if (!runs
+                || sequence.inFlight > 0
+                || (guarded && (isOldest(sequence) || sequence.chosenPreemptions >= Scheduler.MAX_RESTARTS))) {
+            return false;
+        }
+        sequence.restartsFirst = false;
+        sequence.chosenPreemptions++;
+        restart(sequence);
+        return true;
+    }
+
+    private void restart(Sequence sequence) {
         queues.restart(sequence);
         sequence.table().release();
         sequence.computed = 0;
         sequence.confirmed = 0;
         sequence.preemptions++;
         totals.add(Fact.PREEMPTIONS, 1);
+        waitingQueue.events().preempted(sequence);
     }
 
     /**
@@ -171,7 +196,7 @@ final class BlockAllocator {
      * often should not be preempted again, so it waits for all blocks that it and the active sequences can grow to.
      */
     int requiredBlocks(Sequence sequence) {
-        if (sequence.preemptions < Scheduler.MAX_RESTARTS) {
+        if (sequence.forcedPreemptions() < Scheduler.MAX_RESTARTS) {
             return sequence.table().missingBlocks(sequence.goal()) + queues.active();
         }
         return sequence.table().missingBlocks(sequence.maxComputed())

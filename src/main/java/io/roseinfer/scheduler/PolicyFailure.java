@@ -3,6 +3,8 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import java.util.Arrays;
 import java.util.List;
 
@@ -26,6 +28,13 @@ public final class PolicyFailure {
 
     static RuntimeException ofStep(Object policy, Throwable thrown) {
         return of("step", policy, thrown);
+    }
+
+    static RuntimeException ofEvents(Object policy, Throwable thrown) {
+        String kind = policy instanceof AdmissionPolicy
+                ? "admission"
+                : policy instanceof PreemptionPolicy ? "preemption" : "step";
+        return of(kind, policy, thrown);
     }
 
     static RuntimeException ofDrafter(Object drafter, Throwable thrown) {

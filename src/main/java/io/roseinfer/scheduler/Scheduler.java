@@ -5,9 +5,13 @@ import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.RequestEvents;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -51,7 +55,11 @@ public final class Scheduler {
     /** The part of the totals that {@link #record} has attributed to a step. */
     private final StepRecord attributed = new StepRecord();
 
-    private long stepState;
+    private final StepPolicy stepPolicy;
+    /** Whether the step policy is called under the waiting queue's lock, because it has state that other calls use. */
+    private final boolean sharesState;
+
+    private final PolicyEvents events;
     private long steps;
     private int inFlight;
     private int emptyPlans;
@@ -63,7 +71,14 @@ public final class Scheduler {
      * @param maxStepTokens maximum tokens per step; without chunked prefill at least the longest possible sequence
      */
     public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
-        this(options, pool, maxStepTokens, maxRows(options), new WaitingQueue(1), 0, admitted -> {});
+        this(
+                options,
+                pool,
+                maxStepTokens,
+                maxRows(options),
+                new WaitingQueue(1, options.policies()),
+                0,
+                admitted -> {});
     }
 
     /**
@@ -90,13 +105,26 @@ public final class Scheduler {
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
         this.maxStepSamples = maxStepSamples;
+        this.events = waitingQueue.events();
+        this.stepPolicy = stepPolicy(options.policies().step(), number);
+        this.sharesState = stepPolicy instanceof RequestEvents
+                || stepPolicy instanceof AdmissionPolicy
+                || stepPolicy instanceof PreemptionPolicy;
         this.planner =
                 new StepPlanner(options, pool, maxStepTokens, queues, waitingQueue, number, totals, onFirstAdmission);
     }
 
+    private static StepPolicy stepPolicy(StepPolicy shared, int number) {
+        try {
+            return Objects.requireNonNull(shared.forScheduler(number), "forScheduler returned null");
+        } catch (Throwable thrown) {
+            throw PolicyFailure.ofStep(shared, thrown);
+        }
+    }
+
     /** Creates a plan large enough for any step; {@link #plan} can fill it repeatedly. */
     public StepPlan newPlan() {
-        return new StepPlan(maxRows(options), maxStepTokens, maxStepSamples);
+        return new StepPlan(maxRows(options), maxStepTokens, maxStepSamples, options.maxSkips());
     }
 
     /** Sets actions to run when an iteration starts and stops admitting waiting requests. */
@@ -127,6 +155,7 @@ public final class Scheduler {
         }
         if (!waitingQueue.remove(sequence)) {
             queues.drop(sequence);
+            events.ended(sequence);
         }
         sequence.finish(reason);
         if (sequence.inFlight == 0) {
@@ -169,7 +198,7 @@ public final class Scheduler {
      */
     public StepPlan plan(StepPlan plan, int maxShared, long nowNanos) {
         begin(plan, maxShared, nowNanos);
-        stepState = stateAfterPlan();
+        callStepPolicy();
         commit(plan);
         requireProgress(plan, maxShared);
         return plan;
@@ -182,7 +211,7 @@ public final class Scheduler {
         emptyPlans = plan.isEmpty() && isAvoidable ? emptyPlans + 1 : 0;
         if (emptyPlans == MAX_EMPTY_PLANS) {
             throw PolicyFailure.ofStep(
-                    options.policies().step(),
+                    stepPolicy,
                     new PolicyFailure.Misuse("left " + MAX_EMPTY_PLANS + " steps in a row empty while "
                             + (waiting() + waitingQueue.sharedCount()) + " requests waited and " + queues.active()
                             + " were active"));
@@ -193,30 +222,35 @@ public final class Scheduler {
     public StepPlan planPrefillOnly(StepPlan plan, long nowNanos) {
         begin(plan, Integer.MAX_VALUE, nowNanos);
         planner.prefill(options.prefillMaxTokens());
-        stepState = stateAfterPrefill();
+        afterPrefill();
         commit(plan);
         return plan;
     }
 
-    private long stateAfterPlan() {
-        StepPolicy policy = options.policies().step();
+    private void callStepPolicy() {
         try {
-            return policy.plan(planner, stepState);
+            if (sharesState) {
+                synchronized (waitingQueue) {
+                    stepPolicy.plan(planner);
+                }
+            } else {
+                stepPolicy.plan(planner);
+            }
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofStep(policy, thrown);
+            throw PolicyFailure.ofStep(stepPolicy, thrown);
         }
     }
 
-    private long stateAfterPrefill() {
-        StepPolicy policy = options.policies().step();
+    private void afterPrefill() {
         try {
-            return policy.afterPrefill(stepState);
+            stepPolicy.afterPrefill();
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofStep(policy, thrown);
+            throw PolicyFailure.ofStep(stepPolicy, thrown);
         }
     }
 
     private void begin(StepPlan plan, int maxShared, long nowNanos) {
+        events.requireNone();
         plan.clear(steps);
         planner.begin(plan, maxShared, nowNanos);
     }
@@ -262,6 +296,7 @@ public final class Scheduler {
         sequence.confirmed = plan.start(row) + plan.count(row) - rejected;
         sequence.publish();
         int tokens = plan.sampledTokens(row);
+        events.stepped(sequence, plan.count(row) - rejected, tokens);
         if (tokens > 0 && sequence.isEndOfText(plan.sampledToken(row, tokens - 1))) {
             end(sequence, FinishReason.STOP);
         } else if (sequence.length() == sequence.maxLength() && sequence.confirmed == sequence.goal()) {

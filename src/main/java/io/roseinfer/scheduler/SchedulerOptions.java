@@ -23,6 +23,8 @@ import java.util.Optional;
  * @param maxActiveRequests maximum requests that hold KV blocks at the same time
  * @param chunkedPrefill whether prompts share steps with decode rows and are split to fit {@code prefillMaxTokens} and
  *     the largest step of the device; otherwise an iteration has a prefill step and a decode step
+ * @param maxSkips how often an admission policy may skip a request, before it is admitted next; {@link #UNLIMITED}
+ *     removes the guarantee that every request runs
  * @param prefixCache whether KV blocks of earlier requests are reused by requests with the same prefix
  */
 public record SchedulerOptions(
@@ -33,6 +35,7 @@ public record SchedulerOptions(
         Policies policies,
         int maxActiveRequests,
         boolean chunkedPrefill,
+        int maxSkips,
         boolean prefixCache) {
 
     /** Maximum decode rows, and maximum prefill rows, of a step. */
@@ -47,6 +50,7 @@ public record SchedulerOptions(
         rows("prefill_max_batch_size", prefillMaxBatchSize);
         positive("prefill_max_tokens", prefillMaxTokens);
         positive("max_active_requests", maxActiveRequests);
+        positive("max_skips", maxSkips);
     }
 
     private static void rows(String name, int value) {
@@ -89,6 +93,7 @@ public record SchedulerOptions(
                 .drafter(policies.drafter())
                 .maxActiveRequests(maxActiveRequests)
                 .chunkedPrefill(chunkedPrefill)
+                .maxSkips(maxSkips)
                 .prefixCache(prefixCache);
     }
 
@@ -105,6 +110,7 @@ public record SchedulerOptions(
         private Drafter drafter = Drafter.none();
         private int maxActiveRequests = UNLIMITED;
         private boolean chunkedPrefill;
+        private int maxSkips = AdmissionPolicy.MAX_SKIPS;
         private boolean prefixCache = true;
 
         private Builder() {}
@@ -163,6 +169,12 @@ public record SchedulerOptions(
             return this;
         }
 
+        /** Defaults to {@value AdmissionPolicy#MAX_SKIPS}. */
+        public Builder maxSkips(int value) {
+            maxSkips = value;
+            return this;
+        }
+
         public Builder prefixCache(boolean value) {
             prefixCache = value;
             return this;
@@ -182,6 +194,7 @@ public record SchedulerOptions(
                             drafter),
                     maxActiveRequests,
                     chunkedPrefill,
+                    maxSkips,
                     prefixCache);
         }
     }

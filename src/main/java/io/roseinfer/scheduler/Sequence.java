@@ -6,7 +6,6 @@ import io.roseinfer.sampling.MaskSource;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.lang.invoke.VarHandle;
@@ -52,6 +51,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     int inFlight;
     int cachedTokens;
     int preemptions;
+    /** Preemptions that a policy wanted, not for lack of blocks. */
+    int chosenPreemptions;
+    /** Whether it was last preempted for lack of blocks, so that it is admitted before all others. */
+    boolean restartsFirst;
+
     int timesSkipped;
     /** Whether it was left out of a step because another sequence of that step computes a block they share. */
     boolean deferred;
@@ -62,6 +66,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     @Nullable
     Drafting drafting;
+
+    /** Its index in the {@link SequenceView} that it was last in. */
+    int viewIndex;
 
     /** The last step that includes this sequence. */
     long plannedStep = -1;
@@ -270,14 +277,19 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return preemptions > 0;
     }
 
-    /** Returns whether it is offered before all others and blocks the queue until it is admitted. */
-    boolean mustBeNext() {
-        return isRestart() || timesSkipped >= AdmissionPolicy.MAX_SKIPS;
+    /** Returns the number of preemptions for lack of blocks. */
+    int forcedPreemptions() {
+        return preemptions - chosenPreemptions;
     }
 
-    /** Returns whether it has been skipped {@link AdmissionPolicy#MAX_SKIPS} times; never true after a preemption. */
-    boolean reachedMaxSkips() {
-        return !isRestart() && timesSkipped >= AdmissionPolicy.MAX_SKIPS;
+    /** Returns whether it is offered before all others and blocks the queue until it is admitted. */
+    boolean mustBeNext(int maxSkips) {
+        return restartsFirst || timesSkipped >= maxSkips;
+    }
+
+    /** Returns whether it must be next because of its skips, not of a preemption. */
+    boolean reachedMaxSkips(int maxSkips) {
+        return !restartsFirst && timesSkipped >= maxSkips;
     }
 
     public Object owner() {

@@ -40,6 +40,7 @@ public final class StepPlan {
 
     private final int maxTokens;
     private final int maxSamples;
+    private final int maxSkips;
 
     private long step;
     private int rows;
@@ -56,7 +57,8 @@ public final class StepPlan {
     private int draftTokens;
     private int acceptedTokens;
 
-    StepPlan(int maxRows, int maxTokens, int maxSamples) {
+    StepPlan(int maxRows, int maxTokens, int maxSamples, int maxSkips) {
+        this.maxSkips = maxSkips;
         sequences = new Sequence[maxRows];
         starts = new int[maxRows];
         counts = new int[maxRows];
@@ -124,7 +126,7 @@ public final class StepPlan {
             sequence.cachedTokens = sequence.computed;
         }
         recomputed += Math.clamp(sequence.peakComputed - sequence.computed, 0, count);
-        forcedAdmissions += admits && sequence.reachedMaxSkips() ? 1 : 0;
+        forcedAdmissions += admits && sequence.reachedMaxSkips(maxSkips) ? 1 : 0;
         int drafts = Math.max(0, draws - 1);
         draftRows += drafts > 0 ? 1 : 0;
         draftTokens += drafts;

@@ -4,6 +4,8 @@ import io.roseinfer.base.Check;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.StepBuilder;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -30,11 +32,18 @@ final class StepPlanner implements StepBuilder {
     private Runnable admissionBegins = () -> {};
     private Runnable admissionEnds = () -> {};
     private int maxShared;
-    private long nowNanos;
     private @Nullable StepPlan plan;
+    private int decodeRows;
+    private int prefillRows;
     private boolean decoded;
     private boolean prefilled;
+    private boolean admitted;
     private boolean postponed;
+
+    /** The decoding requests, when the policy first asked in this step. */
+    private final SequenceView decodingView = new SequenceView();
+
+    private final SequenceView prefillingView = new SequenceView();
 
     /**
      * Creates a planner without a plan.
@@ -61,8 +70,7 @@ final class StepPlanner implements StepBuilder {
         this.queues = queues;
         this.blocks = new BlockAllocator(pool, queues, options.policies().preemption(), waitingQueue, totals);
         this.maxRowDrafts = Math.min(options.drafter().maxTokens(), Drafter.MAX_STEP_TOKENS - 1);
-        this.admission =
-                new Admission(options.admission(), options.prefillMaxBatchSize(), queues, waitingQueue, number, pool);
+        this.admission = new Admission(options, queues, waitingQueue, number, pool);
     }
 
     void onAdmission(Runnable begins, Runnable ends) {
@@ -78,7 +86,12 @@ final class StepPlanner implements StepBuilder {
      */
     void begin(StepPlan empty, int maxSharedAdmissions, long now) {
         plan = empty;
-        nowNanos = now;
+        admission.at(now);
+        decodingView.clear();
+        prefillingView.clear();
+        decodeRows = 0;
+        prefillRows = 0;
+        admitted = false;
         maxShared = maxSharedAdmissions;
         decoded = false;
         prefilled = false;
@@ -110,6 +123,121 @@ final class StepPlanner implements StepBuilder {
     }
 
     @Override
+    public int maxBatchSize() {
+        return options.maxBatchSize();
+    }
+
+    @Override
+    public QueueView queue() {
+        return admission;
+    }
+
+    @Override
+    public int decoding() {
+        takeViews();
+        return decodingView.size();
+    }
+
+    @Override
+    public RunningRequest decoding(int index) {
+        takeViews();
+        return decodingView.get(index);
+    }
+
+    @Override
+    public int prefilling() {
+        takeViews();
+        return prefillingView.size();
+    }
+
+    @Override
+    public RunningRequest prefilling(int index) {
+        takeViews();
+        return prefillingView.get(index);
+    }
+
+    @Override
+    public boolean decode(RunningRequest request) {
+        takeViews();
+        Sequence sequence = viewed(request);
+        StepPlan step = current();
+        if (sequence == null || !decodingView.contains(sequence)) {
+            throw new PolicyFailure.Misuse(
+                    "decodes request " + request.id() + "; allowed are the requests of decoding()");
+        }
+        if (sequence.list != queues.decoding
+                || decodeRows >= options.maxBatchSize()
+                || !hasRoom(step)
+                || !isReady(sequence, step)) {
+            return false;
+        }
+        if (sequence.mustWait()) {
+            postponed = true;
+            return false;
+        }
+        if (!blocks.allocateSlot(sequence)) {
+            return false;
+        }
+        queues.decoding.remove(sequence);
+        queues.decoding.addLast(sequence);
+        addDecodeRow(step, sequence, 0);
+        return true;
+    }
+
+    @Override
+    public int prefill(RunningRequest request, int maxTokens) {
+        takeViews();
+        Sequence sequence = viewed(request);
+        StepPlan step = current();
+        if (sequence == null || !prefillingView.contains(sequence) || maxTokens < 1) {
+            throw new PolicyFailure.Misuse("prefills " + maxTokens + " tokens of request " + request.id()
+                    + "; allowed are 1 or more of the requests of prefilling()");
+        }
+        int budget = Math.min(maxTokens, maxStepTokens - step.tokens());
+        if (sequence.list != queues.prefilling
+                || step.contains(sequence)
+                || budget < (isSplit(sequence) ? 1 : sequence.remaining())
+                || prefillRows >= options.prefillMaxBatchSize()
+                || step.remainingSamples() == 0) {
+            return 0;
+        }
+        return prefillRow(step, sequence, budget, false);
+    }
+
+    @Override
+    public void admit(int budgetTokens) {
+        requireOnce(admitted, "admits");
+        takeViews();
+        StepPlan step = current();
+        admitWaiting(step, Math.min(budgetTokens, maxStepTokens - step.tokens()));
+    }
+
+    @Override
+    public boolean preempt(RunningRequest request) {
+        takeViews();
+        Sequence sequence = viewed(request);
+        if (sequence == null) {
+            throw new PolicyFailure.Misuse(
+                    "preempts request " + request.id() + "; allowed are the requests of decoding() and prefilling()");
+        }
+        return blocks.preempt(sequence, options.maxSkips() != SchedulerOptions.UNLIMITED);
+    }
+
+    /** Takes the views unless this step has taken them. */
+    private void takeViews() {
+        decodingView.take(queues.decoding);
+        prefillingView.take(queues.prefilling);
+    }
+
+    /** Returns the sequence of a request of the views, or null if it is not in them. */
+    private @Nullable Sequence viewed(RunningRequest request) {
+        return request instanceof Sequence sequence
+                        && (decodingView.contains(sequence) || prefillingView.contains(sequence))
+                ? sequence
+                : null;
+    }
+
+    @Override
     public void decode() {
         requireOnce(decoded, "decodes");
         decoded = true;
@@ -119,6 +247,7 @@ final class StepPlanner implements StepBuilder {
     @Override
     public void prefill(int budgetTokens) {
         requireOnce(prefilled, "prefills");
+        requireOnce(admitted, "admits");
         prefilled = true;
         prefill(current(), budgetTokens);
     }
@@ -132,10 +261,7 @@ final class StepPlanner implements StepBuilder {
     private void decode(StepPlan plan) {
         int maxDrafts = maxDrafts(plan);
         for (int candidates = queues.decoding.size();
-                candidates > 0
-                        && plan.rows() < options.maxBatchSize()
-                        && plan.tokens() < maxStepTokens
-                        && plan.remainingSamples() > 0;
+                candidates > 0 && plan.rows() < options.maxBatchSize() && hasRoom(plan);
                 candidates--) {
             Sequence sequence = queues.decoding.first();
             if (sequence == null || !isReady(sequence, plan)) {
@@ -148,12 +274,22 @@ final class StepPlanner implements StepBuilder {
             }
             if (blocks.allocateSlot(sequence)) {
                 queues.decoding.rotate();
-                plan.addRow(sequence, 1 + drafts(sequence, maxDrafts), false);
-                retireIfFull(sequence);
+                addDecodeRow(plan, sequence, drafts(sequence, maxDrafts));
             } else if (!sequence.isWaiting()) {
                 return;
             }
         }
+    }
+
+    /** Returns whether another token and sample fit into the step. */
+    private boolean hasRoom(StepPlan plan) {
+        return plan.tokens() < maxStepTokens && plan.remainingSamples() > 0;
+    }
+
+    private void addDecodeRow(StepPlan plan, Sequence sequence, int draftTokens) {
+        plan.addRow(sequence, 1 + draftTokens, false);
+        decodeRows++;
+        retireIfFull(sequence);
     }
 
     /**
@@ -203,37 +339,44 @@ final class StepPlanner implements StepBuilder {
 
     private void prefill(StepPlan plan, int budgetTokens) {
         int budget = Math.min(budgetTokens, maxStepTokens - plan.tokens());
-        int firstRow = plan.rows();
         Sequence next = queues.prefilling.first();
         while (next != null
                 && budget > 0
-                && plan.rows() - firstRow < options.prefillMaxBatchSize()
+                && prefillRows < options.prefillMaxBatchSize()
                 && plan.remainingSamples() > 0) {
             Sequence sequence = next;
             next = sequence.next;
-            budget -= prefillRow(plan, sequence, budget, false);
+            if (!plan.contains(sequence)) {
+                budget -= prefillRow(plan, sequence, budget, false);
+            }
         }
-        if (admission.hasWaiting(maxShared)) {
-            admissionBegins.run();
-            admit(plan, budget, firstRow);
-            admissionEnds.run();
-        }
+        admitWaiting(plan, budget);
     }
 
-    private void admit(StepPlan plan, int budgetTokens, int firstRow) {
-        if (hasCapacity(plan, budgetTokens, firstRow)) {
+    private void admitWaiting(StepPlan plan, int budget) {
+        int rowsBefore = prefillRows;
+        if (admission.hasWaiting(maxShared)) {
+            admissionBegins.run();
+            admit(plan, budget);
+            admissionEnds.run();
+        }
+        admitted |= prefillRows > rowsBefore;
+    }
+
+    private void admit(StepPlan plan, int budgetTokens) {
+        if (hasCapacity(plan, budgetTokens)) {
             synchronized (waitingQueue) {
-                admitRanked(plan, budgetTokens, firstRow);
+                admitRanked(plan, budgetTokens);
             }
         }
     }
 
-    private void admitRanked(StepPlan plan, int budgetTokens, int firstRow) {
+    private void admitRanked(StepPlan plan, int budgetTokens) {
         int budget = budgetTokens;
-        admission.begin(maxShared, nowNanos);
+        admission.begin(maxShared);
         Sequence candidate = admission.next();
-        while (candidate != null && hasCapacity(plan, budget, firstRow)) {
-            if (tryAdmit(candidate, plan, budget, plan.rows() == firstRow)) {
+        while (candidate != null && hasCapacity(plan, budget)) {
+            if (tryAdmit(candidate, plan, budget, prefillRows == 0)) {
                 admission.admitted(candidate);
                 budget -= prefillRow(plan, candidate, budget, true);
             } else if (admission.blocksQueue(candidate)) {
@@ -244,10 +387,10 @@ final class StepPlanner implements StepBuilder {
         admission.end();
     }
 
-    private boolean hasCapacity(StepPlan plan, int budget, int firstRow) {
+    private boolean hasCapacity(StepPlan plan, int budget) {
         return budget > 0
                 && plan.remainingSamples() > 0
-                && plan.rows() - firstRow < options.prefillMaxBatchSize()
+                && prefillRows < options.prefillMaxBatchSize()
                 && queues.active() < options.maxActiveRequests();
     }
 
@@ -275,6 +418,7 @@ final class StepPlanner implements StepBuilder {
             onFirstAdmission.accept(sequence);
         }
         queues.activate(sequence);
+        waitingQueue.events().admitted(sequence, reused);
         return true;
     }
 
@@ -304,6 +448,7 @@ final class StepPlanner implements StepBuilder {
         int fitting = Math.min(budget, sequence.tokensFor(plan.remainingSamples()));
         int count = isSplit(sequence) ? Math.min(fitting, remaining) : remaining;
         plan.addRow(sequence, count, admits);
+        prefillRows++;
         if (count == remaining) {
             queues.prefilling.remove(sequence);
             queues.decoding.addLast(sequence);

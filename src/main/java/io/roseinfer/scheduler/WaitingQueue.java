@@ -1,6 +1,7 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.scheduler.policy.Policies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -47,10 +48,16 @@ public final class WaitingQueue {
 
     private final Queue shared = new Queue();
     private final List<Queue> bound;
+    private final PolicyEvents events;
     private long arrivals;
 
-    /** Creates an empty queue for schedulers 0 to {@code schedulers - 1}. */
-    public WaitingQueue(int schedulers) {
+    /**
+     * Creates an empty queue for schedulers 0 to {@code schedulers - 1}.
+     *
+     * @param policies the schedulers' policies
+     */
+    public WaitingQueue(int schedulers, Policies policies) {
+        this.events = new PolicyEvents(policies, this);
         this.bound = Stream.generate(Queue::new).limit(schedulers).toList();
     }
 
@@ -63,11 +70,13 @@ public final class WaitingQueue {
         sequence.setArrival(arrivals++, steps());
         sequence.bind(queue(scheduler).closed ? ANY : scheduler);
         queue(sequence.scheduler()).insert(sequence, null);
+        events.arrived(sequence);
     }
 
-    /** Adds a shared sequence at the position of its arrival. */
+    /** Adds a shared sequence whose scheduler has failed, at the position of its arrival. */
     public synchronized void requeue(Sequence sequence) {
         requeue(sequence, shared.sequences.first());
+        events.preempted(sequence);
     }
 
     /** Adds a shared sequence before the first one, at or after {@code from}, that arrived later; returns that one. */
@@ -81,8 +90,26 @@ public final class WaitingQueue {
         return later;
     }
 
-    /** Removes a sequence; returns whether it was waiting. */
+    /** Returns who is notified of events; the schedulers notify, too. */
+    PolicyEvents events() {
+        return events;
+    }
+
+    /** Removes a sequence, which ends; returns whether it was waiting. */
     public synchronized boolean remove(Sequence sequence) {
+        boolean waited = take(sequence);
+        if (waited) {
+            events.ended(sequence);
+        }
+        return waited;
+    }
+
+    /** Notifies policies that a sequence ended after its scheduler had failed or stopped. */
+    public void abandoned(Sequence sequence) {
+        events.ended(sequence);
+    }
+
+    private boolean take(Sequence sequence) {
         Queue queue = queue(sequence.scheduler());
         boolean waited = sequence.list == queue.sequences;
         if (waited) {
@@ -93,7 +120,7 @@ public final class WaitingQueue {
 
     /** Removes a sequence that a scheduler admits and binds it to that scheduler; the caller must hold the lock. */
     void admit(Sequence sequence, int scheduler) {
-        Check.that(remove(sequence), "an admitted sequence was not waiting");
+        Check.that(take(sequence), "an admitted sequence was not waiting");
         sequence.bind(scheduler);
     }
 
@@ -109,10 +136,11 @@ public final class WaitingQueue {
         return own;
     }
 
-    /** Removes and returns all sequences. */
+    /** Removes and returns all sequences, which end. */
     public synchronized List<Sequence> drain() {
         List<Sequence> all = new ArrayList<>(shared.removeAll());
         bound.forEach(queue -> all.addAll(queue.removeAll()));
+        all.forEach(events::ended);
         return all;
     }
 

@@ -57,19 +57,20 @@ class ThrowingPolicyTest {
     /** Plans default steps and throws after a number of steps. */
     public static final class BadStep implements StepPolicy {
         private final long most;
+        private long planned;
 
         public BadStep(String most) {
             this.most = Long.parseLong(most);
         }
 
         @Override
-        public long plan(StepBuilder step, long state) {
-            if (state == most) {
-                throw new IllegalStateException("step " + state);
+        public void plan(StepBuilder step) {
+            if (planned == most) {
+                throw new IllegalStateException("step " + planned);
             }
             step.decode();
             step.prefill(step.prefillMaxTokens());
-            return state + 1;
+            planned++;
         }
     }
 

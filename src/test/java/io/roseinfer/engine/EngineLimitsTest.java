@@ -231,10 +231,9 @@ class EngineLimitsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 7, SchedulerOptions.UNLIMITED})
     void policy_that_prefills_before_it_decodes_never_exceeds_a_step(int prefillMaxTokens) {
-        StepPolicy promptsFirst = (step, state) -> {
+        StepPolicy promptsFirst = step -> {
             step.prefill(Integer.MAX_VALUE);
             step.decode();
-            return state;
         };
         EngineOptions options = Models.options()
                 .withKvBlocks(200)

@@ -19,7 +19,7 @@ final class LoneLoop {
                 Integer.MAX_VALUE,
                 clock,
                 observers.requests(),
-                new WaitingQueue(1),
+                new WaitingQueue(1, options.scheduler().policies()),
                 new TokenizeWorkers(0, request -> {}),
                 () -> {});
         this.loop = new EngineLoop(0, runner, options, clock, observers, false, inFlight);

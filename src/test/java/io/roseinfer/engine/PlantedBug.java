@@ -26,7 +26,7 @@ enum PlantedBug {
     PREDECESSOR_IGNORED_BY_A_CACHE_HIT("kv.PrefixCache", "matches", Edit.longsCompareAs(0)),
 
     DECODE_BEYOND_THE_TOKENS_OF_A_STEP(
-            "scheduler.StepPlanner", "decode", Edit.readAs("maxStepTokens", Integer.MAX_VALUE)),
+            "scheduler.StepPlanner", "hasRoom", Edit.readAs("maxStepTokens", Integer.MAX_VALUE)),
 
     OLDEST_NOT_SPARED("scheduler.BlockAllocator", "preemptFor", Edit.withAnswer("isOldest", 0)),
 

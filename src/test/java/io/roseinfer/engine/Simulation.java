@@ -83,14 +83,18 @@ final class Simulation {
     }
 
     static Outcome run(long seed, Trace trace) {
-        SimulationSettings settings = SimulationSettings.of(seed);
+        return run(SimulationSettings.of(seed), trace);
+    }
+
+    static Outcome run(SimulationSettings settings, Trace trace) {
         try (SimulatedEngine engine = new SimulatedEngine(settings, trace)) {
             try {
                 new Simulation(settings, engine).run();
             } catch (RuntimeException | AssertionError e) {
                 String what = e.getMessage() == null ? e.toString() : e.getMessage();
                 throw new AssertionError(
-                        "iteration " + engine.iterations() + ": " + what + "; repeat it with tools/sim --seed " + seed,
+                        "iteration " + engine.iterations() + ": " + what + "; repeat it with tools/sim --seed "
+                                + settings.seed(),
                         e);
             }
             return outcome(engine, trace);

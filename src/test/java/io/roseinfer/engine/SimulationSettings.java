@@ -141,6 +141,26 @@ record SimulationSettings(
                 engine.scheduler().toBuilder().drafter(drafter).build());
     }
 
+    /** Returns the same settings with other options of the engine. */
+    SimulationSettings withEngine(EngineOptions options) {
+        return new SimulationSettings(
+                seed,
+                options,
+                contextLength,
+                vocabularySize,
+                maxInFlight,
+                spareBlocks,
+                flood,
+                requests,
+                arrivalRate,
+                families,
+                endOfTextRate,
+                cancelRate,
+                readRate,
+                clockTickNanos,
+                faults);
+    }
+
     private static int requests(boolean flood, boolean isLong, Dice dice) {
         int drawn = flood ? dice.between(200, 400) : dice.coin() ? dice.between(1, 8) : dice.between(8, 40);
         return isLong ? Math.min(drawn, 6) : drawn;
@@ -174,10 +194,9 @@ record SimulationSettings(
      */
     private record PrefillFirst() implements StepPolicy {
         @Override
-        public long plan(StepBuilder step, long state) {
+        public void plan(StepBuilder step) {
             step.prefill(Math.max(1, step.prefillMaxTokens() - MAX_ROWS));
             step.decode();
-            return state;
         }
     }
 

@@ -166,7 +166,7 @@ class WaitingQueueTest {
                     Integer.MAX_VALUE,
                     Models.ticking(),
                     Observers.NONE.requests(),
-                    new WaitingQueue(options.length),
+                    new WaitingQueue(options.length, options[0].scheduler().policies()),
                     new TokenizeWorkers(0, request -> {}),
                     () -> {});
             for (int i = 0; i < options.length; i++) {

@@ -130,7 +130,11 @@ final class WatchedRequest {
     void skip(boolean isOldest, int maxAsOldest) {
         skips++;
         skipsAsOldest += isOldest ? 1 : 0;
-        Require.that(!everAdmitted, "request %d was restarted and skipped", live.id());
+        Require.that(
+                !everAdmitted
+                        || SequenceProbe.wasPreemptedByChoice(live.sequence().orElseThrow()),
+                "request %d was restarted and skipped",
+                live.id());
         Require.that(skips <= AdmissionPolicy.MAX_SKIPS, "request %d was skipped %d times", live.id(), skips);
         Require.that(
                 skipsAsOldest <= maxAsOldest,

@@ -14,9 +14,8 @@ public record BoundedPrompts(int tokens) implements StepPolicy {
     }
 
     @Override
-    public long plan(StepBuilder step, long state) {
+    public void plan(StepBuilder step) {
         step.decode();
         step.prefill(Math.max(1, tokens - step.tokens()));
-        return state;
     }
 }

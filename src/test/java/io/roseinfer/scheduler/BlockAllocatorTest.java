@@ -36,8 +36,10 @@ class BlockAllocatorTest {
         for (long seed = 0; seed < 100; seed++) {
             Random random = new Random(seed);
             SequenceQueues queues = new SequenceQueues();
-            BlockAllocator blocks = new BlockAllocator(
-                    pool, queues, PreemptionPolicy.youngest(), new WaitingQueue(1), new StepRecord());
+            WaitingQueue waitingQueue =
+                    new WaitingQueue(1, SchedulerOptions.defaults().policies());
+            BlockAllocator blocks =
+                    new BlockAllocator(pool, queues, PreemptionPolicy.youngest(), waitingQueue, new StepRecord());
             List<Sequence> all = new ArrayList<>();
             for (int i = random.nextInt(6); i > 0; i--) {
                 all.add(active(queues, random));

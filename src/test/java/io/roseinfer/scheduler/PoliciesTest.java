@@ -12,6 +12,7 @@ import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.RequestEvents;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.StepBuilder;
 import io.roseinfer.scheduler.policy.StepPolicy;
@@ -130,17 +131,25 @@ class PoliciesTest {
     }
 
     /** Decodes this many steps before it admits further requests. */
-    private record Patient(int steps) implements StepPolicy {
+    private static final class Patient implements StepPolicy {
+        private final int steps;
+        private int left;
+
+        Patient(int steps) {
+            this.steps = steps;
+        }
+
         @Override
-        public long plan(StepBuilder step, long state) {
-            if (state > 0) {
+        public void plan(StepBuilder step) {
+            if (left > 0) {
                 step.decode();
             }
             if (step.isEmpty()) {
                 step.prefill(step.prefillMaxTokens());
-                return steps;
+                left = steps;
+            } else {
+                left--;
             }
-            return state - 1;
         }
     }
 
@@ -156,6 +165,183 @@ class PoliciesTest {
             prefillTokens.add(scheduler.total(Fact.PREFILL_TOKENS));
         }
         assertThat(prefillTokens).containsExactly(3L, 3L, 3L, 3L, 6L, 6L, 6L, 6L);
+    }
+
+    /** Runs the request with the fewest tokens left, and pauses the others. */
+    private static void shortestRemaining(StepBuilder step) {
+        step.admit(100);
+        int best = 0;
+        for (int i = 1; i < step.decoding(); i++) {
+            if (step.decoding(i).remainingNewTokens() < step.decoding(best).remainingNewTokens()) {
+                best = i;
+            }
+        }
+        if (step.decoding() > 0) {
+            assertThat(step.decode(step.decoding(best))).isTrue();
+            assertThat(step.decode(step.decoding(best))).isFalse();
+        }
+    }
+
+    @Test
+    void step_policy_chooses_rows_and_paused_requests_keep_their_blocks() {
+        Scheduler scheduler = scheduler(stepping(PoliciesTest::shortestRemaining), 100);
+        Sequence tall = add(scheduler, new int[5], 9, 0);
+        step(scheduler);
+        Sequence small = add(scheduler, new int[5], 3, 0);
+        step(scheduler);
+        int length = tall.length();
+        while (small.finishReason().isEmpty()) {
+            step(scheduler);
+            assertThat(tall.length()).isEqualTo(length);
+            assertThat(tall.heldBlocks()).isEqualTo(2);
+        }
+        while (tall.finishReason().isEmpty()) {
+            step(scheduler);
+        }
+        assertThat(scheduler.total(Fact.PREEMPTIONS)).isZero();
+    }
+
+    /** Admits the newest request first. */
+    private record NewestFirst() implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return MAX_LOOKAHEAD;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return -request.arrival();
+        }
+    }
+
+    private int stepsUntilTheOldestRuns(int maxSkips) {
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder()
+                        .admission(new NewestFirst())
+                        .prefillMaxBatchSize(1)
+                        .maxSkips(maxSkips),
+                100);
+        Sequence oldest = add(scheduler, new int[1], 1, 0);
+        int steps = 0;
+        while (oldest.finishReason().isEmpty() && steps < 300) {
+            add(scheduler, new int[1], 1, 0);
+            step(scheduler);
+            steps++;
+        }
+        return steps;
+    }
+
+    @Test
+    void request_is_skipped_as_often_as_the_options_allow() {
+        assertThat(stepsUntilTheOldestRuns(3)).isEqualTo(4);
+        assertThat(stepsUntilTheOldestRuns(AdmissionPolicy.MAX_SKIPS)).isEqualTo(AdmissionPolicy.MAX_SKIPS + 1);
+        assertThat(stepsUntilTheOldestRuns(SchedulerOptions.UNLIMITED)).isEqualTo(300);
+    }
+
+    /** Preempts what it can in every second step, and admits the newest first. */
+    private static final class Preempting implements StepPolicy, AdmissionPolicy, RequestEvents {
+        private final List<String> events = new ArrayList<>();
+        private int steps;
+
+        @Override
+        public int lookahead() {
+            return MAX_LOOKAHEAD;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return -request.arrival();
+        }
+
+        @Override
+        public void plan(StepBuilder step) {
+            if (++steps % 2 == 0) {
+                for (int i = 0; i < step.decoding(); i++) {
+                    boolean unused = step.preempt(step.decoding(i));
+                }
+                step.admit(100);
+            } else {
+                step.prefill(100);
+            }
+            if (step.isEmpty()) {
+                step.decode();
+            }
+        }
+
+        @Override
+        public void arrived(PolicyRequest request) {
+            events.add(request.id() + " arrived");
+        }
+
+        @Override
+        public void admitted(RunningRequest request, int cachedTokens) {
+            events.add(request.id() + " admitted with " + cachedTokens);
+        }
+
+        @Override
+        public void stepped(RunningRequest request, int computedTokens, int newTokens) {
+            events.add(request.id() + " computed " + computedTokens + ", new " + newTokens);
+        }
+
+        @Override
+        public void preempted(PolicyRequest request) {
+            events.add(request.id() + " preempted");
+        }
+
+        @Override
+        public void ended(PolicyRequest request) {
+            events.add(request.id() + " ended");
+        }
+    }
+
+    @Test
+    void events_of_a_request_are_in_order_and_the_oldest_is_never_preempted_by_choice() {
+        Preempting policy = new Preempting();
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder().admission(policy).step(policy).prefixCache(false), 100);
+        add(scheduler, new int[] {1, 2}, 3, 0);
+        add(scheduler, new int[] {3, 4, 5}, 3, 0);
+        for (int i = 0; i < 20 && scheduler.hasWork(); i++) {
+            step(scheduler);
+        }
+        assertThat(policy.events)
+                .noneMatch(event -> event.equals("0 preempted"))
+                .startsWith("0 arrived", "1 arrived")
+                .containsSubsequence(
+                        "1 admitted with 0",
+                        "1 computed 3, new 1",
+                        "1 preempted",
+                        "1 admitted with 0",
+                        "1 computed 4, new 1",
+                        "1 ended");
+        assertThat(policy.events.stream().filter(event -> event.endsWith("ended")))
+                .containsExactlyInAnyOrder("0 ended", "1 ended");
+    }
+
+    @Test
+    void exception_during_an_event_stops_the_next_step() {
+        final class Bad implements AdmissionPolicy, RequestEvents {
+            @Override
+            public int lookahead() {
+                return 1;
+            }
+
+            @Override
+            public long rank(WaitingRequest request, QueueView queue) {
+                return 0;
+            }
+
+            @Override
+            public void arrived(PolicyRequest request) {
+                throw new IllegalStateException("boom");
+            }
+        }
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new Bad()), 10);
+        add(scheduler, new int[] {1, 2}, 3, 0);
+        assertThatThrownBy(() -> step(scheduler))
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("the admission policy " + Bad.class.getName()
+                        + " threw java.lang.IllegalStateException: boom at ");
     }
 
     @Test
@@ -228,7 +414,7 @@ class PoliciesTest {
 
     @Test
     void step_policy_exception_names_the_policy() {
-        StepPolicy bad = (step, state) -> {
+        StepPolicy bad = step -> {
             throw new IllegalStateException("boom");
         };
         Scheduler scheduler = scheduler(SchedulerOptions.builder().step(bad), 6);
@@ -261,28 +447,41 @@ class PoliciesTest {
 
     @Test
     void contract_violation_names_the_policy() {
-        assertNamed(stepping((step, state) -> state), "left 100 steps in a row empty while 3 requests waited and 0");
+        assertNamed(stepping(step -> {}), "left 100 steps in a row empty while 3 requests waited and 0");
         assertNamed(
-                stepping((step, state) -> {
-                    step.prefill(100);
-                    return state;
-                }),
+                stepping(step -> step.prefill(100)),
                 "left 100 steps in a row empty while 0 requests waited and 3 were active");
         assertNamed(
-                stepping((step, state) -> {
+                stepping(step -> {
                     step.prefill(100);
                     step.decode();
                     step.decode();
-                    return state;
                 }),
                 "decodes twice in one step");
         assertNamed(
-                stepping((step, state) -> {
+                stepping(step -> {
                     step.prefill(100);
                     step.prefill(100);
-                    return state;
                 }),
                 "prefills twice in one step");
+        assertNamed(
+                stepping(step -> {
+                    step.admit(100);
+                    if (step.decoding() > 0) {
+                        step.prefill(step.decoding(0), 5);
+                    }
+                }),
+                "; allowed are 1 or more of the requests of prefilling()");
+        assertNamed(
+                stepping(step -> {
+                            if (step.prefilling() == 0) {
+                                step.admit(1);
+                            } else {
+                                boolean unused = step.decode(step.prefilling(0));
+                            }
+                        })
+                        .chunkedPrefill(true),
+                "; allowed are the requests of decoding()");
         assertNamed(
                 SchedulerOptions.builder().preemption((one, other) -> {
                     throw new AssertionError("planted");

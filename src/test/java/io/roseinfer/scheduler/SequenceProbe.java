@@ -11,6 +11,11 @@ public final class SequenceProbe {
         return sequence.inFlight;
     }
 
+    /** Returns whether a policy chose its last preemption, so that the admission policy ranks it again. */
+    public static boolean wasPreemptedByChoice(Sequence sequence) {
+        return sequence.chosenPreemptions > 0 && !sequence.restartsFirst;
+    }
+
     /** Fails unless {@code confirmed ≤ computed ≤ length} and all computed tokens have blocks. */
     public static void checkMarks(Sequence sequence) {
         Check.that(

@@ -45,7 +45,8 @@ class WaitingQueueOrderTest {
     /** The schedulers of one seed, and the requests that must be waiting. */
     private static final class Story {
         private final Random random;
-        private final WaitingQueue waitingQueue = new WaitingQueue(SCHEDULERS);
+        private final WaitingQueue waitingQueue =
+                new WaitingQueue(SCHEDULERS, SchedulerOptions.defaults().policies());
         private final Recording policy;
         private final SchedulerOptions options;
         private final List<Scheduler> schedulers;
@@ -208,7 +209,8 @@ class WaitingQueueOrderTest {
 
     @Test
     void requests_at_the_skip_limit_are_admitted_beyond_the_share() {
-        WaitingQueue waitingQueue = new WaitingQueue(1);
+        WaitingQueue waitingQueue =
+                new WaitingQueue(1, SchedulerOptions.defaults().policies());
         List<Long> admitted = new ArrayList<>();
         SchedulerOptions options =
                 SchedulerOptions.builder().admission(new NewestFirst()).build();

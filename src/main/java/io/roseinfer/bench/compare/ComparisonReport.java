@@ -2,7 +2,6 @@ package io.roseinfer.bench.compare;
 
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.ArrayList;
 import java.util.Formatter;
 import java.util.LinkedHashMap;
@@ -124,10 +123,8 @@ public final class ComparisonReport {
                 ? Optional.empty()
                 : Optional.of(String.format(
                         Locale.ROOT,
-                        "up to %.0f admissions of a run were forced by the limit of %d skips per request, not chosen by"
-                                + " the admission policy",
-                        most,
-                        AdmissionPolicy.MAX_SKIPS));
+                        "up to %.0f admissions of a run were forced by --max-passes, not chosen by the admission policy",
+                        most));
     }
 
     private static String axis(double span) {

@@ -2,7 +2,6 @@ package io.roseinfer.bench.http;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -141,8 +140,7 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
         long forced =
                 SchedulerCounts.of(run).map(SchedulerCounts::forcedAdmissions).orElse(0L);
         if (forced > 0) {
-            notes.add(forced + " admissions were forced by the limit of " + AdmissionPolicy.MAX_SKIPS
-                    + " skips per request, not chosen by the admission policy");
+            notes.add(forced + " admissions were forced by --max-passes, not chosen by the admission policy");
         }
         long uncounted = completed.stream()
                 .filter(call -> call.arrivals().counted() == CallResult.Counted.NOT)

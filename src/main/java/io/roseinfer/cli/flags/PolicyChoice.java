@@ -3,6 +3,7 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.base.RoseException.BadInput;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
@@ -19,6 +20,7 @@ final class PolicyChoice<T> {
 
     private final String flag;
     private final Class<T> type;
+    private Map<String, Object> shared = new HashMap<>();
     private final Map<String, Supplier<T>> builtIn = new LinkedHashMap<>();
     private final Map<String, Function<String, T>> withArgument = new LinkedHashMap<>();
 
@@ -29,6 +31,12 @@ final class PolicyChoice<T> {
 
     static <T> PolicyChoice<T> of(String flag, Class<T> type) {
         return new PolicyChoice<>(flag, type);
+    }
+
+    /** Reuses the objects of other flags with the same text, if they have the type; adds its own. */
+    PolicyChoice<T> sharing(Map<String, Object> made) {
+        shared = made;
+        return this;
     }
 
     /** Adds a built-in policy. */
@@ -55,7 +63,17 @@ final class PolicyChoice<T> {
         }
         int colon = text.indexOf(':');
         Function<String, T> made = colon < 0 ? null : withArgument.get(text.substring(0, colon));
-        return made == null ? byName(text) : made.apply(text.substring(colon + 1));
+        return made == null ? shared(text) : made.apply(text.substring(colon + 1));
+    }
+
+    private T shared(String text) {
+        Object known = shared.get(text);
+        if (type.isInstance(known)) {
+            return type.cast(known);
+        }
+        T created = byName(text);
+        shared.put(text, created);
+        return created;
     }
 
     private T byName(String text) {

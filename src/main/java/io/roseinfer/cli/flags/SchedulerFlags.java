@@ -7,16 +7,21 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** Flags for the scheduler and the KV pool. */
 @Heading("Scheduling")
 public final class SchedulerFlags {
     private static final String FIFO = "fifo";
     private static final String DEFAULT = "default";
+    private static final String NONE = "none";
 
     @Option(
             names = "--max-batch-size",
@@ -83,6 +88,14 @@ public final class SchedulerFlags {
                     "What a step runs: default alternates prefill and decode, or mixes them with --chunked-prefill; or the choice of a"
                             + " StepPolicy by class name or source file.")
     private String stepPolicy = DEFAULT;
+
+    @Option(
+            names = "--max-passes",
+            paramLabel = "<N|none>",
+            converter = MaxPasses.class,
+            description =
+                    "How often an admission policy may pass over a request before it is admitted next; none lets policies starve requests.")
+    private int maxPasses = AdmissionPolicy.MAX_SKIPS;
 
     @Mixin
     private SpeculateFlag speculate = new SpeculateFlag();
@@ -163,27 +176,51 @@ public final class SchedulerFlags {
         return admissionPolicy;
     }
 
-    /** Returns the scheduler's options, with new policies. */
+    /** Returns the scheduler's options, with new policies; flags that name the same class share one object. */
     public SchedulerOptions scheduler() {
+        Map<String, Object> made = new HashMap<>();
         SchedulerOptions.Builder builder = SchedulerOptions.builder()
                 .maxBatchSize(maxBatchSize)
                 .decodeFirst(decodeFirst)
                 .admission(PolicyChoice.of("--prefill-admission-policy", AdmissionPolicy.class)
+                        .sharing(made)
                         .or(FIFO, AdmissionPolicy::fifo)
                         .or("pack", () -> AdmissionPolicy.pack(admissionLookahead, forceFifoEvery))
                         .make(admissionPolicy))
                 .preemption(PolicyChoice.of("--preemption-policy", PreemptionPolicy.class)
+                        .sharing(made)
                         .or("youngest", PreemptionPolicy::youngest)
                         .make(preemptionPolicy))
                 .step(PolicyChoice.of("--step-policy", StepPolicy.class)
+                        .sharing(made)
                         .or(DEFAULT, () -> StepPolicy.standard(chunkedPrefill, decodeFirst))
                         .make(stepPolicy))
                 .drafter(speculate.drafter())
+                .maxSkips(maxPasses)
                 .chunkedPrefill(chunkedPrefill)
                 .prefixCache(!noPrefixCache);
         prefillMaxBatchSize.ifPresent(builder::prefillMaxBatchSize);
         prefillMaxTokens.ifPresent(builder::prefillMaxTokens);
         maxActiveRequests.ifPresent(builder::maxActiveRequests);
         return builder.build();
+    }
+
+    /** Reads {@code --max-passes}. */
+    static final class MaxPasses implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            if (text.equals(NONE)) {
+                return SchedulerOptions.UNLIMITED;
+            }
+            try {
+                int count = Integer.parseInt(text);
+                if (count >= 1) {
+                    return count;
+                }
+            } catch (NumberFormatException notNumber) {
+                // Reported below.
+            }
+            throw new TypeConversionException("'" + text + "' is not a positive integer or none");
+        }
     }
 }

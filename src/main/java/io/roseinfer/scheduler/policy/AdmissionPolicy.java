@@ -8,16 +8,18 @@ import io.roseinfer.base.RoseException.BadInput;
  * in ascending {@link #rank}, the oldest first on a tie, and admits each that fits into the token budget and the KV
  * pool.
  *
- * <p>No policy can make a request starve. A request is skipped if an iteration admits a later one and leaves it
- * waiting. After {@value #MAX_SKIPS} skips it blocks the queue, as preempted requests do: such requests are offered
- * first, the oldest first, and no later request is admitted before them.
+ * <p>No policy can make a request starve, unless the option {@code maxSkips} is unlimited. A request is skipped if an
+ * iteration admits a later one and leaves it waiting. After {@code maxSkips} skips it blocks the queue, as requests do
+ * that were preempted for lack of KV blocks: such requests are offered first, the oldest first, and no later request is
+ * admitted before them. Requests that a policy chose to preempt are ranked like others.
  *
  * <p>This is the extension point for scheduling research: implement it and pass it to {@code SchedulerOptions}. It is
- * called once per considered request and iteration, by one thread at a time even if several replicas share it. It must
- * return the same result for the same arguments and allocate no memory.
+ * called once per considered request and iteration, the preempted requests first, then the others in order of arrival;
+ * by one thread at a time even if several replicas share it. It may keep state, and implement {@link RequestEvents} to
+ * update it; one object serves one engine. It must allocate no memory.
  */
 public interface AdmissionPolicy {
-    /** Maximum number of times a request may be skipped. */
+    /** Default maximum number of times a request may be skipped; the option {@code maxSkips} changes it. */
     int MAX_SKIPS = 64;
 
     /** Maximum requests that {@link #pack} may choose from. */

@@ -3,7 +3,7 @@ package io.roseinfer.scheduler.policy;
 import java.util.Objects;
 
 /**
- * The policies of a scheduler.
+ * The policies of an engine. One object may be several of them; those that implement {@link RequestEvents} are notified.
  *
  * @param admission chooses which waiting requests are admitted
  * @param preemption chooses which request is preempted if the KV pool is exhausted

@@ -3,23 +3,30 @@ package io.roseinfer.scheduler.policy;
 /**
  * Composes steps of decode rows and prompts.
  *
- * <p>A policy has no state of its own: the scheduler keeps one number for it from step to step. So one policy can serve
- * many schedulers, each on its own thread. It must not leave a step empty if {@link StepBuilder#decode} or
- * {@link StepBuilder#prefill} would add to it, and must allocate no memory. The engine stops with an error that names
- * the policy if it leaves 100 consecutive steps empty while requests wait or run and no step is in flight.
+ * <p>May keep state; one object serves one engine. Each replica plans on its own thread with the object of
+ * {@link #forScheduler}. An object that is also an admission or preemption policy, or implements {@link RequestEvents},
+ * is called by one thread at a time.
+ *
+ * <p>It must not leave a step empty if {@link StepBuilder#decode} or {@link StepBuilder#prefill} would add to it, and must
+ * allocate no memory. The engine stops with an error that names the policy if it leaves 100 consecutive steps empty
+ * while requests wait or run and no step is in flight.
  */
+@FunctionalInterface
 public interface StepPolicy {
-    /**
-     * Fills the next step.
-     *
-     * @param state the result of the previous call; 0 at first
-     * @return the state for the next call
-     */
-    long plan(StepBuilder step, long state);
+    /** Fills the next step. */
+    void plan(StepBuilder step);
 
-    /** Returns the state after a step that only prefilled at the request of the scheduler's caller. */
-    default long afterPrefill(long state) {
-        return state;
+    /** Updates the state after a step that only prefilled at the request of the scheduler's caller. */
+    default void afterPrefill() {}
+
+    /**
+     * Returns the policy of one scheduler, called once for each. A policy with state returns a new object, unless the
+     * replicas are to share its state. {@link RequestEvents} go to this object, not to the returned one.
+     *
+     * @param index the replica's number, from 0
+     */
+    default StepPolicy forScheduler(int index) {
+        return this;
     }
 
     /** Returns {@link #mixed} with chunked prefill, otherwise {@link #alternating}. */
@@ -45,10 +52,9 @@ public interface StepPolicy {
         INSTANCE;
 
         @Override
-        public long plan(StepBuilder step, long state) {
+        public void plan(StepBuilder step) {
             step.decode();
             step.prefill(Math.max(1, step.prefillMaxTokens() - step.tokens()));
-            return state;
         }
 
         @Override
@@ -57,49 +63,62 @@ public interface StepPolicy {
         }
     }
 
-    /** {@link #alternating}; the state is the phase and whether the iteration has decoded. */
-    record Alternating(boolean decodeFirst) implements StepPolicy {
-        private static final int OPENING_DECODE = 0;
-        private static final int PREFILL = 1;
-        private static final int CLOSING_DECODE = 2;
-        private static final int PHASES = 3;
-        private static final int PHASE_MASK = 3;
-        private static final int DECODED = 4;
-
-        @Override
-        public long plan(StepBuilder step, long state) {
-            long next = state;
-            for (int i = 0; i <= PHASES && step.isEmpty(); i++) {
-                next = phase(step, next);
-            }
-            return next;
+    /** {@link #alternating}. */
+    final class Alternating implements StepPolicy {
+        private enum Phase {
+            OPENING_DECODE,
+            PREFILL,
+            CLOSING_DECODE
         }
 
-        private long phase(StepBuilder step, long state) {
-            long decoded = state & DECODED;
-            return switch ((int) state & PHASE_MASK) {
+        private static final int PHASES = Phase.values().length;
+
+        private final boolean decodeFirst;
+        private Phase phase = Phase.OPENING_DECODE;
+        /** Whether the iteration has decoded. */
+        private boolean decoded;
+
+        Alternating(boolean decodeFirst) {
+            this.decodeFirst = decodeFirst;
+        }
+
+        @Override
+        public StepPolicy forScheduler(int index) {
+            return new Alternating(decodeFirst);
+        }
+
+        @Override
+        public void plan(StepBuilder step) {
+            for (int i = 0; i <= PHASES && step.isEmpty(); i++) {
+                runPhase(step);
+            }
+        }
+
+        private void runPhase(StepBuilder step) {
+            switch (phase) {
                 case OPENING_DECODE -> {
                     if (decodeFirst) {
                         step.decode();
                     }
-                    yield PREFILL | (step.isEmpty() ? 0 : DECODED);
+                    decoded = !step.isEmpty();
+                    phase = Phase.PREFILL;
                 }
                 case PREFILL -> {
                     step.prefill(step.prefillMaxTokens());
-                    yield CLOSING_DECODE | decoded;
+                    phase = Phase.CLOSING_DECODE;
                 }
-                default -> {
-                    if (decoded == 0) {
+                case CLOSING_DECODE -> {
+                    if (!decoded) {
                         step.decode();
                     }
-                    yield OPENING_DECODE;
+                    phase = Phase.OPENING_DECODE;
                 }
-            };
+            }
         }
 
         @Override
-        public long afterPrefill(long state) {
-            return CLOSING_DECODE | (state & DECODED);
+        public void afterPrefill() {
+            phase = Phase.CLOSING_DECODE;
         }
 
         @Override

@@ -15,8 +15,8 @@ public interface WaitingRequest extends PolicyRequest {
     int remainingTokens();
 
     /**
-     * Returns how often it was skipped: iterations of any replica that admitted a later request instead; at most
-     * {@link AdmissionPolicy#MAX_SKIPS}.
+     * Returns how often it was skipped: iterations of any replica that admitted a later request instead; at most the
+     * option {@code maxSkips}, by default {@value AdmissionPolicy#MAX_SKIPS}.
      */
     int timesSkipped();
 

@@ -7,9 +7,14 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.StepPolicy;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,6 +73,36 @@ class PolicySourceTest {
                         folder.resolve("Other.java"), POLICY.formatted(13).replace("Look", "Other"))
                 .toString();
         assertThat(hashes(make(other)).get("Other")).isNotEqualTo(hash.get("Look"));
+    }
+
+    /** A policy of two kinds. */
+    public static final class Both implements AdmissionPolicy, StepPolicy {
+        public Both(String unused) {}
+
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return 0;
+        }
+
+        @Override
+        public void plan(StepBuilder step) {}
+    }
+
+    @Test
+    void flags_with_the_same_text_share_one_object() {
+        Map<String, Object> made = new HashMap<>();
+        String name = Both.class.getName();
+        AdmissionPolicy admission =
+                PolicyChoice.of("--policy", AdmissionPolicy.class).sharing(made).make(name + ":1");
+        PolicyChoice<StepPolicy> steps =
+                PolicyChoice.of("--step", StepPolicy.class).sharing(made);
+        assertThat((Object) steps.make(name + ":1")).isSameAs(admission);
+        assertThat((Object) steps.make(name + ":2")).isNotSameAs(admission);
     }
 
     @Test

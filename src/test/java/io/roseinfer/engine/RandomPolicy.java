@@ -1,0 +1,162 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PolicyRequest;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.RequestEvents;
+import io.roseinfer.scheduler.policy.RunningRequest;
+import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.StepPolicy;
+import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * All policies in one object with state: it runs, pauses and preempts requests at random, as a faulty policy might, and
+ * checks that the events of each request are in order and agree with the steps.
+ */
+final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolicy, RequestEvents {
+    private static final int MAX_CHUNK = 9;
+
+    private final Dice dice;
+    private final double pauses;
+    private final double preempts;
+    private final Map<Long, Progress> live = new HashMap<>();
+    private int preemptions;
+    private int pauseCount;
+
+    /** The state of a request, by its events. */
+    private static final class Progress {
+        private boolean running;
+        private int computed;
+        private int generated;
+    }
+
+    RandomPolicy(long seed) {
+        dice = new Dice(seed, "random policy");
+        pauses = dice.oneOf(0, 0.1, 0.5);
+        preempts = dice.oneOf(0, 0.02, 0.2);
+    }
+
+    /** Returns how many requests have arrived and not ended. */
+    int liveCount() {
+        return live.size();
+    }
+
+    /** Returns how many requests it preempted. */
+    int preemptions() {
+        return preemptions;
+    }
+
+    /** Returns how often it left a request out of a step. */
+    int pauses() {
+        return pauseCount;
+    }
+
+    @Override
+    public int lookahead() {
+        return MAX_LOOKAHEAD;
+    }
+
+    @Override
+    public long rank(WaitingRequest request, QueueView queue) {
+        Require.that(!progress(request).running, "request %d is ranked and running", request.id());
+        return dice.below(3);
+    }
+
+    @Override
+    public RunningRequest victim(RunningRequest one, RunningRequest other) {
+        return one.id() % 3 > other.id() % 3 ? one : other;
+    }
+
+    @Override
+    public void plan(StepBuilder step) {
+        if (dice.chance(0.2)) {
+            StepPolicy.mixed().plan(step);
+            return;
+        }
+        int decoding = step.decoding();
+        int prefilling = step.prefilling();
+        for (int i = 0; i < decoding; i++) {
+            run(step, step.decoding(i), false);
+        }
+        for (int i = 0; i < prefilling; i++) {
+            run(step, step.prefilling(i), true);
+        }
+        int chunk = chunk(step);
+        if (chunk > 0) {
+            step.admit(chunk);
+        }
+        if (step.isEmpty()) {
+            StepPolicy.mixed().plan(step);
+        }
+    }
+
+    /** Returns a number of prompt tokens that the step may still take, 0 if it is full. */
+    private int chunk(StepBuilder step) {
+        int budget = step.prefillMaxTokens() - step.tokens();
+        return Math.min(budget, dice.coin() ? budget : 1 + dice.below(MAX_CHUNK));
+    }
+
+    private void run(StepBuilder step, RunningRequest request, boolean prefills) {
+        if (dice.chance(preempts) && step.preempt(request)) {
+            preemptions++;
+        } else if (dice.chance(pauses)) {
+            pauseCount++;
+        } else if (prefills) {
+            int chunk = chunk(step);
+            int count = chunk > 0 ? step.prefill(request, chunk) : 0;
+            Require.that(count >= 0 && count <= Math.max(0, chunk), "%d tokens of a chunk of %d", count, chunk);
+        } else {
+            boolean unused = step.decode(request);
+        }
+    }
+
+    private Progress progress(PolicyRequest request) {
+        return Objects.requireNonNull(live.get(request.id()), "the request has not arrived, or has ended");
+    }
+
+    @Override
+    public void arrived(PolicyRequest request) {
+        Require.that(live.put(request.id(), new Progress()) == null, "request %d arrived twice", request.id());
+    }
+
+    @Override
+    public void admitted(RunningRequest request, int cachedTokens) {
+        Progress progress = progress(request);
+        Require.that(!progress.running, "request %d was admitted twice", request.id());
+        progress.running = true;
+        progress.computed = cachedTokens;
+    }
+
+    @Override
+    public void stepped(RunningRequest request, int computedTokens, int newTokens) {
+        Progress progress = progress(request);
+        Require.that(progress.running, "request %d waits and has stepped", request.id());
+        progress.computed += computedTokens;
+        progress.generated += newTokens;
+        Require.that(
+                progress.generated == request.length() - request.promptLength()
+                        && progress.computed <= request.length(),
+                "request %d has computed %d tokens and generated %d; it has %d",
+                request.id(),
+                progress.computed,
+                progress.generated,
+                request.length());
+    }
+
+    @Override
+    public void preempted(PolicyRequest request) {
+        Progress progress = progress(request);
+        Require.that(progress.running, "request %d was preempted and did not run", request.id());
+        progress.running = false;
+        progress.computed = 0;
+    }
+
+    @Override
+    public void ended(PolicyRequest request) {
+        Require.that(live.remove(request.id()) != null, "request %d ended twice", request.id());
+    }
+}
