@@ -4,9 +4,9 @@
 // memory, fetched by one bulk copy into a ring of `stages` blocks.
 //
 // Why it is fast: earlier steps wrote the past, so its blocks are requested before the kernel waits for this layer's QKV GEMM.
-// KV streams while that GEMM still runs. Only the new token is read after the wait, with the query, straight to registers. Of
-// the last block only the slots that hold tokens are fetched. Both products use tensor cores, with one query in an mma of eight
-// columns.
+// KV streams while that GEMM still runs. Only tokens of this step are read after the wait, with the query, straight to
+// registers: of the row itself, and of earlier rows with the same block table. Of the last block only the slots of the past are
+// fetched. Both products use tensor cores, with one query in an mma of eight columns.
 //
 // attention_decode_regs has two warps, which request their first block straight into registers. More of the past is in flight
 // during QKV than fits in shared memory next to the GEMM's ring. It pays while all thread blocks are resident at once.
@@ -190,7 +190,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     const int lane = threadIdx.x % 32;
     const int token = __ldg(p.rowStarts + row);
     const bool decodes = __ldg(p.rowStarts + row + 1) == token + 1;
-    const int past = __ldg(p.contextLengths + row) - 1;  // tokens before the new one
+    const int context = __ldg(p.contextLengths + row);
+    const int past = context - min(new_tokens(p.blockStarts, row, lane), context);  // tokens of earlier steps
     const int* list = p.blocks + __ldg(p.blockStarts + row);
     const int blocks = decodes ? (past + BLOCK - 1) / BLOCK : 0;
 
@@ -237,22 +238,28 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         const int next = __shfl_sync(~0u, id, i + REG_BLOCKS);
         if (elect_lane()) request(warp + WARPS * (i + REG_BLOCKS), next, warp + WARPS * i);
     }
-    if (!decodes || past < 0) {
+    if (!decodes || context <= 0) {
         wait_for_predecessors();
         return;
     }
     const T* query = p.queries + (static_cast<size_t>(token) * p.heads + head) * HEAD;
-    const T* newest = p.key(list, past, head);
+    const T* newest = p.key(list, context - 1, head);
     wait_for_predecessors();
 
-    // The query in the order of the lane's keys, and the new token, which the last warp takes.
+    // The query in the order of the lane's keys, and the row's own token, which the last warp takes.
     const uint4* chunks = reinterpret_cast<const uint4*>(query);
     const int chunk = lane % 4 ^ lane / 4 % 2 * 4;
     const uint4 q[2] = {__ldcg(chunks + chunk), __ldcg(chunks + (chunk ^ 4))};
     PartialAttention<T> part;
-    if (warp == WARPS - 1) {
-        part.add_token(reinterpret_cast<const char*>(newest), reinterpret_cast<const char*>(newest + p.valueOffset()), q, lane);
-    }
+    auto add_token = [&](const T* key) {
+        part.add_token(reinterpret_cast<const char*>(key), reinterpret_cast<const char*>(key + p.valueOffset()), q, lane);
+    };
+    if (warp == WARPS - 1) add_token(newest);
+    auto add_drafted = [&] {  // the tokens of earlier rows with the same block table
+#pragma unroll 1
+        for (int other = past + warp; other < context - 1; other += WARPS) add_token(p.key(list, other, head));
+    };
+    if constexpr (REG_BLOCKS == 0) add_drafted();
 
     // The past: blocks in registers first; then wait for a stage, add its block, request the next one into it.
     int round = 0;
@@ -299,6 +306,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         for (; block + WARPS < blocks && depth > 1; block += 2 * WARPS) take(block, std::integral_constant<int, 2>());
     }
     for (; block < blocks; block += WARPS) take(block, std::integral_constant<int, 1>());
+
+    if constexpr (REG_BLOCKS > 0) add_drafted();  // the registers are free now
 
     // Merge the warps' partial softmaxes; the first warp writes the output.
     const float4 joined = part.join(lane);

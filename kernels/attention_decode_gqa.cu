@@ -6,8 +6,8 @@
 // (row, KV head). The blocks exchange partial outputs by st.async, which completes on an mbarrier.
 //
 // The warps of a cluster take the row's KV blocks round-robin. Each has a separate cp.async ring in swizzled shared memory, so
-// warps never wait for each other. The past is requested before the kernel waits for this layer's QKV GEMM; the new token's key
-// and value are loaded after the wait.
+// warps never wait for each other. The past is requested before the kernel waits for this layer's QKV GEMM. Keys and values of
+// this step are loaded after the wait: of the row's token, and of earlier rows with the same block table.
 //
 // Launch: grid (kvHeads · cluster, rows), block 128, dynamic shared memory SHARED_BYTES or more, cluster (c, 1, 1), c = 1, 2, 4
 // or 8. Rows of other lengths are skipped.
@@ -49,17 +49,22 @@ struct Ring {
         copy_async16(stage + KEY_BYTES + Row::offset(row, chunk), key + BLOCK * HEAD, present);
     }
 
-    // Loads a KV block; slots without a visible token become zeros. Skips token `without`.
-    __device__ __forceinline__ void load(uint32_t stage, int id, int block, int without, int lane) const {
+    // Loads a KV block; slots without a visible token become zeros. Skips the visible tokens from `end` on.
+    __device__ __forceinline__ void load(uint32_t stage, int id, int block, int end, int lane) const {
 #pragma unroll
         for (int item = lane; item < BLOCK * Row::CHUNKS; item += 32) {
             const int row = item / Row::CHUNKS;
-            if (block * BLOCK + row != without) copy(stage, id, block, row, item % Row::CHUNKS);
+            const int token = block * BLOCK + row;
+            if (token < end || token > newest) copy(stage, id, block, row, item % Row::CHUNKS);
         }
     }
 
-    __device__ __forceinline__ void load_token(uint32_t stage, int id, int token, int lane) const {
-        if (lane < Row::CHUNKS) copy(stage, id, token / BLOCK, token % BLOCK, lane);
+    // Loads the tokens of a KV block from `first` on.
+    __device__ __forceinline__ void load_from(uint32_t stage, int id, int block, int first, int lane) const {
+#pragma unroll 1
+        for (int token = max(first, block * BLOCK); token <= min(newest, block * BLOCK + BLOCK - 1); token++) {
+            if (lane < Row::CHUNKS) copy(stage, id, block, token % BLOCK, lane);
+        }
     }
 };
 
@@ -225,12 +230,14 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
 
     // This warp's KV blocks: the warps of the whole cluster take the visible blocks round-robin.
     const int newest = context - 1;
+    const int end = context - new_tokens(p.blockStarts, row, lane);  // of the past
     const int start = max(0, context - window);
     const int* list = p.blocks + __ldg(p.blockStarts + row);
     const Layout ring{p.pool, p.kvHeads, kvHead, start, newest};
     const int warpRank = rank * WARPS + warp;
     const int warps = blocks * WARPS;
     const int firstBlock = start / BLOCK + warpRank;
+    const int firstNew = end / BLOCK;  // block
     const int lastBlock = newest / BLOCK;
     const int count = firstBlock > lastBlock ? 0 : (lastBlock - firstBlock) / warps + 1;
     const uint32_t stages = shared_address(dynamic) + warp * Layout::STAGES * Layout::STAGE_BYTES;
@@ -241,14 +248,14 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
         return __shfl_sync(~0u, ids, i % 32);
     };
 
-    // Before the wait: fill the ring, without the new token.
-    int newestId = -1, newestStage = 0;  // the new token's block, if requested before the wait
+    // Before the wait: fill the ring, without the new tokens. These are in two blocks at most, so a warp has one of them.
+    int newId = -1, newStage = 0;  // its block of new tokens, if requested before the wait
 #pragma unroll 1
     for (int i = 0; i < Layout::STAGES; i++) {
         if (i < count) {
             const int id = id_of(i);
-            ring.load(stages + i * Layout::STAGE_BYTES, id, block_of(i), newest, lane);
-            if (block_of(i) == lastBlock) newestId = id, newestStage = i;
+            ring.load(stages + i * Layout::STAGE_BYTES, id, block_of(i), end, lane);
+            if (block_of(i) >= firstNew) newId = id, newStage = i;
         }
         copy_async_commit();
     }
@@ -256,8 +263,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD;
     wait_for_predecessors();
 
-    // After the wait: the new token, and the group's queries as fragments.
-    if (newestId >= 0) ring.load_token(stages + newestStage * Layout::STAGE_BYTES, newestId, newest, lane);
+    // After the wait: the new tokens, and the group's queries as fragments.
+    if (newId >= 0) ring.load_from(stages + newStage * Layout::STAGE_BYTES, newId, block_of(newStage), end, lane);
     copy_async_commit();
     uint32_t q[HEAD / 16][2] = {};
     if (query < group) {
@@ -271,14 +278,14 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
 #pragma unroll 1
     for (int i = 0; i < count; i++) {
         const int block = block_of(i);
-        if (block == lastBlock) copy_async_wait<0>();  // the new token came last
+        if (block >= firstNew) copy_async_wait<0>();  // the new tokens came last
         else copy_async_wait<Layout::STAGES - 1>();
         __syncwarp();
         const uint32_t at = stages + stage * Layout::STAGE_BYTES;
         part.add(at, q, start - block * BLOCK, newest - block * BLOCK, lane);
         __syncwarp();
         const int next = i + Layout::STAGES;
-        if (next < count) ring.load(at, id_of(next), block_of(next), -1, lane);
+        if (next < count) ring.load(at, id_of(next), block_of(next), context, lane);
         copy_async_commit();
         if (++stage == Layout::STAGES) stage = 0;
     }

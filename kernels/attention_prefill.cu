@@ -330,15 +330,16 @@ struct PieceRing {
     __device__ __forceinline__ char* keys(int piece) const { return ring + piece % stages * PIECE_BYTES; }
     __device__ __forceinline__ char* values(int piece) const { return keys(piece) + PIECE_BYTES / 2; }
 
-    // Each thread copies 16 bytes of a key and of a value; slots past the context become zeros. Skips token `without`.
-    __device__ __forceinline__ void load(int piece, int id, int without) const {
-        const int row = threadIdx.x / 8;
-        const int token = piece * PIECE + row;
-        if (token != without) copy(piece, id, token < context);
+    // Each thread copies 16 bytes of a key and of a value; slots past the context become zeros. Skips the tokens from `end` on.
+    __device__ __forceinline__ void load(int piece, int id, int end) const {
+        const int token = piece * PIECE + threadIdx.x / 8;
+        if (token < end || token >= context) copy(piece, id, token < context);
     }
 
-    __device__ __forceinline__ void load_token(int token) const {
-        if (token % PIECE == static_cast<int>(threadIdx.x / 8)) copy(token / PIECE, __ldg(list + token / PIECE), true);
+    // Loads the tokens of a KV block from `first` on.
+    __device__ __forceinline__ void load_from(int piece, int first) const {
+        const int token = piece * PIECE + threadIdx.x / 8;
+        if (token >= first && token < context) copy(piece, __ldg(list + piece), true);
     }
 
 private:
@@ -369,14 +370,15 @@ __device__ __forceinline__ void attend_invariant(const PagedAttention<T>& p, int
     }
     const PieceRing<T> ring{p, p.blocks + __ldg(p.blockStarts + row), ringBytes, stages, static_cast<int>(blockIdx.x), context};
     const int newest = context - 1;
+    const int end = context - new_tokens(p.blockStarts, row, lane);  // of the past
     const int pieces = (context + PIECE - 1) / PIECE;
     const int early = min(stages, pieces);
     const int id = lane < early ? __ldg(ring.list + lane) : 0;
-    for (int i = 0; i < early; i++) ring.load(i, __shfl_sync(~0u, id, i), newest);
+    for (int i = 0; i < early; i++) ring.load(i, __shfl_sync(~0u, id, i), end);
     const T* query = p.queries + (static_cast<size_t>(token) * p.heads + ring.head) * HEAD + lane % 4 * 2;
     wait_for_predecessors();
 
-    if (newest / PIECE < early) ring.load_token(newest);
+    for (int piece = max(end, 0) / PIECE; piece < early; piece++) ring.load_from(piece, end);
     copy_async_commit();
     // Only the first of the mma's 16 query rows is used; lanes 0 to 3 hold it.
     uint32_t q[4][4] = {};
@@ -396,7 +398,7 @@ __device__ __forceinline__ void attend_invariant(const PagedAttention<T>& p, int
         __syncthreads();
         if (i > 0) {
             for (int piece = 4 * (i - 1) + stages; piece < min(4 * i + stages, pieces); piece++) {
-                ring.load(piece, __ldg(ring.list + piece), -1);
+                ring.load(piece, __ldg(ring.list + piece), context);
             }
         }
         copy_async_commit();

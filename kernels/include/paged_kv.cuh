@@ -6,6 +6,9 @@
 // value][token in block][head size]: one head's part of a block is contiguous. With GQA, query head h reads KV head h / (heads
 // / kvHeads).
 //
+// Rows of one token may share a block table: consecutive tokens of a sequence, each a row with its own context. Kernels that read
+// the past before they wait for this step's keys ask `new_tokens` where it ends.
+//
 // Queries are row-major [tokens][heads · headSize], scaled by attention scale · log2(e). The output goes to panels. K and V have
 // type KV: the queries' type or fp8.
 #include "panel.cuh"
@@ -36,6 +39,15 @@ struct PagedAttention {
 
     __device__ __forceinline__ int valueOffset() const { return blockSize * headSize; }
 };
+
+// Returns how many of the last tokens of decode row `row` this step computes: its own, and one per row right before it with the
+// same block table. At most 31; all lanes of a warp take part.
+__device__ __forceinline__ int new_tokens(const int* blockStarts, int row, int lane) {
+    const int start = __ldg(blockStarts + max(row - lane, 0));
+    const int own = __shfl_sync(~0u, start, 0);
+    const unsigned same = __ballot_sync(~0u, lane <= row && start == own);
+    return __ffs(~same) - 1;
+}
 
 // Score of masked and absent keys: their weight 2^(NO_SCORE - largest) is 0.
 constexpr float NO_SCORE = -1e30f;

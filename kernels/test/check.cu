@@ -99,7 +99,8 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
     for (int i = 0; i < samples; i++) compare_token<T>(label + " select", words[i], 7, c.logits, i, s.vocabulary, t);
 }
 
-// Checks a whole model: chunked prefill of all but the last `decodes` tokens, then decode steps. The last one is repeated with
+// Checks a whole model: chunked prefill of all but the last `decodes` tokens, these as decode rows of one step, then as decode
+// steps. The last one is repeated with
 // tokens read on the device and must be bit-identical.
 template <class T>
 static void check_model(const std::string& label, Kernels& kernels, const Model<T>& model, const Plan& prefill,
@@ -113,16 +114,18 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
     const int rows = static_cast<int>(lengths.size());
     int most = 0;
     for (int length : lengths) most += length;
-    Runner<T> runner(kernels, model, most, rows, blockSize, blocks, true);
+    Runner<T> runner(kernels, model, most, rows * decodes, blockSize, blocks, true);
     runner.pool.fill(0xff);
     Reference<T> wanted(model, sequences);
     const double t = s.fp8 ? FP8_TOLERANCE<T> : TOLERANCE<T>;
-    auto run = [&](const std::string& what, const Plan& plan, const std::vector<int>& from, const std::vector<int>& to) {
+    auto run = [&](const std::string& what, const Plan& plan, const std::vector<int>& from, const std::vector<int>& to,
+                   bool split = false) {
         Batch batch;
         std::vector<int> tokens;
         for (int r = 0; r < rows; r++) {
-            batch.addRow(sequences[r], from[r], to[r], lists[r], blockSize);
-            if (to[r] > from[r]) tokens.push_back(wanted.rowStart[r] + to[r] - 1);
+            if (split) batch.addDecodeRows(sequences[r], from[r], to[r], lists[r], blockSize);
+            else batch.addRow(sequences[r], from[r], to[r], lists[r], blockSize);
+            for (int i = split ? from[r] : std::max(from[r], to[r] - 1); i < to[r]; i++) tokens.push_back(wanted.rowStart[r] + i);
         }
         runner.upload(batch);
         runner.step(plan);
@@ -140,6 +143,7 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
     for (int r = 0; r < rows; r++) known[r] = lengths[r] - decodes, middle[r] = known[r] / 3;
     run("prefill, first chunk", prefill, zero, middle);
     run("prefill, second chunk", prefill, middle, known);
+    run("decode rows of one sequence", decode, known, lengths, true);
     Batch last;
     for (int d = 0; d < decodes; d++) {
         std::vector<int> next = known;
@@ -308,6 +312,13 @@ static std::vector<int> decode_lengths(int rows) {
     return lengths;
 }
 
+// Sequences with up to 16 new tokens, each a decode row; they end before, at and after the end of a KV block.
+template <class T>
+static Case<T> drafted(const Model<T>& model) {
+    return Case<T>(model, 16, {1, 2, 4, 16, 17, 32, 35, 40, 48, 129, 65, 64, 300}, {1, 2, 3, 4, 5, 6, 7, 8, 16, 8, 2, 2, 16},
+                   true);
+}
+
 // Returns the plan with every matrix but the head by a tile of the prompt GEMM.
 static Plan with_prompt_tile(Plan plan, const std::string& tile) {
     GemmPlan gemm;
@@ -331,6 +342,19 @@ static void check_prompt_tiles(const std::string& label, Kernels& kernels, const
 }
 
 template <class T>
+static void check_decode_attention(const std::string& rows, Kernels& kernels, const Case<T>& c) {
+    for (bool held : {false, true}) {
+        for (int stages : {4, 5, 10}) {
+            Plan p = decode_plan(c.batch.rows());
+            p.attentionRegs = held, p.attentionStages = stages;
+            check_stages(std::string(TypeName<T>::value) + (held ? " held" : "") + " decode plan, " + std::to_string(stages) +
+                             " stages, " + rows,
+                         kernels, c, p);
+        }
+    }
+}
+
+template <class T>
 static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
     const std::string type = TypeName<T>::value;
     const int rows = c.batch.rows();
@@ -346,15 +370,7 @@ static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
         }
     }
     if (rows >= 31 || rows == 1) check_prompt_tiles("rows " + std::to_string(rows), kernels, c, decode_plan(rows));
-    for (bool held : {false, true}) {
-        for (int stages : {4, 5, 10}) {
-            Plan p = decode_plan(rows);
-            p.attentionRegs = held, p.attentionStages = stages;
-            check_stages(type + (held ? " held" : "") + " decode plan, " + std::to_string(stages) + " stages, rows " +
-                             std::to_string(rows),
-                         kernels, c, p);
-        }
-    }
+    check_decode_attention("rows " + std::to_string(rows), kernels, c);
 }
 
 // Checks rows of many tokens: the prefill kernel with the generic GEMMs, as on devices before Hopper, and with Hopper's.
@@ -480,6 +496,9 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
         }
     }
     if constexpr (sizeof(T) == 2) {
+        const Case<T> rows = drafted(model);
+        if (hopper) check_decode_attention("drafted", kernels, rows);
+        check_invariant_bits(kernels, rows, hopper);
         check_prompts(kernels, model, hopper);
         for (int blockSize : {16, 5}) {
             for (float value : {INFINITY, NAN}) check_damaged_value(kernels, model, blockSize, value);
@@ -576,6 +595,8 @@ static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = fals
             Model<T> model(kernels, s);
             check("heads of " + std::to_string(headSize) + ", groups of " + std::to_string(group),
                   Case<T>(model, 16, decode_lengths(33), std::vector<int>(33, 1)));
+            check("drafted, heads of " + std::to_string(headSize) + ", groups of " + std::to_string(group),
+                  drafted(model));
         }
     }
     if (quick) return;
@@ -586,6 +607,8 @@ static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = fals
             Model<T> model(kernels, s);
             check("long, heads of " + std::to_string(headSize) + ", window " + std::to_string(window),
                   Case<T>(model, 16, {2641, 1, 705, 256, 257, 1100}, std::vector<int>(6, 1)));
+            check("long, drafted, heads of " + std::to_string(headSize) + ", window " + std::to_string(window),
+                  Case<T>(model, 16, {2641, 2, 705, 256, 257, 1100}, {8, 2, 16, 7, 4, 5}, true));
         }
     }
 }

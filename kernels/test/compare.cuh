@@ -201,7 +201,7 @@ static std::vector<std::vector<int>> scatter_blocks(const std::vector<std::vecto
 }
 
 // A step over a one-layer model: row r has lengths[r] tokens, the last news[r] of them new. The pool has the past, written from
-// the reference; every other slot is NaN.
+// the reference; every other slot is NaN. If `split`, each new token is a row.
 template <class T>
 struct Case {
     const Model<T>& model;
@@ -214,7 +214,7 @@ struct Case {
     std::vector<float> qkv, logits;
     HostPool<T> pool;
 
-    Case(const Model<T>& m, int blockSize, const std::vector<int>& lengths, const std::vector<int>& news)
+    Case(const Model<T>& m, int blockSize, const std::vector<int>& lengths, const std::vector<int>& news, bool split = false)
         : model(m),
           blockSize(blockSize),
           random(static_cast<unsigned>(lengths.size() * 131 + lengths[0])),
@@ -224,8 +224,13 @@ struct Case {
         batch.step = 7;
         for (size_t r = 0; r < sequences.size(); r++) {
             const int from = lengths[r] - news[r], middle = from + news[r] / 2;
-            batch.addRow(sequences[r], from, lengths[r], lists[r], blockSize, middle);
             for (int i = from; i < lengths[r]; i++) tokens.push_back(wanted.rowStart[r] + i);
+            if (split) {
+                batch.addDecodeRows(sequences[r], from, lengths[r], lists[r], blockSize);
+                for (int i = from; i < lengths[r]; i++) sampleTokens.push_back(wanted.rowStart[r] + i);
+                continue;
+            }
+            batch.addRow(sequences[r], from, lengths[r], lists[r], blockSize, middle);
             if (middle < lengths[r] - 1) sampleTokens.push_back(wanted.rowStart[r] + middle);
             if (news[r] > 0) sampleTokens.push_back(tokens.back());
         }

@@ -314,6 +314,22 @@ struct Batch {
         if (to > from) sampleTokens.push_back(tokens() - 1);
     }
 
+    // Adds each token as a row of its own; these rows share a block table. Each is sampled.
+    void addDecodeRows(const std::vector<int>& ids, int from, int to, const std::vector<int>& list, int blockSize) {
+        const int start = blockStarts.back();
+        for (int i = from; i < to; i++) {
+            tokenIds.push_back(ids[i]);
+            positions.push_back(i);
+            slots.push_back(list[i / blockSize] * blockSize + i % blockSize);
+            rowStarts.push_back(tokens());
+            contextLengths.push_back(i + 1);
+            blockStarts.push_back(start);
+            sampleTokens.push_back(tokens() - 1);
+        }
+        blocks.insert(blocks.end(), list.begin(), list.begin() + ceil_div(to, blockSize));
+        blockStarts.back() = static_cast<int>(blocks.size());
+    }
+
     // Adds a padding row of a graph's bucket: it stores nothing, and its output is ignored.
     void addPadding() {
         tokenIds.push_back(0);
