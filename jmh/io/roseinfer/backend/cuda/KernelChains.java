@@ -115,7 +115,10 @@ final class KernelChains {
         PendingStep pending = rank.pendingSteps().get(buffer);
         InputPacker packer = new InputPacker(spec().vocabularySize(), KvPages.of(16));
         rank.stream()
-                .upload(rank.buffers().inputs()[buffer], pending.staging, packer.pack(in, layout, 1, pending.staging));
+                .upload(
+                        rank.buffers().inputs()[buffer],
+                        pending.staging,
+                        packer.pack(in, KernelRows.of(in), layout, 1, pending.staging));
         rank.stream()
                 .upload(
                         rank.buffers().sampleInputs()[buffer],

@@ -22,9 +22,12 @@ public interface ModelRunner extends AutoCloseable {
     /** Returns the maximum steps in flight; 1 means that submit and await alternate. */
     int maxInFlight();
 
-    /** Returns whether steps can verify drafts: rows of several tokens that draw after each of them. */
-    default boolean verifiesDrafts() {
-        return false;
+    /**
+     * Returns the maximum tokens, over all rows, of a step with drafts: rows of several tokens that draw after each of them. Such a step
+     * takes at most five times as long as a step of one token; with more tokens, drafts would not pay. 0 if steps cannot verify drafts.
+     */
+    default int maxDraftedTokens() {
+        return 0;
     }
 
     /** Allocates inputs of the size of {@link #limits()}, in memory suited to the device. Called at start only. */

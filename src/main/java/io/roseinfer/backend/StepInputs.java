@@ -322,11 +322,6 @@ public final class StepInputs implements LogitConstraints.Target {
         MemorySegment.copy(memory, contextLengths, target, contextLengthsAt, 4L * rowCount);
     }
 
-    /** Copies block starts, including the end of the last row's. */
-    public void copyBlockStarts(MemorySegment target, long at) {
-        MemorySegment.copy(memory, blockStarts, target, at, 4L * (rowCount + 1));
-    }
-
     /** Copies the blocks of all rows. */
     public void copyBlocks(MemorySegment target, long at) {
         MemorySegment.copy(memory, blocks, target, at, 4L * blockCount);

@@ -25,6 +25,9 @@ public final class EngineLimits {
      */
     private static final int STEP_TOKENS = 8192;
 
+    /** Maximum of {@link ModelRunner#maxDraftedTokens} over all devices. */
+    private static final int MAX_DRAFTED_TOKENS = 64;
+
     private EngineLimits() {}
 
     /**
@@ -39,16 +42,23 @@ public final class EngineLimits {
     private static RunnerLimits runnerLimits(SchedulerOptions scheduler, int blockSize, int kvBlocks, ModelSpec spec) {
         int rows = Scheduler.maxRows(scheduler);
         int tokens = Math.addExact(scheduler.maxBatchSize(), promptTokens(scheduler, spec.contextLength()));
-        int drafts = scheduler.drafter().maxTokens() > 0 ? Drafter.MAX_STEP_TOKENS : 0;
+        int drafted = draftedTokens(scheduler);
         RunnerLimits limits = new RunnerLimits(
                 rows,
                 scheduler.maxBatchSize(),
-                Math.max(tokens, drafts),
-                Math.addExact(rows, drafts),
+                Math.max(tokens, drafted),
+                Math.addExact(rows, drafted),
                 blockSize,
                 kvBlocks);
         int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), blockSize));
         return limits;
+    }
+
+    /** Returns the maximum tokens of a step with drafts on any device. */
+    private static int draftedTokens(SchedulerOptions scheduler) {
+        return scheduler.drafter().maxTokens() == 0
+                ? 0
+                : (int) Math.min((long) Drafter.MAX_ROW_TOKENS * scheduler.maxBatchSize(), MAX_DRAFTED_TOKENS);
     }
 
     /**
@@ -86,9 +96,9 @@ public final class EngineLimits {
     }
 
     private static void requireDrafts(ModelRunner runner, SchedulerOptions options) {
-        if (options.drafter().maxTokens() > 0 && !runner.verifiesDrafts()) {
-            throw new BadInput("the drafter is " + options.drafter()
-                    + ", but this device does not verify drafts; use the CPU, or no drafter");
+        if (options.drafter().maxTokens() > 0 && runner.maxDraftedTokens() == 0) {
+            throw new BadInput(
+                    "the drafter is " + options.drafter() + ", but this device does not verify drafts; use no drafter");
         }
     }
 

@@ -99,6 +99,7 @@ final class EngineLoop {
                 pool,
                 runner.limits().maxTokens(),
                 runner.limits().maxSamples(),
+                runner.maxDraftedTokens(),
                 waitingQueue,
                 index,
                 this::onFirstAdmission);

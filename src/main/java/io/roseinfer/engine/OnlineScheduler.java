@@ -105,6 +105,7 @@ public final class OnlineScheduler {
                 pool,
                 runner.limits().maxTokens(),
                 runner.limits().maxSamples(),
+                runner.maxDraftedTokens(),
                 new WaitingQueue(1, options.policies()),
                 0,
                 admitted -> {});
@@ -198,8 +199,8 @@ public final class OnlineScheduler {
     }
 
     /**
-     * Plans a step and submits it to the runner; returns false if there is nothing to run or the maximum of steps is in
-     * flight.
+     * Plans a step and submits it to the runner; returns false if there is nothing to run, the maximum of steps is in
+     * flight, or drafts need the tokens of the step in flight.
      */
     public boolean launch() {
         if (!pipeline.hasCapacity()) {

@@ -47,8 +47,7 @@ final class Pipeline {
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
         this.observer = observer;
-        // Drafts follow the last token, which must be known: a second step in flight would have only the other rows.
-        this.depth = scheduler.options().drafter().maxTokens() > 0 ? 1 : runner.maxInFlight();
+        this.depth = runner.maxInFlight();
         // One more than can be in flight: the flight completed last is still read while the next one is planned.
         this.size = depth + 1;
         this.ring = new Flight[size];
@@ -71,8 +70,15 @@ final class Pipeline {
         return (int) (launched - completed);
     }
 
-    /** Returns whether another step can be launched before the oldest one is awaited. */
+    /**
+     * Returns whether another step should be launched before the oldest one is awaited. Drafts follow the last token, which must be known:
+     * a second step in flight would have only the rows without drafts.
+     */
     boolean hasCapacity() {
+        return canLaunch() && (inFlight() == 0 || !scheduler.awaitsDrafts());
+    }
+
+    private boolean canLaunch() {
         return inFlight() < depth && !lacksSampling;
     }
 
@@ -129,7 +135,7 @@ final class Pipeline {
     }
 
     private Flight next() {
-        Check.that(hasCapacity(), "too many steps are in flight");
+        Check.that(canLaunch(), "too many steps are in flight");
         return flight(launched);
     }
 

@@ -62,6 +62,7 @@ public final class Scheduler {
     private final PolicyEvents events;
     private long steps;
     private int inFlight;
+    private int draftRowsInFlight;
     private int emptyPlans;
 
     /**
@@ -76,6 +77,7 @@ public final class Scheduler {
                 pool,
                 maxStepTokens,
                 maxRows(options),
+                maxStepTokens,
                 new WaitingQueue(1, options.policies()),
                 0,
                 admitted -> {});
@@ -87,6 +89,7 @@ public final class Scheduler {
      * @param pool the KV blocks to allocate
      * @param maxStepTokens maximum tokens per step; without chunked prefill at least the longest possible sequence
      * @param maxStepSamples maximum samples per step, at least {@link #maxRows}
+     * @param maxDraftedTokens maximum tokens of a step with drafts
      * @param waitingQueue the sequences waiting for their first admission
      * @param number this scheduler's number in the queue
      * @param onFirstAdmission called with each sequence admitted for the first time, under the queue's lock
@@ -96,6 +99,7 @@ public final class Scheduler {
             KvBlockPool pool,
             int maxStepTokens,
             int maxStepSamples,
+            int maxDraftedTokens,
             WaitingQueue waitingQueue,
             int number,
             Consumer<Sequence> onFirstAdmission) {
@@ -110,8 +114,17 @@ public final class Scheduler {
         this.sharesState = stepPolicy instanceof RequestEvents
                 || stepPolicy instanceof AdmissionPolicy
                 || stepPolicy instanceof PreemptionPolicy;
-        this.planner =
-                new StepPlanner(options, pool, maxStepTokens, queues, waitingQueue, number, totals, onFirstAdmission);
+        this.planner = new StepPlanner(
+                options,
+                pool,
+                maxStepTokens,
+                Math.min(maxDraftedTokens, maxStepTokens),
+                maxStepSamples,
+                queues,
+                waitingQueue,
+                number,
+                totals,
+                onFirstAdmission);
     }
 
     private static StepPolicy stepPolicy(StepPolicy shared, int number) {
@@ -218,6 +231,14 @@ public final class Scheduler {
         }
     }
 
+    /**
+     * Returns whether the next step should wait for the step in flight, because a sequence is likely to have drafts once its last token is
+     * known.
+     */
+    public boolean awaitsDrafts() {
+        return draftRowsInFlight > 0 || planner.awaitsDrafts(steps);
+    }
+
     /** Plans a step that only prefills; for callers that drive the phases themselves. */
     public StepPlan planPrefillOnly(StepPlan plan, long nowNanos) {
         begin(plan, Integer.MAX_VALUE, nowNanos);
@@ -260,6 +281,7 @@ public final class Scheduler {
         if (!plan.isEmpty()) {
             steps++;
             inFlight++;
+            draftRowsInFlight += plan.draftRows();
             waitingQueue.recordSteps(number, steps);
         }
     }
@@ -358,6 +380,7 @@ public final class Scheduler {
 
     private void endStep(StepPlan plan) {
         inFlight -= plan.isEmpty() ? 0 : 1;
+        draftRowsInFlight -= plan.draftRows();
     }
 
     /** Counts one step in flight less for a sequence; releases its blocks if it has ended and this was the last. */
@@ -371,7 +394,7 @@ public final class Scheduler {
     /** Records how many drafts of a row were accepted, and rolls back the rejected ones. */
     private void verified(Sequence sequence, int rejected) {
         if (sequence.drafting != null) {
-            sequence.drafting.verified(sequence.drafts, sequence.drafts - rejected);
+            sequence.drafting.verified(steps, sequence.drafts, sequence.drafts - rejected);
         }
         sequence.drafts = 0;
         if (rejected > 0) {

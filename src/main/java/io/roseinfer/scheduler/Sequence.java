@@ -433,6 +433,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return !hasPending() && !masks.needsTokens();
     }
 
+    /** Returns whether it may have drafts in a step, if its last token is known then. */
+    boolean mayDraftAt(long step) {
+        return length + 1 < maxLength && !masks.needsTokens() && (drafting == null || drafting.isDue(step));
+    }
+
     /** Sets the tokens after its last one, to be verified by its next row. */
     void setDrafts(int[] ids, int count) {
         for (int i = 0; i < count; i++) {

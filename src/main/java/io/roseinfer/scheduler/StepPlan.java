@@ -182,6 +182,11 @@ public final class StepPlan {
         acceptedTokens += count;
     }
 
+    /** Returns the number of rows with drafts. */
+    int draftRows() {
+        return draftRows;
+    }
+
     /** Returns the number of drafts of all rows that were accepted when the step was applied. */
     public int acceptedTokens() {
         return acceptedTokens;

@@ -16,9 +16,14 @@ import org.jspecify.annotations.Nullable;
  * and advances them.
  */
 final class StepPlanner implements StepBuilder {
+    /** Maximum additional time of the largest step with drafts, in steps of one token. */
+    private static final double DRAFTED_STEP_COST = 4;
+
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
+    private final int maxDraftedTokens;
+    private final int maxStepSamples;
     private final SequenceQueues queues;
     private final WaitingQueue waitingQueue;
     private final int number;
@@ -27,7 +32,7 @@ final class StepPlanner implements StepBuilder {
     private final Consumer<Sequence> onFirstAdmission;
 
     private final int maxRowDrafts;
-    private final int[] drafts = new int[Drafter.MAX_STEP_TOKENS];
+    private final int[] drafts = new int[Drafter.MAX_ROW_TOKENS];
 
     private Runnable admissionBegins = () -> {};
     private Runnable admissionEnds = () -> {};
@@ -39,6 +44,8 @@ final class StepPlanner implements StepBuilder {
     private boolean prefilled;
     private boolean admitted;
     private boolean postponed;
+    /** Whether the plan was not begun before the previous step had ended, for the sake of drafts. */
+    private boolean awaitedDrafts;
 
     /** The decoding requests, when the policy first asked in this step. */
     private final SequenceView decodingView = new SequenceView();
@@ -48,6 +55,7 @@ final class StepPlanner implements StepBuilder {
     /**
      * Creates a planner without a plan.
      *
+     * @param maxDraftedTokens maximum tokens of a step with drafts, up to {@code maxStepTokens}
      * @param number the scheduler's number in the waiting queue
      * @param totals counts what happens during planning
      * @param onFirstAdmission called with each sequence admitted for the first time, under the queue's lock
@@ -56,6 +64,8 @@ final class StepPlanner implements StepBuilder {
             SchedulerOptions options,
             KvBlockPool pool,
             int maxStepTokens,
+            int maxDraftedTokens,
+            int maxStepSamples,
             SequenceQueues queues,
             WaitingQueue waitingQueue,
             int number,
@@ -67,9 +77,11 @@ final class StepPlanner implements StepBuilder {
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
+        this.maxDraftedTokens = maxDraftedTokens;
+        this.maxStepSamples = maxStepSamples;
         this.queues = queues;
         this.blocks = new BlockAllocator(pool, queues, options.policies().preemption(), waitingQueue, totals);
-        this.maxRowDrafts = Math.min(options.drafter().maxTokens(), Drafter.MAX_STEP_TOKENS - 1);
+        this.maxRowDrafts = Math.min(options.drafter().maxTokens(), Drafter.MAX_ROW_TOKENS - 1);
         this.admission = new Admission(options, queues, waitingQueue, number, pool);
     }
 
@@ -259,7 +271,7 @@ final class StepPlanner implements StepBuilder {
     }
 
     private void decode(StepPlan plan) {
-        int maxDrafts = maxDrafts(plan);
+        int maxDrafts = maxDrafts(plan.rows(), plan.tokens(), plan.remainingSamples());
         for (int candidates = queues.decoding.size();
                 candidates > 0 && plan.rows() < options.maxBatchSize() && hasRoom(plan);
                 candidates--) {
@@ -274,7 +286,7 @@ final class StepPlanner implements StepBuilder {
             }
             if (blocks.allocateSlot(sequence)) {
                 queues.decoding.rotate();
-                addDecodeRow(plan, sequence, drafts(sequence, maxDrafts));
+                addDecodeRow(plan, sequence, drafts(sequence, plan, maxDrafts));
             } else if (!sequence.isWaiting()) {
                 return;
             }
@@ -301,17 +313,31 @@ final class StepPlanner implements StepBuilder {
     }
 
     /**
-     * Returns the maximum drafts of each decode row. There are none while a prompt could be in the step instead, and each
-     * row has the same share of what remains of the step.
+     * Returns the maximum drafts of each decode row of a step with some rows. There are none while a prompt could be in the step instead,
+     * and each row has the same share of what remains of the step.
      */
-    private int maxDrafts(StepPlan plan) {
-        int rows = Math.min(queues.decoding.size(), options.maxBatchSize() - plan.rows());
+    private int maxDrafts(int usedRows, int usedTokens, int samples) {
+        int rows = Math.min(queues.decoding.size(), options.maxBatchSize() - usedRows);
         if (maxRowDrafts == 0 || rows <= 0 || !queues.prefilling.isEmpty() || mayAdmit()) {
             return 0;
         }
-        int tokens = Math.min(Drafter.MAX_STEP_TOKENS, maxStepTokens) - plan.tokens();
-        int spare = Math.min(tokens, plan.remainingSamples()) - rows;
+        int spare = Math.min(maxDraftedTokens - usedTokens, samples) - rows;
         return Math.clamp(spare / rows, 0, maxRowDrafts);
+    }
+
+    /** Returns whether a sequence is likely to have drafts in step {@code step}, which is the next one, once its last token is known. */
+    boolean awaitsDrafts(long step) {
+        awaitedDrafts = false;
+        if (maxDrafts(0, 0, maxStepSamples) == 0) {
+            return false;
+        }
+        for (Sequence sequence = queues.decoding.first(); sequence != null; sequence = sequence.next) {
+            if (sequence.mayDraftAt(step)) {
+                awaitedDrafts = true;
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean mayAdmit() {
@@ -322,16 +348,16 @@ final class StepPlanner implements StepBuilder {
      * Sets up to {@code max} drafts of a sequence and allocates their blocks; returns their number. Drafts take only blocks
      * that no other sequence needs for its next token, so they preempt nothing.
      */
-    private int drafts(Sequence sequence, int max) {
+    private int drafts(Sequence sequence, StepPlan plan, int max) {
         // The last token of a sequence is never computed.
         int wanted = Math.min(max, sequence.maxLength() - sequence.plannedLength() - 1);
         if (wanted <= 0 || !sequence.mayDraft()) {
             return 0;
         }
         if (sequence.drafting == null) {
-            sequence.drafting = new Drafting(options.drafter());
+            sequence.drafting = new Drafting(options.drafter(), DRAFTED_STEP_COST / maxDraftedTokens);
         }
-        int count = sequence.drafting.propose(sequence, wanted, drafts);
+        int count = sequence.drafting.propose(sequence, plan.step(), wanted, drafts, awaitedDrafts);
         int fitting = Math.min(count, blocks.growForDrafts(sequence, count));
         sequence.setDrafts(drafts, fitting);
         return fitting;

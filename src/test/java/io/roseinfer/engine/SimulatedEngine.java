@@ -132,7 +132,7 @@ final class SimulatedEngine implements AutoCloseable {
     /** Closes a request's stream before an iteration, or in the middle of it as another thread would. */
     void cancel(WatchedRequest request) {
         trace.add(Event.CANCEL, request.live().id(), iterating ? 1 : 0);
-        int underWay = settings.isSpeculative() ? Drafter.MAX_STEP_TOKENS : 1;
+        int underWay = settings.isSpeculative() ? Drafter.MAX_ROW_TOKENS : 1;
         request.cancel(iterating ? iteration + 1 : iteration, iterating ? underWay : 0);
     }
 

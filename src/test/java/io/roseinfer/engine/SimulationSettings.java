@@ -130,9 +130,9 @@ record SimulationSettings(
             return engine;
         }
         Drafter drafter = dice.chance(0.1)
-                ? Drafter.ngram(dice.between(1, Drafter.MAX_STEP_TOKENS - 1))
+                ? Drafter.ngram(dice.between(1, Drafter.MAX_ROW_TOKENS - 1))
                 : new OracleDrafter(
-                        dice.between(1, Drafter.MAX_STEP_TOKENS - 1),
+                        dice.between(1, Drafter.MAX_ROW_TOKENS - 1),
                         vocabulary,
                         seed,
                         dice.oneOf(0, 0.5, 0.9, 0.9, 1),

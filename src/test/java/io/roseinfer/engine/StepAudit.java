@@ -56,7 +56,7 @@ final class StepAudit {
             drafts += drafts(in, row);
         }
         Require.that(
-                drafts == 0 || in.tokens() <= Drafter.MAX_STEP_TOKENS,
+                drafts == 0 || in.tokens() <= Drafter.MAX_ROW_TOKENS,
                 "a step of %d tokens has %d drafts",
                 in.tokens(),
                 drafts);

@@ -29,7 +29,7 @@ import java.util.function.Consumer;
  * The simulated device under observation. It audits each step, tracks the token in every slot, fails according to the
  * settings, and makes the contents of free blocks unreadable.
  */
-final class WatchedRunner implements ModelRunner {
+class WatchedRunner implements ModelRunner {
     /** The content before a sequence's first token. */
     static final long ROOT = 1;
 
@@ -268,6 +268,11 @@ final class WatchedRunner implements ModelRunner {
     @Override
     public int maxInFlight() {
         return device.maxInFlight();
+    }
+
+    @Override
+    public int maxDraftedTokens() {
+        return device.maxDraftedTokens();
     }
 
     @Override

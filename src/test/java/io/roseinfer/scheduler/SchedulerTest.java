@@ -458,8 +458,16 @@ class SchedulerTest {
 
     private static Scheduler speculating(SchedulerOptions.Builder options, KvBlockPool pool, Drafter drafter) {
         SchedulerOptions all = options.drafter(drafter).prefixCache(false).build();
-        int samples = Scheduler.maxRows(all) + Drafter.MAX_STEP_TOKENS;
-        return new Scheduler(all, pool, 1000, samples, new WaitingQueue(1, all.policies()), 0, admitted -> {});
+        int samples = Scheduler.maxRows(all) + Drafter.MAX_ROW_TOKENS;
+        return new Scheduler(
+                all,
+                pool,
+                1000,
+                samples,
+                Drafter.MAX_ROW_TOKENS,
+                new WaitingQueue(1, all.policies()),
+                0,
+                admitted -> {});
     }
 
     @ParameterizedTest

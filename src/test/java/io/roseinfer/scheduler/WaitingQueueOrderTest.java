@@ -70,7 +70,7 @@ class WaitingQueueOrderTest {
                     .build();
             schedulers = IntStream.range(0, SCHEDULERS)
                     .mapToObj(i -> new Scheduler(
-                            options, new KvBlockPool(500, 4, false), 500, 16, waitingQueue, i, admitted::add))
+                            options, new KvBlockPool(500, 4, false), 500, 16, 0, waitingQueue, i, admitted::add))
                     .toList();
         }
 
@@ -219,6 +219,7 @@ class WaitingQueueOrderTest {
                 new KvBlockPool(1000, 4, false),
                 500,
                 16,
+                0,
                 waitingQueue,
                 0,
                 sequence -> admitted.add(sequence.id()));

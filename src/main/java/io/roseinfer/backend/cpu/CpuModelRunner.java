@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A model on the CPU: a worker team that runs one step at a time over memory allocated at load. */
 final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTeam.Job {
+    private static final int DRAFTED_TOKENS = 16;
+
     /** Reference-counted memory of packed weights, shared by runners. */
     static final class SharedWeights {
         private final Arena arena;
@@ -111,8 +113,8 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     }
 
     @Override
-    public boolean verifiesDrafts() {
-        return true;
+    public int maxDraftedTokens() {
+        return DRAFTED_TOKENS;
     }
 
     @Override

@@ -36,10 +36,16 @@ import org.jspecify.annotations.Nullable;
 final class CudaModelRunner implements ModelRunner {
     private static final int IN_FLIGHT = 2;
 
+    /** Maximum tokens of a step with drafts: up to here, weights are most of what a step reads. */
+    private static final int DRAFTED_TOKENS = 64;
+
     private final CudaRank rank;
     private final KernelChoice kernels;
     private final InputPacker packer;
     private final StepCheck check;
+    /** The rows of the step being launched. */
+    private final KernelRows kernelRows;
+
     private final GraphBuckets decodeGraphs;
     private final GraphBuckets promptGraphs;
     private final StepWait wait;
@@ -63,7 +69,8 @@ final class CudaModelRunner implements ModelRunner {
         this.packer =
                 new InputPacker(spec().vocabularySize(), KvPages.of(rank.kv().blockSize()));
         this.check = new StepCheck(spec(), rank.kv());
-        int rows = options.graphs() ? rank.limits().decodeRows() : 0;
+        this.kernelRows = new KernelRows(rank.limits().maxRows());
+        int rows = options.graphs() ? Math.max(rank.limits().decodeRows(), draftedTokens(rank.limits())) : 0;
         int longestPrompt = Math.min(rank.limits().maxTokens(), spec().contextLength());
         int tokens = options.graphs() ? Math.min(options.promptGraphTokens(), longestPrompt) : 0;
         this.decodeGraphs = rank.releases().add(GraphBuckets.ofBatches(rows), GraphBuckets::close);
@@ -83,6 +90,11 @@ final class CudaModelRunner implements ModelRunner {
         }
         rank.forward().draw(0, 1); // over zeroed inputs, for the same reason
         rank.stream().synchronize();
+    }
+
+    /** Returns the maximum tokens of a step with drafts, which add to the samples; 0 if there are none. */
+    private static int draftedTokens(RunnerLimits limits) {
+        return Math.min(limits.maxSamples() - limits.maxRows(), DRAFTED_TOKENS);
     }
 
     /** Runs the kernels of every prompt size over an empty row: the first launch raises a kernel's shared memory limit. */
@@ -113,7 +125,7 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     private void upload(PendingStep pending, StepInputs in, StepLayout layout) {
-        long bytes = packer.pack(in, layout, pending.number, pending.staging);
+        long bytes = packer.pack(in, kernelRows, layout, pending.number, pending.staging);
         rank.stream().upload(rank.buffers().inputs()[pending.buffer], pending.staging, bytes);
     }
 
@@ -140,6 +152,11 @@ final class CudaModelRunner implements ModelRunner {
     @Override
     public int maxInFlight() {
         return IN_FLIGHT;
+    }
+
+    @Override
+    public int maxDraftedTokens() {
+        return DRAFTED_TOKENS;
     }
 
     @Override
@@ -205,6 +222,7 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     private void launch(PendingStep pending, StepInputs in, boolean samples) {
+        kernelRows.set(in);
         Captured captured = captured(pending, in);
         Step step = captured != null ? captured.step() : step(pending, in);
         boolean draws = step.choice() == Choice.DRAW;
@@ -236,29 +254,21 @@ final class CudaModelRunner implements ModelRunner {
     /** Returns the graph that covers this step, or null if there is none. */
     private @Nullable Captured captured(PendingStep pending, StepInputs in) {
         if (isDecode(in)) {
-            return decodeGraphs.find(in.rows(), pending.choice, pending.buffer);
+            return decodeGraphs.find(in.tokens(), pending.choice, pending.buffer);
         }
         boolean prompt = in.rows() == 1 && in.samples() == 1;
         return prompt ? promptGraphs.find(in.tokens(), pending.choice, pending.buffer) : null;
     }
 
-    private static boolean isDecode(StepInputs in) {
-        return in.tokens() == in.rows() && in.samples() == in.rows();
+    private boolean isDecode(StepInputs in) {
+        return in.tokens() == kernelRows.rows() && in.samples() == in.tokens();
     }
 
     /** Returns the step for launches without a graph. */
     private Step step(PendingStep pending, StepInputs in) {
-        StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
-        StepKernels chosen = kernels.of(in.tokens(), in.rows(), in.samples(), decodeRows(in));
+        StepLayout layout = new StepLayout(in.tokens(), kernelRows.rows(), in.samples());
+        StepKernels chosen = kernels.of(in.tokens(), kernelRows.rows(), in.samples(), kernelRows.decodeRows());
         return new Step(layout, chosen, pending.choice, pending.buffer);
-    }
-
-    private static int decodeRows(StepInputs in) {
-        int decodeRows = 0;
-        for (int row = 0; row < in.rows(); row++) {
-            decodeRows += in.rowStart(row + 1) - in.rowStart(row) == 1 ? 1 : 0;
-        }
-        return decodeRows;
     }
 
     private static Choice choice(StepInputs in) {

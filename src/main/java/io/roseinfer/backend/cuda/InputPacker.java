@@ -28,11 +28,12 @@ final class InputPacker {
     }
 
     /** Packs the inputs of a pass and returns the bytes written. */
-    long pack(StepInputs in, StepLayout layout, int number, MemorySegment to) {
+    long pack(StepInputs in, KernelRows rows, StepLayout layout, int number, MemorySegment to) {
         to.set(INT, StepLayout.STEP, number);
         tokens(in, layout, to);
-        int blocks = pages.copy(in, to, layout.blockStarts(), layout.blocks());
-        rows(in, layout, blocks, to);
+        int blocks = pages.copy(in, rows, to, layout.blockStarts(), layout.blocks());
+        rows(in, rows, layout, to);
+        padRows(in, rows, layout, blocks, to);
         in.copySampleTokens(to, layout.sampleTokens());
         for (int sample = in.samples(); sample < layout.samples(); sample++) {
             set(to, layout.sampleTokens(), sample, sample);
@@ -143,11 +144,25 @@ final class InputPacker {
         }
     }
 
-    private static void rows(StepInputs in, StepLayout layout, int blocks, MemorySegment to) {
-        in.copyRows(to, layout.rowStarts(), layout.contextLengths());
-        for (int row = in.rows(); row < layout.rows(); row++) {
+    private static void rows(StepInputs in, KernelRows rows, StepLayout layout, MemorySegment to) {
+        if (rows.rows() == in.rows()) {
+            in.copyRows(to, layout.rowStarts(), layout.contextLengths());
+            return;
+        }
+        int kernelRow = 0;
+        set(to, layout.rowStarts(), 0, 0);
+        for (int row = 0; row < in.rows(); row++) {
+            for (int after = rows.parts(in, row) - 1; after >= 0; after--) {
+                set(to, layout.contextLengths(), kernelRow, in.contextLength(row) - after);
+                set(to, layout.rowStarts(), ++kernelRow, in.rowStart(row + 1) - after);
+            }
+        }
+    }
+
+    private static void padRows(StepInputs in, KernelRows rows, StepLayout layout, int blocks, MemorySegment to) {
+        for (int row = rows.rows(); row < layout.rows(); row++) {
             set(to, layout.contextLengths(), row, 0);
-            set(to, layout.rowStarts(), row + 1, in.tokens() + row + 1 - in.rows());
+            set(to, layout.rowStarts(), row + 1, in.tokens() + row + 1 - rows.rows());
             set(to, layout.blockStarts(), row + 1, blocks);
         }
     }

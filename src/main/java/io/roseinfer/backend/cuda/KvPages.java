@@ -32,28 +32,35 @@ record KvPages(int tokens, int perBlock) {
     }
 
     /**
-     * Writes each row's pages and their start indices.
+     * Writes each row's pages, and for each kernel row the index of its row's first page.
      *
      * @return the number of pages of all rows
      */
-    int copy(StepInputs in, MemorySegment to, long startsAt, long pagesAt) {
+    int copy(StepInputs in, KernelRows rows, MemorySegment to, long startsAt, long pagesAt) {
         if (perBlock == 1) {
-            in.copyBlockStarts(to, startsAt);
             in.copyBlocks(to, pagesAt);
-            return in.blockStart(in.rows());
         }
         int written = 0;
+        int kernelRow = 0;
         for (int row = 0; row < in.rows(); row++) {
-            set(to, startsAt, row, written);
-            int pages = most(in.contextLength(row));
-            for (int page = 0; page < pages; page++) {
-                int block = in.block(in.blockStart(row) + page / perBlock);
-                set(to, pagesAt, written + page, block * perBlock + page % perBlock);
+            for (int part = 0; part < rows.parts(in, row); part++) {
+                set(to, startsAt, kernelRow++, written);
             }
-            written += pages;
+            written += perBlock == 1
+                    ? in.blockStart(row + 1) - in.blockStart(row)
+                    : copyPages(in, row, to, pagesAt, written);
         }
-        set(to, startsAt, in.rows(), written);
+        set(to, startsAt, kernelRow, written);
         return written;
+    }
+
+    private int copyPages(StepInputs in, int row, MemorySegment to, long pagesAt, int written) {
+        int pages = most(in.contextLength(row));
+        for (int page = 0; page < pages; page++) {
+            int block = in.block(in.blockStart(row) + page / perBlock);
+            set(to, pagesAt, written + page, block * perBlock + page % perBlock);
+        }
+        return pages;
     }
 
     private static void set(MemorySegment to, long array, int index, int value) {

@@ -7,6 +7,8 @@ import io.roseinfer.base.RoseException.BadInput;
 /**
  * Byte offsets of the arrays that a pass reads in its upload buffer, fixed by three numbers so that a captured graph finds them. The block
  * tables come last, as their length varies. {@link SampleLayout} has what the sampling kernel reads.
+ *
+ * @param rows rows of the kernels, see {@link KernelRows}
  */
 record StepLayout(int tokens, int rows, int samples) {
     /** Offset of the step number, which the token slots repeat. */
@@ -27,7 +29,8 @@ record StepLayout(int tokens, int rows, int samples) {
                     Remedy.of(
                             "use a smaller %s or %s (rows are their sum)", "max_batch_size", "prefill_max_batch_size"));
         }
-        return new StepLayout(Math.max(limits.maxTokens(), rows), rows, limits.maxSamples()).bytes((int) pages);
+        int kernelRows = rows + limits.maxSamples(); // a row that is split has as many samples as parts
+        return new StepLayout(Math.max(limits.maxTokens(), rows), kernelRows, limits.maxSamples()).bytes((int) pages);
     }
 
     long tokenIds() {

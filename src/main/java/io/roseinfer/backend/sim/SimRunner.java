@@ -36,6 +36,8 @@ public final class SimRunner implements ModelRunner {
 
     private static final int DEFAULT_BLOCKS = 4096;
 
+    private static final int DRAFTED_TOKENS = 16;
+
     private record Step(StepInputs inputs, StepOutputs outputs) {}
 
     private final ModelSpec spec;
@@ -97,8 +99,8 @@ public final class SimRunner implements ModelRunner {
     }
 
     @Override
-    public boolean verifiesDrafts() {
-        return true;
+    public int maxDraftedTokens() {
+        return DRAFTED_TOKENS;
     }
 
     @Override

@@ -13,8 +13,8 @@ public final class SpeculateFlag {
     @Option(
             names = FLAG,
             paramLabel = "<none|ngram[:N]|CLASS|FILE.java[:ARG]>",
-            description = "Draft tokens that a step verifies, on the CPU; no token changes: none, ngram (up to N, by"
-                    + " default " + NGRAM_TOKENS
+            description = "Draft tokens that a step verifies; no token changes, on CUDA given --batch-invariant: none,"
+                    + " ngram (up to N, by default " + NGRAM_TOKENS
                     + ", that followed the latest three tokens before), or the proposals of a"
                     + " Drafter by class name or source file.")
     private String drafter = "none";
@@ -36,7 +36,7 @@ public final class SpeculateFlag {
         try {
             return Integer.parseInt(argument);
         } catch (NumberFormatException e) {
-            throw new BadInput(FLAG + " is '" + drafter + "', but N must be 1 to " + (Drafter.MAX_STEP_TOKENS - 1), e);
+            throw new BadInput(FLAG + " is '" + drafter + "', but N must be 1 to " + (Drafter.MAX_ROW_TOKENS - 1), e);
         }
     }
 }

@@ -11,10 +11,10 @@ import io.roseinfer.sampling.TokenHistory;
  * remembers of a request is in {@link Drafts}.
  */
 public interface Drafter {
-    /** Maximum tokens of a step with drafts, over all rows. So with as many rows there are no drafts. */
-    int MAX_STEP_TOKENS = 16;
+    /** Maximum tokens of a row with drafts: a request's last token and its drafts. */
+    int MAX_ROW_TOKENS = 16;
 
-    /** Returns the maximum drafts in a row of a step, up to {@value #MAX_STEP_TOKENS} - 1; 0 never drafts. */
+    /** Returns the maximum drafts in a row of a step, up to {@value #MAX_ROW_TOKENS} - 1; 0 never drafts. */
     int maxTokens();
 
     /** Returns what proposes the drafts of one request; called once per request, before its second token. */
@@ -43,7 +43,7 @@ public interface Drafter {
      * Returns the drafter that finds the last occurrence of a request's latest {@value Ngram#LENGTH} tokens, and proposes the
      * tokens that followed it. Good for text that repeats its prompt or itself.
      *
-     * @param maxTokens maximum drafts in a row of a step, 1 to {@value #MAX_STEP_TOKENS} - 1
+     * @param maxTokens maximum drafts in a row of a step, 1 to {@value #MAX_ROW_TOKENS} - 1
      * @throws io.roseinfer.base.RoseException.BadInput if it is out of range
      */
     static Drafter ngram(int maxTokens) {

@@ -11,10 +11,10 @@ record Ngram(int maxTokens) implements Drafter {
 
     Ngram {
         BadInput.require(
-                maxTokens >= 1 && maxTokens < MAX_STEP_TOKENS,
+                maxTokens >= 1 && maxTokens < MAX_ROW_TOKENS,
                 "draft tokens of ngram",
                 maxTokens,
-                "1 to " + (MAX_STEP_TOKENS - 1));
+                "1 to " + (MAX_ROW_TOKENS - 1));
     }
 
     @Override

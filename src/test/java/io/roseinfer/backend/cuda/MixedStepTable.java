@@ -58,7 +58,11 @@ final class MixedStepTable {
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
         PendingStep pending = rank.pendingSteps().getFirst();
         InputPacker packer = new InputPacker(runner.spec().vocabularySize(), KvPages.of(BLOCK_SIZE));
-        rank.stream().upload(rank.buffers().inputs()[0], pending.staging, packer.pack(in, layout, 1, pending.staging));
+        rank.stream()
+                .upload(
+                        rank.buffers().inputs()[0],
+                        pending.staging,
+                        packer.pack(in, KernelRows.of(in), layout, 1, pending.staging));
         Step step = new Step(layout, kernels, Choice.GREEDY, 0);
         double[] millis = new double[RUNS];
         for (int run = -2; run < RUNS; run++) {

@@ -407,7 +407,7 @@ class StepShapesTest {
         InputPacker packer = new InputPacker(50_257, KvPages.of(16));
         StepLayout layout = new StepLayout(3, 3, 3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
-        long bytes = packer.pack(oneRow(), layout, 77, memory);
+        long bytes = packer.pack(oneRow(), KernelRows.of(oneRow()), layout, 77, memory);
         assertThat(bytes).isEqualTo(layout.blocks() + 8);
         assertThat(ints(memory, StepLayout.STEP, 1)).containsExactly(77);
         assertThat(ints(memory, layout.tokenIds(), 3)).containsExactly(~3, 0, 0);
@@ -433,13 +433,72 @@ class StepShapesTest {
         in.sample(in.tokens() - 1, new SampleRequest(SamplingParams.greedy(), 5, history(0)));
         StepLayout layout = new StepLayout(5, 1, 1);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
-        assertThat(packer.pack(in, layout, 1, memory)).isEqualTo(layout.blocks() + 4);
+        assertThat(packer.pack(in, KernelRows.of(in), layout, 1, memory)).isEqualTo(layout.blocks() + 4);
         assertThat(ints(memory, layout.tokenIds(), 5)).containsExactly(40, 41, 42, 0, 0);
         assertThat(ints(memory, layout.positions(), 5)).containsExactly(0, 1, 2, 0, 0);
         assertThat(ints(memory, layout.slots(), 5)).containsExactly(144, 145, 146, -1, -1);
         assertThat(ints(memory, layout.rowStarts(), 2)).containsExactly(0, 3);
         assertThat(ints(memory, layout.contextLengths(), 1)).containsExactly(3);
         assertThat(ints(memory, layout.sampleTokens(), 1)).containsExactly(2);
+    }
+
+    /** Row 0 has one token; row 1 has tokens 15 to 17 in blocks 3 and 1, each with a draw. */
+    private static StepInputs draftedRow(int blockSize) {
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, blockSize, 0).withMaxSamples(8), 2);
+        in.clear();
+        in.beginRow(0, new int[] {2});
+        in.addToken(7);
+        in.endRow();
+        in.sample(0, new SampleRequest(SamplingParams.greedy(), 5, history(0)));
+        in.beginRow(15, new int[] {3, 1});
+        for (int token = 0; token < 3; token++) {
+            in.addToken(40 + token);
+        }
+        in.endRow();
+        for (int token = 1; token <= 3; token++) {
+            in.sample(token, new SampleRequest(SamplingParams.greedy(), 5, history(0)));
+        }
+        return in;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {16, 32})
+    void row_with_drafts_is_packed_as_decode_rows_with_one_block_table(int blockSize) {
+        StepInputs in = draftedRow(blockSize);
+        KernelRows rows = KernelRows.of(in);
+        assertThat(rows.rows()).isEqualTo(4);
+        assertThat(rows.decodeRows()).isEqualTo(4);
+        StepLayout layout = new StepLayout(8, 8, 8);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        long bytes = new InputPacker(50_257, KvPages.of(blockSize)).pack(in, rows, layout, 1, memory);
+        assertThat(bytes).isEqualTo(layout.blocks() + 4L * 3);
+        assertThat(ints(memory, layout.tokenIds(), 5)).containsExactly(7, 40, 41, 42, 0);
+        assertThat(ints(memory, layout.positions(), 5)).containsExactly(0, 15, 16, 17, 0);
+        assertThat(ints(memory, layout.rowStarts(), 9)).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8);
+        assertThat(ints(memory, layout.contextLengths(), 8)).containsExactly(1, 16, 17, 18, 0, 0, 0, 0);
+        assertThat(ints(memory, layout.blockStarts(), 9)).containsExactly(0, 1, 1, 1, 3, 3, 3, 3, 3);
+        assertThat(ints(memory, layout.sampleTokens(), 8)).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+    }
+
+    @Test
+    void row_that_reports_or_lacks_a_draw_is_not_split() {
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0).withMaxSamples(8), 2);
+        in.clear();
+        in.beginRow(0, new int[] {2});
+        in.addToken(7);
+        in.addToken(8);
+        in.endRow();
+        SampleRequest greedy = new SampleRequest(SamplingParams.greedy().withLogprobs(0), 5, history(0));
+        in.report(0, greedy, 8);
+        in.sample(1, greedy);
+        in.beginRow(4, new int[] {3});
+        in.addToken(9);
+        in.addToken(10);
+        in.endRow();
+        in.sample(3, greedy);
+        KernelRows rows = KernelRows.of(in);
+        assertThat(rows.rows()).isEqualTo(2);
+        assertThat(rows.decodeRows()).isZero();
     }
 
     /** Blocks of 48 tokens: row 0 has 50 tokens in blocks 3 and 1, row 1 has 16 in block 2. */
@@ -455,7 +514,7 @@ class StepShapesTest {
         in.endRow();
         StepLayout layout = new StepLayout(3, 3, 3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
-        long bytes = new InputPacker(50_257, KvPages.of(48)).pack(in, layout, 1, memory);
+        long bytes = new InputPacker(50_257, KvPages.of(48)).pack(in, KernelRows.of(in), layout, 1, memory);
         assertThat(bytes).isEqualTo(layout.blocks() + 4 * 5);
         assertThat(ints(memory, layout.blockStarts(), 4)).containsExactly(0, 4, 5, 5);
         assertThat(ints(memory, layout.blocks(), 5)).containsExactly(9, 10, 11, 3, 6);
@@ -577,7 +636,7 @@ class StepShapesTest {
         SampleLayout layout = new SampleLayout(3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         InputPacker packer = new InputPacker(50_257, KvPages.of(16));
-        assertThat(packer.pack(in, pass, 1, memory)).isEqualTo(pass.bytes(1));
+        assertThat(packer.pack(in, KernelRows.of(in), pass, 1, memory)).isEqualTo(pass.bytes(1));
         assertThat(ints(memory, pass.sampleTokens(), 3)).containsExactly(0, 2, 3);
         assertThat(packer.packSamples(in, memory)).isEqualTo(layout.bytes(6));
         assertThat(ints(memory, layout.tail(), 6)).containsExactly(40, 41, ~0, 7, 8, 9);
