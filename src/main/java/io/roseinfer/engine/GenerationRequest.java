@@ -271,6 +271,15 @@ public record GenerationRequest(
         return withOptions(options.withTimeout(Objects.requireNonNull(value, "timeout")));
     }
 
+    /**
+     * Returns a copy that should be complete this long after it was submitted, for custom policies; it does not end then.
+     *
+     * @throws BadInput unless the duration is positive
+     */
+    public GenerationRequest withTarget(Duration value) {
+        return withOptions(options.withTarget(Objects.requireNonNull(value, "target")));
+    }
+
     /** Returns a copy with a priority for custom policies, which serve higher ones first; built-in policies ignore it. */
     public GenerationRequest withPriority(int value) {
         return withOptions(options.withPriority(value));

@@ -16,6 +16,8 @@ import java.util.OptionalLong;
  * @param deadlineNanos reading of the engine's clock, by default {@link System#nanoTime}, at which the request is ended,
  *     in any state
  * @param timeout maximum time after its submission, positive; the earlier of both applies
+ * @param target time after its submission by which it should be complete, positive, for custom policies; it does not end
+ *     the request
  * @param priority for custom policies, higher is more urgent; built-in policies ignore it
  * @param tenant the user or group that it belongs to, for custom policies; empty if there is none
  * @param predictedNewTokens predicted tokens of the completion, for custom policies; 0 or more
@@ -26,25 +28,26 @@ import java.util.OptionalLong;
 public record RequestOptions(
         OptionalLong deadlineNanos,
         Optional<Duration> timeout,
+        Optional<Duration> target,
         int priority,
         String tenant,
         OptionalInt predictedNewTokens,
         Optional<Object> tag,
         int promptLogprobs) {
 
-    /** No deadline, priority 0, no tenant, prediction or tag, no log-probabilities of the prompt. */
+    /** No deadline or target, priority 0, no tenant, prediction or tag, no log-probabilities of the prompt. */
     public static final RequestOptions NONE = new RequestOptions(
-            OptionalLong.empty(), Optional.empty(), 0, "", OptionalInt.empty(), Optional.empty(), -1);
+            OptionalLong.empty(), Optional.empty(), Optional.empty(), 0, "", OptionalInt.empty(), Optional.empty(), -1);
 
     public RequestOptions {
         Objects.requireNonNull(deadlineNanos, "deadlineNanos");
         Objects.requireNonNull(timeout, "timeout");
+        Objects.requireNonNull(target, "target");
         Objects.requireNonNull(tenant, "tenant");
         Objects.requireNonNull(predictedNewTokens, "predictedNewTokens");
         Objects.requireNonNull(tag, "tag");
-        if (timeout.filter(limit -> limit.isNegative() || limit.isZero()).isPresent()) {
-            throw new BadInput("the timeout is " + timeout.get() + "; it must be positive");
-        }
+        requirePositive("timeout", timeout);
+        requirePositive("target", target);
         BadInput.require(
                 predictedNewTokens.orElse(0) >= 0, "predicted_new_tokens", predictedNewTokens.orElse(0), "0 or more");
         BadInput.require(
@@ -54,44 +57,67 @@ public record RequestOptions(
                 "-1 (off) to " + SamplingParams.MAX_LOGPROBS);
     }
 
+    private static void requirePositive(String name, Optional<Duration> value) {
+        if (value.filter(time -> time.isNegative() || time.isZero()).isPresent()) {
+            throw new BadInput("the " + name + " is " + value.get() + "; it must be positive");
+        }
+    }
+
     /** Returns a copy with a deadline on the engine's clock. */
     public RequestOptions withDeadlineNanos(long nanos) {
         return new RequestOptions(
-                OptionalLong.of(nanos), timeout, priority, tenant, predictedNewTokens, tag, promptLogprobs);
+                OptionalLong.of(nanos), timeout, target, priority, tenant, predictedNewTokens, tag, promptLogprobs);
     }
 
     /** Returns a copy with another timeout. */
     public RequestOptions withTimeout(Duration value) {
         Objects.requireNonNull(value, "timeout");
         return new RequestOptions(
-                deadlineNanos, Optional.of(value), priority, tenant, predictedNewTokens, tag, promptLogprobs);
+                deadlineNanos, Optional.of(value), target, priority, tenant, predictedNewTokens, tag, promptLogprobs);
+    }
+
+    /** Returns a copy with another target. */
+    public RequestOptions withTarget(Duration value) {
+        Objects.requireNonNull(value, "target");
+        return new RequestOptions(
+                deadlineNanos, timeout, Optional.of(value), priority, tenant, predictedNewTokens, tag, promptLogprobs);
     }
 
     /** Returns a copy with another priority. */
     public RequestOptions withPriority(int value) {
-        return new RequestOptions(deadlineNanos, timeout, value, tenant, predictedNewTokens, tag, promptLogprobs);
+        return new RequestOptions(
+                deadlineNanos, timeout, target, value, tenant, predictedNewTokens, tag, promptLogprobs);
     }
 
     /** Returns a copy with another tenant. */
     public RequestOptions withTenant(String value) {
-        return new RequestOptions(deadlineNanos, timeout, priority, value, predictedNewTokens, tag, promptLogprobs);
+        return new RequestOptions(
+                deadlineNanos, timeout, target, priority, value, predictedNewTokens, tag, promptLogprobs);
     }
 
     /** Returns a copy with a prediction. */
     public RequestOptions withPredictedNewTokens(int value) {
-        return new RequestOptions(deadlineNanos, timeout, priority, tenant, OptionalInt.of(value), tag, promptLogprobs);
+        return new RequestOptions(
+                deadlineNanos, timeout, target, priority, tenant, OptionalInt.of(value), tag, promptLogprobs);
     }
 
     /** Returns a copy with another tag. */
     public RequestOptions withTag(Object value) {
         Objects.requireNonNull(value, "tag");
         return new RequestOptions(
-                deadlineNanos, timeout, priority, tenant, predictedNewTokens, Optional.of(value), promptLogprobs);
+                deadlineNanos,
+                timeout,
+                target,
+                priority,
+                tenant,
+                predictedNewTokens,
+                Optional.of(value),
+                promptLogprobs);
     }
 
     /** Returns a copy with other log-probabilities of the prompt. */
     public RequestOptions withPromptLogprobs(int value) {
-        return new RequestOptions(deadlineNanos, timeout, priority, tenant, predictedNewTokens, tag, value);
+        return new RequestOptions(deadlineNanos, timeout, target, priority, tenant, predictedNewTokens, tag, value);
     }
 
     /** Returns a copy with the timeout converted to a deadline, for a request submitted now. */
@@ -103,6 +129,7 @@ public record RequestOptions(
         return new RequestOptions(
                 OptionalLong.of(Math.min(end, deadlineNanos.orElse(Long.MAX_VALUE))),
                 Optional.empty(),
+                target,
                 priority,
                 tenant,
                 predictedNewTokens,
@@ -112,9 +139,11 @@ public record RequestOptions(
 
     /** Returns what policies see of these options, for a request that was submitted at {@code arrivalNanos}. */
     RequestTraits traits(long arrivalNanos) {
+        long targetNanos =
+                target.map(time -> arrivalNanos + EngineLimits.nanos(time)).orElse(PolicyRequest.NO_DEADLINE);
         return new RequestTraits(
                 arrivalNanos,
-                deadlineNanos.orElse(PolicyRequest.NO_DEADLINE),
+                Math.min(targetNanos, deadlineNanos.orElse(PolicyRequest.NO_DEADLINE)),
                 priority,
                 tenant,
                 tag,

@@ -4,7 +4,6 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.bench.load.OfferedRequest;
-import io.roseinfer.bench.load.OfferedRequest.Traits;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineStats;
@@ -74,14 +73,8 @@ public final class EngineTarget implements Target {
     }
 
     private GenerationRequest request(OfferedRequest offered) {
-        Traits traits = offered.traits();
-        GenerationRequest request = template.withPrompt(offered.prompt())
-                .withMaxNewTokens(offered.outputTokens())
-                .withPriority(traits.priority().orElse(0))
-                .withTenant(traits.tenant().orElse(""));
-        if (traits.predictedTokens().isPresent()) {
-            request = request.withPredictedNewTokens(traits.predictedTokens().getAsInt());
-        }
+        GenerationRequest request =
+                offered.traits().addTo(template.withPrompt(offered.prompt()).withMaxNewTokens(offered.outputTokens()));
         return offered.structuredOutputs()
                 .map(GrammarReader::outputs)
                 .map(request::withGrammar)

@@ -3,7 +3,9 @@ package io.roseinfer.bench.load;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -27,7 +29,7 @@ public record OfferedRequest(
      * @param tenant the tenant that the request belongs to
      * @param slo name of its class of objectives
      * @param priority higher is more urgent
-     * @param deadlineMillis time after its arrival by which it should be complete
+     * @param deadlineMillis time after its arrival by which it should be complete, positive; known to policies
      * @param maxTokens maximum tokens to generate, known to policies; a simulated completion may be shorter
      * @param predictedTokens a prediction of the completion's length, known to policies
      */
@@ -39,6 +41,8 @@ public record OfferedRequest(
             OptionalDouble deadlineMillis,
             OptionalInt maxTokens,
             OptionalInt predictedTokens) {
+        private static final double NANOS_PER_MILLI = 1e6;
+
         /** No traits. */
         public static final Traits NONE = new Traits(
                 Optional.empty(),
@@ -55,6 +59,17 @@ public record OfferedRequest(
             Objects.requireNonNull(deadlineMillis, "deadlineMillis");
             Objects.requireNonNull(maxTokens, "maxTokens");
             Objects.requireNonNull(predictedTokens, "predictedTokens");
+        }
+
+        /** Returns a request with the traits that policies see. */
+        public GenerationRequest addTo(GenerationRequest request) {
+            GenerationRequest known = request.withPriority(priority.orElse(0)).withTenant(tenant.orElse(""));
+            if (predictedTokens.isPresent()) {
+                known = known.withPredictedNewTokens(predictedTokens.getAsInt());
+            }
+            return deadlineMillis.isPresent()
+                    ? known.withTarget(Duration.ofNanos(Math.round(deadlineMillis.getAsDouble() * NANOS_PER_MILLI)))
+                    : known;
         }
 
         public Traits withTenant(String value) {

@@ -131,16 +131,11 @@ public final class SimulatedServer {
         }
 
         private GenerationRequest asked() {
-            OfferedRequest.Traits traits = offered.traits();
-            GenerationRequest request = GenerationRequest.ofTokens(prompt())
-                    .withMaxNewTokens(offered.maxTokens())
-                    .withIgnoreEndOfText(true)
-                    .withPriority(traits.priority().orElse(0))
-                    .withTenant(traits.tenant().orElse(""))
-                    .withTag(this);
-            return traits.predictedTokens().isPresent()
-                    ? request.withPredictedNewTokens(traits.predictedTokens().getAsInt())
-                    : request;
+            return offered.traits()
+                    .addTo(GenerationRequest.ofTokens(prompt())
+                            .withMaxNewTokens(offered.maxTokens())
+                            .withIgnoreEndOfText(true)
+                            .withTag(this));
         }
 
         private long endNanos() {

@@ -24,7 +24,10 @@ public interface PolicyRequest {
      */
     long arrivalStep();
 
-    /** Returns the caller's deadline, in nanoseconds of the engine's clock, or {@link #NO_DEADLINE}. */
+    /**
+     * Returns when the request should be complete, in nanoseconds of the engine's clock: the caller's deadline, which ends
+     * it, or target, whichever is earlier; {@link #NO_DEADLINE} if there is neither.
+     */
     long deadlineNanos();
 
     /** Returns the caller's priority, higher is more urgent; 0 by default. */

@@ -165,6 +165,30 @@ class SimulatedServerTest {
         assertThat(seen).contains("a 4 9 50 2000000");
     }
 
+    @Test
+    void policies_see_the_deadline_of_a_request_which_does_not_end_it() {
+        List<Long> seen = new ArrayList<>();
+        AdmissionPolicy policy = new AdmissionPolicy() {
+            @Override
+            public int lookahead() {
+                return 8;
+            }
+
+            @Override
+            public long rank(WaitingRequest waiting, QueueView queue) {
+                seen.add(waiting.deadlineNanos());
+                return 0;
+            }
+        };
+        OfferedRequest request = OfferedRequest.of(5_000_000, new Prompt.Tokens(1, 2), 9)
+                .withTraits(OfferedRequest.Traits.NONE.withDeadlineMillis(1.5));
+        LoadResult run = SimulatedRuns.server(
+                        exact(MILLISECOND_STEPS), SchedulerOptions.builder().admission(policy), Integer.MAX_VALUE, 1, 0)
+                .run(new OfferedLoad(List.of(request), OfferedLoad.Pacing.SCHEDULED));
+        assertThat(seen).containsOnly(6_500_000L);
+        assertThat(run.calls().getFirst().tokens()).isEqualTo(9);
+    }
+
     /** Returns a run of one request of 3 tokens, which may have {@code maxTokens}. */
     private static LoadResult ofThreeTokens(int maxTokens, int inFlight) {
         OfferedRequest request = OfferedRequest.of(0, new Prompt.Tokens(1, 2), 3)
