@@ -47,6 +47,7 @@ class StudiesTest {
     void makeCheckout() throws IOException {
         checkout = new Checkout(folder.resolve("checkout"));
         checkout.copy("tools/examples");
+        checkout.copy("tools/examples/policies");
         checkout.executable("tools/roseinfer", RECORDER);
     }
 
