@@ -106,7 +106,7 @@ class EngineTargetTest {
         }
     }
 
-    /** The end of the first request interrupts the sender; the engine continues after the second is abandoned. */
+    /** The end of the first request interrupts the sender after it has sent both; the engine continues after the second is abandoned. */
     @Test
     void requests_of_an_interrupted_run_are_not_completed() {
         Thread sending = Thread.currentThread();
@@ -119,10 +119,18 @@ class EngineTargetTest {
         OfferedLoad both = new OfferedLoad(
                 List.of(OfferedRequest.of(0, new Prompt.Tokens(1), 1), OfferedRequest.of(0, new Prompt.Tokens(2), 500)),
                 OfferedLoad.Pacing.BURST);
+        AtomicInteger sent = new AtomicInteger();
+        Executor counting = task -> {
+            READERS.execute(task);
+            sent.incrementAndGet();
+        };
         Clock clock = Clock.system();
         try (Engine engine = Sim.engine(Sim.options(true), onStep, clock);
-                EngineTarget target = new EngineTarget(engine, Sim.template(), false, clock)) {
+                EngineTarget target = new EngineTarget(engine, Sim.template(), false, clock, counting)) {
             LoadResult result = new LoadRun(target, LoadRun.UNBOUNDED, FOREVER, clock, deadline -> {}).run(both, () -> {
+                while (sent.get() < 2) {
+                    Thread.onSpinWait();
+                }
                 if (!interrupted.get()) {
                     sending.interrupt();
                     interrupted.set(true);
