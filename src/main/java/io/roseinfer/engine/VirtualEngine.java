@@ -290,7 +290,7 @@ public final class VirtualEngine {
      * @param tokens length of the completion, unless the request's maximum is lower; policies do not see it
      */
     public ObservedRequest submit(GenerationRequest request, long nanos, int tokens) {
-        BadInput.require(tokens >= 1, "tokens", tokens, "positive");
+        BadInput.require(tokens >= 1, "the length of a completion", tokens, "positive");
         advanceTo(nanos);
         if (liveCount == 0) {
             throw new EngineStopped("all engines stopped");

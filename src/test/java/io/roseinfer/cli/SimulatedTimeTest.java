@@ -103,8 +103,7 @@ class SimulatedTimeTest {
         long forced = own.get("scheduler").get("forced_admissions").longValue();
         assertThat(forced).isPositive();
         assertThat(own.get("validity").get("notes").valueStream().map(JsonNode::asString))
-                .contains(forced + " admissions were forced by the limit of 64 skips per request, not chosen by the"
-                        + " admission policy");
+                .contains(forced + " admissions were forced by --max-passes, not chosen by the admission policy");
         flags[5] = "--prefill-admission-policy=fifo";
         assertThat(serve(SIMULATED, flags)
                         .get("scheduler")

@@ -233,8 +233,7 @@ class UsageTest {
                 "bench serve --disable-tqdm | is not needed: a progress bar appears on a terminal only",
                 "bench serve --tokenizer gpt2 | is not needed",
                 "bench serve --result-dir x | is part of --result-filename (or --json) here",
-                "bench serve --top-p 0.9 | is not supported: requests have --temperature only",
-                "bench serve --header a=b | is not supported: requests have only what bench serve measures",
+                "bench serve --top-p 0.9 | is a field of --extra-body here",
                 "bench serve --save-detailed | the --json file has every request"
             })
     void flag_of_vllm_suggests_its_counterpart(String arguments, String meant) {

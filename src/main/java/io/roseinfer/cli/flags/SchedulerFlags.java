@@ -92,10 +92,10 @@ public final class SchedulerFlags {
     @Option(
             names = "--max-passes",
             paramLabel = "<N|none>",
-            converter = MaxPasses.class,
+            converter = MaxPasses.Reader.class,
             description =
                     "How often an admission policy may pass over a request before it is admitted next; none lets policies starve requests.")
-    private int maxPasses = AdmissionPolicy.MAX_SKIPS;
+    private MaxPasses maxPasses = new MaxPasses(AdmissionPolicy.MAX_SKIPS);
 
     @Mixin
     private SpeculateFlag speculate = new SpeculateFlag();
@@ -196,7 +196,7 @@ public final class SchedulerFlags {
                         .or(DEFAULT, () -> StepPolicy.standard(chunkedPrefill, decodeFirst))
                         .make(stepPolicy))
                 .drafter(speculate.drafter())
-                .maxSkips(maxPasses)
+                .maxSkips(maxPasses.count())
                 .chunkedPrefill(chunkedPrefill)
                 .prefixCache(!noPrefixCache);
         prefillMaxBatchSize.ifPresent(builder::prefillMaxBatchSize);
@@ -205,22 +205,29 @@ public final class SchedulerFlags {
         return builder.build();
     }
 
-    /** Reads {@code --max-passes}. */
-    static final class MaxPasses implements ITypeConverter<Integer> {
-        @Override
-        public Integer convert(String text) {
-            if (text.equals(NONE)) {
-                return SchedulerOptions.UNLIMITED;
-            }
-            try {
-                int count = Integer.parseInt(text);
-                if (count >= 1) {
-                    return count;
+    /** The value of {@code --max-passes}. */
+    record MaxPasses(int count) {
+        static final class Reader implements ITypeConverter<MaxPasses> {
+            @Override
+            public MaxPasses convert(String text) {
+                if (text.equals(NONE)) {
+                    return new MaxPasses(SchedulerOptions.UNLIMITED);
                 }
-            } catch (NumberFormatException notNumber) {
-                // Reported below.
+                try {
+                    int count = Integer.parseInt(text);
+                    if (count >= 1) {
+                        return new MaxPasses(count);
+                    }
+                } catch (NumberFormatException notNumber) {
+                    // Reported below.
+                }
+                throw new TypeConversionException("'" + text + "' is not a positive integer or none");
             }
-            throw new TypeConversionException("'" + text + "' is not a positive integer or none");
+        }
+
+        @Override
+        public String toString() {
+            return count == SchedulerOptions.UNLIMITED ? NONE : Integer.toString(count);
         }
     }
 }

@@ -13,10 +13,7 @@ final class VllmFlags {
     private static final String MEMORY = "is --kv-blocks here: the number of KV blocks in the pool";
     private static final String ADDRESS = "is part of --base-url here, as in --base-url http://127.0.0.1:8000";
 
-    private static final String SAMPLING =
-            "is not supported: requests have --temperature only; set a default on the server";
-    private static final String REQUEST =
-            "is not supported: requests have only what bench serve measures; leave it out";
+    private static final String SAMPLING = "is a field of --extra-body here, as in --extra-body '{\"top_p\": 0.9}'";
 
     /** The counterpart of each flag; used only by commands that have the flags it requires. */
     private static final Map<String, Counterpart> COUNTERPARTS = Map.ofEntries(
@@ -53,11 +50,9 @@ final class VllmFlags {
                     "--result-dir",
                     "is part of --result-filename (or --json) here, which takes a path",
                     "--result-filename"),
-            counterpart("--top-p", SAMPLING, "--base-url"),
-            counterpart("--top-k", SAMPLING, "--base-url"),
-            counterpart("--min-p", SAMPLING, "--base-url"),
-            counterpart("--header", REQUEST, "--base-url"),
-            counterpart("--extra-body", REQUEST, "--base-url"),
+            counterpart("--top-p", SAMPLING, "--extra-body"),
+            counterpart("--top-k", SAMPLING, "--extra-body"),
+            counterpart("--min-p", SAMPLING, "--extra-body"),
             counterpart("--save-detailed", "is not needed: the --json file has every request", "--json", "--base-url"));
 
     private record Counterpart(String text, List<String> needed) {}

@@ -99,6 +99,7 @@ class BackendFlagsTest {
             --prefill-force-fifo-every    without  honored  without  honored
             --preemption-policy           without  honored  without  honored
             --step-policy                 without  honored  without  honored
+            --max-passes                  without  honored  without  honored
             --speculate                   without  honored  without  honored
             --decode-first                without  honored  without  honored
             --max-active-requests         without  honored  without  honored
@@ -141,6 +142,7 @@ class BackendFlagsTest {
             Map.entry("--prefill-force-fifo-every", "9"),
             Map.entry("--preemption-policy", "Mine"),
             Map.entry("--step-policy", "Mine"),
+            Map.entry("--max-passes", "9"),
             Map.entry("--speculate", "Mine"),
             Map.entry("--max-active-requests", "5"),
             Map.entry("--kv-blocks", "77"),
