@@ -46,7 +46,7 @@ __device__ __forceinline__ int new_tokens(const int* blockStarts, int row, int l
     const int start = __ldg(blockStarts + max(row - lane, 0));
     const int own = __shfl_sync(~0u, start, 0);
     const unsigned same = __ballot_sync(~0u, lane <= row && start == own);
-    return __ffs(~same) - 1;
+    return __ffs(~same | 1u << 31) - 1;  // padding rows all have the same start
 }
 
 // Score of masked and absent keys: their weight 2^(NO_SCORE - largest) is 0.
