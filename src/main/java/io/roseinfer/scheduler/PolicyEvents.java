@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notifies policies of what happens to requests. Thread-safe: every call holds the lock. An exception of a policy is
+ * Notifies policies of the events of requests. Thread-safe: every call holds the lock. An exception of a policy is
  * kept for {@link #requireNone}, because events are also sent by threads that the policy must not fail.
  */
 final class PolicyEvents {

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * What the caller states about a request, for policies; built-in policies ignore it.
+ * The caller's facts about a request, for policies; built-in policies ignore them.
  *
  * @param arrivalNanos when it was submitted, in nanoseconds of the engine's clock
  * @param deadlineNanos when it should have ended, on the same clock, or {@link PolicyRequest#NO_DEADLINE}

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How evenly a run served its tenants. Service is weighted tokens of completed requests, as in the paper of VTC (Sheng et al., 2024): a
+ * The fairness of a run between its tenants. Service is weighted tokens of completed requests, as in the paper of VTC (Sheng et al., 2024): a
  * prompt is served with its first token, an output token when it arrives.
  *
  * @param inputWeight weight of a prompt token

@@ -3,7 +3,7 @@ package io.roseinfer.scheduler.policy;
 import java.util.Optional;
 
 /**
- * What policies know of a request, waiting or running. They never see how many tokens the completion will have; only
+ * A request, waiting or running, as policies see it. They never see how many tokens the completion will have; only
  * the maximum, and what the caller predicts. All methods but {@link WaitingRequest#cachedLength} take constant time and
  * allocate no memory.
  */
