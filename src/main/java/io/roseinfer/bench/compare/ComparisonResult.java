@@ -2,6 +2,7 @@ package io.roseinfer.bench.compare;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.roseinfer.bench.report.BenchResult;
+import io.roseinfer.bench.report.CsvReport;
 import io.roseinfer.bench.report.ResultKind;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -78,18 +79,17 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
         List<Map<String, String>> table = new ArrayList<>();
         for (int pair = 0; pair < roseinfer.pairs().size(); pair++) {
             Comparison.Pair measured = roseinfer.pairs().get(pair);
-            table.add(row(pair, measured.seed(), "a", measured.a()));
-            table.add(row(pair, measured.seed(), "b", measured.b()));
+            table.addAll(rows(pair, measured.seed(), "a", measured.a()));
+            table.addAll(rows(pair, measured.seed(), "b", measured.b()));
         }
         return table;
     }
 
-    private static Map<String, String> row(int pair, long seed, String arm, Map<String, Double> metrics) {
+    private static List<Map<String, String>> rows(int pair, long seed, String arm, Map<String, Double> metrics) {
         Map<String, String> row = new LinkedHashMap<>();
         row.put("pair", Integer.toString(pair));
         row.put("seed", Long.toString(seed));
         row.put("arm", arm);
-        metrics.forEach((name, value) -> row.put(name, value.toString()));
-        return row;
+        return CsvReport.rows(row, metrics, Map.of());
     }
 }

@@ -2,6 +2,7 @@ package io.roseinfer.bench.compare;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.roseinfer.bench.report.BenchResult;
+import io.roseinfer.bench.report.CsvReport;
 import io.roseinfer.bench.report.ResultKind;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -116,14 +117,13 @@ public record SweepResult(Own roseinfer) implements BenchResult {
 
     @Override
     public List<Map<String, String>> table() {
-        return sweep().points().stream().map(SweepResult::row).toList();
+        return sweep().points().stream().flatMap(point -> rows(point).stream()).toList();
     }
 
-    private static Map<String, String> row(SweepPoint point) {
-        Map<String, String> row = new LinkedHashMap<>(point.flags());
-        point.metrics().forEach((name, value) -> row.put(name, value.toString()));
-        row.put("failed", Integer.toString(point.failed()));
-        row.put("invalid", String.join("; ", point.reasons()));
-        return row;
+    private static List<Map<String, String>> rows(SweepPoint point) {
+        Map<String, String> others = new LinkedHashMap<>();
+        others.put("failed", Integer.toString(point.failed()));
+        others.put("invalid", String.join("; ", point.reasons()));
+        return CsvReport.rows(point.flags(), point.metrics(), others);
     }
 }

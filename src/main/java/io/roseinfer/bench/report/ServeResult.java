@@ -530,9 +530,24 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         row.put("due_ms", CsvReport.millis((double) request.dueNanos()));
         CsvReport.times(row, request.sentNanos(), request.lastChoiceNanos(), call.tokenTimes());
         row.put("error", request.error().orElse(""));
+        request.server().ifPresent(stamps -> {
+            row.put(
+                    "admitted_ms",
+                    stamps.admittedNanos().isPresent()
+                            ? CsvReport.millis((double) stamps.admittedNanos().getAsLong())
+                            : "");
+            row.put("engine", Integer.toString(stamps.engine()));
+        });
+        if (call.cachedTokens() >= 0) {
+            row.put("cached_tokens", Integer.toString(call.cachedTokens()));
+        }
         request.traits().ifPresent(traits -> {
             traits.tenant().ifPresent(name -> row.put("tenant", name));
             traits.slo().ifPresent(name -> row.put("slo", name));
+            traits.priority().ifPresent(priority -> row.put("priority", Integer.toString(priority)));
+            traits.deadlineMillis().ifPresent(millis -> row.put("deadline_ms", Double.toString(millis)));
+            traits.maxTokens().ifPresent(tokens -> row.put("max_tokens", Integer.toString(tokens)));
+            traits.predictedTokens().ifPresent(tokens -> row.put("predicted_tokens", Integer.toString(tokens)));
         });
         return row;
     }
