@@ -31,6 +31,24 @@ class ReportCommandTest {
         assertThat(page).content().startsWith("<!DOCTYPE html>").contains("4 requests");
     }
 
+    @Test
+    void figures_are_written_as_svg_files() throws IOException {
+        Path json = directory.resolve("run.json");
+        assertThat(SimBench.run("--num-requests", "4", "--json", json.toString())
+                        .code())
+                .isZero();
+        Path page = directory.resolve("page.html");
+        Path figures = directory.resolve("new/figures");
+        Outcome outcome =
+                CliRunner.run("report", json.toString(), "-o", page.toString(), "--figures", figures.toString());
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out().lines().toList())
+                .contains(
+                        page.toString(),
+                        figures.resolve("time-to-first-token.svg").toString());
+        assertThat(figures.resolve("requests-in-flight.svg")).content().contains("<svg xmlns=", "requests", "time (s)");
+    }
+
     /** The report of {@code --report} equals the report of the results file. */
     @ParameterizedTest
     @CsvSource(

@@ -33,6 +33,9 @@ public final class ComparisonReport {
             "p99_e2el_ms",
             "output_throughput",
             "request_goodput",
+            "preemptions",
+            "recomputed_tokens",
+            "cache_hit_rate",
             "jain_index",
             "max_service_gap");
 
@@ -73,7 +76,7 @@ public final class ComparisonReport {
                 .orElse(MIN_SPAN);
         span = Math.max(MIN_SPAN, span);
         List<String> zeros = comparison.withZeros().stream()
-                .filter(metric -> isShown(metric, arms))
+                .filter(metric -> isShown(metric, arms) && !isAlwaysZero(comparison, metric))
                 .toList();
         int width = Stream.concat(shown.keySet().stream(), zeros.stream())
                 .mapToInt(String::length)
@@ -103,6 +106,12 @@ public final class ComparisonReport {
         return SHOWN.contains(metric)
                 || metric.equals(arms.metric())
                 || SHOWN_OF_GROUPS.matcher(metric).matches();
+    }
+
+    private static boolean isAlwaysZero(Comparison comparison, String metric) {
+        return comparison.pairs().stream()
+                .allMatch(pair ->
+                        pair.a().getOrDefault(metric, 0.0) == 0 && pair.b().getOrDefault(metric, 0.0) == 0);
     }
 
     /** Returns notes about what the arms' policies did not decide. */

@@ -45,6 +45,13 @@ public final class ReportCommand implements Command {
             showDefaultValue = Visibility.NEVER)
     private Optional<String> title = Optional.empty();
 
+    @Option(
+            names = "--figures",
+            paramLabel = "<DIR>",
+            description = "Also write each chart as a stand-alone SVG file.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Path> figures = Optional.empty();
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         if (Files.isDirectory(output)) {
@@ -53,14 +60,27 @@ public final class ReportCommand implements Command {
         if (files.stream().anyMatch(file -> isSame(file, output))) {
             throw new BadInput("--output " + output + " is one of the results files; name another file");
         }
-        String page = HtmlReport.of(title, files);
-        try {
-            Files.writeString(output, page);
-        } catch (IOException e) {
-            throw new BadInput("--output " + output + " cannot be written: " + FileFailure.reason(e), e);
+        HtmlReport report = HtmlReport.read(title, files);
+        write("--output", output, report.page(), terminal);
+        if (figures.isPresent()) {
+            Path folder = figures.get();
+            try {
+                Files.createDirectories(folder);
+            } catch (IOException e) {
+                throw new BadInput("--figures " + folder + " cannot be created: " + FileFailure.reason(e), e);
+            }
+            report.figures().forEach((name, svg) -> write("--figures", folder.resolve(name), svg, terminal));
         }
-        terminal.print(output + "\n");
         return 0;
+    }
+
+    private static void write(String flag, Path file, String text, Terminal terminal) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new BadInput(flag + " " + file + " cannot be written: " + FileFailure.reason(e), e);
+        }
+        terminal.print(file + "\n");
     }
 
     private static boolean isSame(Path one, Path other) {

@@ -110,6 +110,6 @@ sealed interface Block {
      */
     record Figure(String title, double height, Svg drawing, List<Key> legend, List<String> notes) {}
 
-    /** A legend entry: a class of the style sheet and its meaning. */
+    /** A legend entry: a class of the style sheet (k for lines, g for marks, q for areas) and its meaning. */
     record Key(String style, String text) {}
 }

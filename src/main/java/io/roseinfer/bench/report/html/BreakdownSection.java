@@ -124,7 +124,7 @@ final class BreakdownSection {
 
     /** Returns the legend entry of a part. */
     static Block.Key key(int style, String part) {
-        return new Block.Key(color("k", style), word(part));
+        return new Block.Key("q " + color("q", style), word(part));
     }
 
     /** Returns the displayed name of a part. */

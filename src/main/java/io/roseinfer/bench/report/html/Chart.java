@@ -123,7 +123,7 @@ final class Chart {
         List<Block.Key> legend = series.size() < 2
                 ? List.of()
                 : series.stream()
-                        .map(line -> new Block.Key("k" + line.style(), line.name()))
+                        .map(line -> new Block.Key((line.x().isEmpty() ? "g g" : "k") + line.style(), line.name()))
                         .toList();
         return new Figure(title, HEIGHT, svg, legend, List.of());
     }
@@ -157,11 +157,11 @@ final class Chart {
         double at = x.at(mark.x());
         double height = y.at(mark.y());
         boolean named = !mark.label().isEmpty();
-        svg.circle(
-                (named ? "r" : mark.hollow() ? "h" : "m") + mark.style(),
-                at,
-                height,
-                named ? 8 : mark.hollow() ? 4.5 : 3.5);
+        if (named) {
+            svg.circle("r" + mark.style(), at, height, 8);
+        } else {
+            svg.mark((mark.hollow() ? "h" : "m") + mark.style(), mark.style(), at, height, mark.hollow() ? 4.5 : 3.5);
+        }
         boolean isOver = marks.stream()
                 .takeWhile(other -> !other.equals(mark))
                 .anyMatch(other -> !other.label().isEmpty()

@@ -24,9 +24,10 @@ final class ComparisonSection {
     /** Minimum extent of the axis on either side of 0 %. */
     private static final double MIN_PERCENT = 1;
 
-    /** Styles of the page. */
-    private static final int EVEN = 0;
+    /** Styles of the arms and of changes. */
+    private static final int A = 0;
 
+    private static final int B = 1;
     private static final int BETTER = 7;
     private static final int WORSE = 4;
 
@@ -125,7 +126,7 @@ final class ComparisonSection {
         return String.format(Locale.ROOT, "%+.2f %%", percent(ratio));
     }
 
-    /** Draws a line per metric with its interval and ratio. Only the deciding metric is colored. */
+    /** Draws a line per metric with its interval and ratio, the deciding metric in bold. */
     private Block.Figure intervals() {
         double span = own.ratios().values().stream()
                 .mapToDouble(ratio -> Math.max(Math.abs(percent(ratio.low())), Math.abs(percent(ratio.high()))))
@@ -136,25 +137,44 @@ final class ComparisonSection {
         double y = TOP + ROW / 2;
         for (Map.Entry<String, PairedRatio> entry : own.ratios().entrySet()) {
             PairedRatio ratio = entry.getValue();
-            int style = entry.getKey().equals(own.metric()) ? style(ratio) : Chart.NEUTRAL;
-            svg.text("tick", Svg.Anchor.END, LEFT - 8, y + 4, entry.getKey().replace('_', ' '))
+            boolean decides = entry.getKey().equals(own.metric());
+            int style = style(entry.getKey(), ratio);
+            svg.text(
+                            decides ? "strong" : "tick",
+                            Svg.Anchor.END,
+                            LEFT - 8,
+                            y + 4,
+                            entry.getKey().replace('_', ' '))
                     .polyline(
                             "s" + style,
                             List.of(
                                     new Svg.Point(axis.at(percent(ratio.low())), y),
                                     new Svg.Point(axis.at(percent(ratio.high())), y)))
-                    .circle("m" + style, axis.at(percent(ratio.ratio())), y, 4);
+                    .mark("m" + style, style == WORSE ? WORSE : 0, axis.at(percent(ratio.ratio())), y, 4);
             y += ROW;
         }
-        return new Block.Figure("Change from A to B, with intervals", bottom + 50, svg, List.of(), List.of());
+        List<Block.Key> legend = List.of(
+                new Block.Key("k" + BETTER, "better"),
+                new Block.Key("k" + WORSE, "worse"),
+                new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
+        return new Block.Figure("Change from A to B, with 98 % intervals", bottom + 50, svg, legend, List.of());
     }
 
-    /** Returns green for an improvement, red for a regression, blue for neither. */
-    private int style(PairedRatio ratio) {
+    /** Returns green for an improvement by the metric's direction, red for a regression, gray for neither. */
+    private static int style(String metric, PairedRatio ratio) {
         if (ratio.isEven()) {
-            return EVEN;
+            return Chart.NEUTRAL;
         }
-        return ratio.low() > 1 == RunMetrics.isHigherBetter(own.metric()) ? BETTER : WORSE;
+        return ratio.low() > 1 == RunMetrics.isHigherBetter(metric) ? BETTER : WORSE;
+    }
+
+    /** Returns the unit of a metric. */
+    private static String unit(String metric) {
+        return metric.contains("_ms")
+                ? "ms"
+                : metric.matches("(request|completion)_.*")
+                        ? "requests/s"
+                        : metric.startsWith("output_throughput") ? "tokens/s" : metric.replace('_', ' ');
     }
 
     /** Draws both runs of every pair in order, to show drift of the machine and outliers. */
@@ -163,16 +183,16 @@ final class ComparisonSection {
         double number = 0;
         for (Comparison.Pair pair : own.pairs()) {
             number++;
-            marks.add(new Chart.Mark(EVEN, number, pair.a().getOrDefault(own.metric(), 0.0), "", false));
-            marks.add(new Chart.Mark(1, number, pair.b().getOrDefault(own.metric(), 0.0), "", false));
+            marks.add(new Chart.Mark(A, number, pair.a().getOrDefault(own.metric(), 0.0), "", false));
+            marks.add(new Chart.Mark(B, number, pair.b().getOrDefault(own.metric(), 0.0), "", false));
         }
         return new Chart(
                         own.metric().replace('_', ' ') + ", pair by pair",
                         "pair",
-                        "",
+                        unit(own.metric()),
                         List.of(
-                                new Chart.Series("A", EVEN, List.of(), List.of()),
-                                new Chart.Series("B", 1, List.of(), List.of())),
+                                new Chart.Series("A", A, List.of(), List.of()),
+                                new Chart.Series("B", B, List.of(), List.of())),
                         false)
                 .withMarks(marks)
                 .figure();

@@ -26,6 +26,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /** The HTML report of one or more results: validity, metrics, charts over time, and definitions. */
@@ -56,12 +57,22 @@ public final class HtmlReport {
      * @throws io.roseinfer.base.RoseException.BadInput if a file is not a result file
      */
     public static String of(Optional<String> title, List<Path> files) {
+        return read(title, files).page();
+    }
+
+    /**
+     * Reads result files for a report.
+     *
+     * @param title the page's title; empty for a general one
+     * @throws io.roseinfer.base.RoseException.BadInput if a file is not a result file
+     */
+    public static HtmlReport read(Optional<String> title, List<Path> files) {
         HtmlReport report = new HtmlReport(title);
         for (Path file : files) {
             String name = file.getFileName().toString().replaceFirst("\\.json.*$", "");
             report.add(name, result(FileFailure.shown(file), ResultFile.read(file)));
         }
-        return report.page();
+        return report;
     }
 
     /** Returns the report of a result with a general title. */
@@ -165,7 +176,19 @@ public final class HtmlReport {
         return words;
     }
 
-    private String page() {
+    /** Returns the page. */
+    public String page() {
+        return Page.of(title, blocks());
+    }
+
+    /** Returns the page's figures as SVG documents, by file name. */
+    public Map<String, String> figures() {
+        return FigureFile.all(blocks().stream()
+                .flatMap(block -> block instanceof Block.Figures group ? group.figures().stream() : Stream.of())
+                .toList());
+    }
+
+    private List<Block> blocks() {
         List<Block> page = new ArrayList<>();
         runs.forEach(run -> page.add(verdict(run)));
         page.addAll(studies);
@@ -188,7 +211,7 @@ public final class HtmlReport {
                 page.add(Block.Terms.code(run.about()));
             }
         }
-        return Page.of(title, page);
+        return page;
     }
 
     private static Block.Verdict verdict(ShownRun run) {
@@ -302,13 +325,13 @@ public final class HtmlReport {
             TimeSeries course = TimeSeries.of(shown.get(i));
             rates.add(new Chart(
                     "Tokens per second" + suffix(shown.get(i)),
-                    "s",
+                    "time (s)",
                     "tokens/s",
                     List.of(new Chart.Series("tokens/s", 0, course.seconds(), course.tokensPerSecond())),
                     false));
             inFlight.add(new Chart(
                     "Requests in flight" + suffix(shown.get(i)),
-                    "s",
+                    "time (s)",
                     "requests",
                     List.of(
                             new Chart.Series("waiting for the first token", 1, course.seconds(), course.waiting()),

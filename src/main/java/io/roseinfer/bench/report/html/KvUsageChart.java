@@ -37,7 +37,7 @@ final class KvUsageChart {
                                 .toList(),
                         engine.kvBlocks())));
         String title = "KV blocks held by requests, of " + Markup.number(engine.kvBlocks()) + of;
-        return Optional.of(new Chart(title, "s", "blocks", series, false).figure());
+        return Optional.of(new Chart(title, "time (s)", "blocks", series, false).figure());
     }
 
     /** Returns the maximum blocks in each slice of time; 0 without steps, as an idle engine's requests hold no blocks. */

@@ -11,6 +11,9 @@ import java.util.Optional;
 
 /** Writes blocks as a self-contained page that is also well-formed XML. The only class that converts text to markup. */
 final class Page {
+    /** The shapes of {@link Svg#mark}. */
+    private static final String GLYPHS = "●■▲◆▼✚";
+
     private final StringBuilder out = new StringBuilder(1 << 16);
 
     private Page() {}
@@ -116,6 +119,12 @@ final class Page {
         out.append("</dl>\n");
     }
 
+    /** Returns the shape of marks in a legend; empty for lines and areas, which the style sheet draws. */
+    private static String glyph(String style) {
+        int number = style.charAt(style.length() - 1) - '0';
+        return style.startsWith("g ") ? number < GLYPHS.length() ? "" + GLYPHS.charAt(number) : "●" : "";
+    }
+
     private void figure(Block.Figure figure) {
         out.append("<figure>");
         element("figcaption", figure.title());
@@ -124,8 +133,8 @@ final class Page {
         if (!figure.legend().isEmpty() || !figure.notes().isEmpty()) {
             out.append("<p class=\"legend\">");
             figure.legend()
-                    .forEach(key -> out.append(
-                            "<span><i class=\"" + key.style() + "\"></i>" + Markup.text(key.text()) + "</span> "));
+                    .forEach(key -> out.append("<span><i class=\"" + key.style() + "\">" + glyph(key.style()) + "</i>"
+                            + Markup.text(key.text()) + "</span> "));
             figure.notes().forEach(note -> out.append("<br/>" + Markup.text(note)));
             out.append("</p>");
         }

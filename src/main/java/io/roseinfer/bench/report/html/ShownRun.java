@@ -152,6 +152,12 @@ record ShownRun(
         fact(facts, "Client CPU (s)", own.client().cpuS());
         fact(facts, "Client collections", own.client().gcCount());
         fact(facts, "Client's compilers (ms)", own.client().compileMillis());
+        own.scheduler().ifPresent(counts -> {
+            fact(facts, "Preemptions", counts.preemptions());
+            fact(facts, "Recomputed tokens", counts.recomputedTokens());
+            fact(facts, "Prompt tokens from prefix cache", counts.cachedTokens());
+            fact(facts, "Prefix cache hit rate (%)", 100 * counts.cacheHitRate());
+        });
         Optional<ClientBaseline> floor = own.floor();
         floor.ifPresent(alone -> {
             fact(facts, "Client baseline: token events/s", alone.tokenEventsPerSecond());

@@ -10,6 +10,18 @@ final class Svg {
     /** The width of a drawing in units. */
     static final double WIDTH = 640;
 
+    /** Corners of each style's marks as multiples of a radius: circle, square, triangles, diamonds and cross. */
+    private static final List<double[]> SHAPES = List.of(
+            new double[0],
+            new double[] {-0.9, -0.9, 0.9, -0.9, 0.9, 0.9, -0.9, 0.9},
+            new double[] {0, -1.2, 1.2, 0.9, -1.2, 0.9},
+            new double[] {0, -1.35, 1.35, 0, 0, 1.35, -1.35, 0},
+            new double[] {0, 1.2, 1.2, -0.9, -1.2, -0.9},
+            new double[] {
+                -0.4, -1.2, 0.4, -1.2, 0.4, -0.4, 1.2, -0.4, 1.2, 0.4, 0.4, 0.4, 0.4, 1.2, -0.4, 1.2, -0.4, 0.4, -1.2,
+                0.4, -1.2, -0.4, -0.4, -0.4
+            });
+
     private final StringBuilder out = new StringBuilder();
 
     /** The alignment of a text. */
@@ -45,6 +57,21 @@ final class Svg {
     Svg circle(String style, double x, double y, double radius) {
         out.append("<circle class=\"" + style + "\" cx=\"" + Markup.at(x) + "\" cy=\"" + Markup.at(y) + "\" r=\""
                 + radius + "\"/>");
+        return this;
+    }
+
+    /** Adds a mark at a point. Its shape depends on the style too, so that marks differ without colors. */
+    Svg mark(String style, int shape, double x, double y, double radius) {
+        double[] corners = shape < SHAPES.size() ? SHAPES.get(shape) : new double[0];
+        if (corners.length == 0) {
+            return circle(style, x, y, radius);
+        }
+        out.append("<polygon class=\"" + style + "\" points=\"");
+        for (int i = 0; i < corners.length; i += 2) {
+            out.append((i > 0 ? " " : "") + Markup.at(x + radius * corners[i]) + ","
+                    + Markup.at(y + radius * corners[i + 1]));
+        }
+        out.append("\"/>");
         return this;
     }
 

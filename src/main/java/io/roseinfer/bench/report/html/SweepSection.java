@@ -22,7 +22,10 @@ final class SweepSection {
             "p99_ttft_ms",
             "median_tpot_ms",
             "p99_tpot_ms",
-            "output_throughput");
+            "output_throughput",
+            "preemptions",
+            "recomputed_tokens",
+            "cache_hit_rate");
 
     private final String name;
     private final Study study;

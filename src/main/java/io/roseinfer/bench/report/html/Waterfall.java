@@ -98,7 +98,7 @@ final class Waterfall {
     private Block.Figure figure(String title) {
         double bottom = TOP + row * drawn.size();
         Svg svg = new Svg()
-                .below(time, STRIP_TOP, bottom, "s")
+                .below(time, STRIP_TOP, bottom, "time (s)")
                 .leftOf(new Axis(0, 1, TOP, bottom, false, List.of()), LEFT, RIGHT, "requests");
         strip(svg);
         for (Part part : Part.values()) {

@@ -1,0 +1,145 @@
+package io.roseinfer.bench.report.html;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * Writes a figure as a stand-alone SVG document: with title, legend, and attributes instead of the page's style sheet, so that programs without
+ * CSS draw it too. Texts stay texts. Areas are hatched and lines dashed, so that they differ without colors.
+ */
+final class FigureFile {
+    private static final double TITLE_HEIGHT = 30;
+    private static final double LEGEND_ROW = 20;
+    private static final double LEGEND_LEFT = 16;
+    private static final double SAMPLE = 24;
+
+    /** Mean width of a character of the legend; texts are not measured, as fonts are the reader's. */
+    private static final double CHARACTER = 6.9;
+
+    private static final String SOFT = "#3f474f";
+    private static final List<String> COLORS =
+            List.of("#1f6fb4", "#d1591a", "#2f8f4e", "#8a4fb5", "#a3262e", "#5d6a00", SOFT, "#1a7f4b");
+    private static final List<String> DASHES = List.of("", "7 3", "2 3", "9 3 2 3", "", "4 4", "", "");
+
+    /** The hatching of each area, as a path in a square of six units. */
+    private static final List<String> HATCHES =
+            List.of("", "M-1 7L7 -1", "M0 3h6", "M-1 -1L7 7", "M3 0v6", "M-1 7L7 -1M-1 -1L7 7");
+
+    private static final Pattern CLASS = Pattern.compile("class=\"([^\"]*)\"");
+    private static final Map<Character, String> SHAPES = Map.of(
+            's', "fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"",
+            'm', "fill=\"%s\"",
+            'h', "fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"2\"",
+            'r', "fill=\"none\" stroke=\"%s\" stroke-width=\"2\"",
+            'b', "fill=\"url(#hatch%2$d)\"");
+
+    private FigureFile() {}
+
+    /** Returns the documents of figures by file name, made from their titles. */
+    static Map<String, String> all(List<Block.Figure> figures) {
+        Map<String, String> files = new LinkedHashMap<>();
+        for (Block.Figure figure : figures) {
+            String name = figure.title()
+                    .toLowerCase(Locale.ROOT)
+                    .replaceAll("[^\\p{L}\\p{N}]+", "-")
+                    .replaceAll("^-|-$", "");
+            String unique = name;
+            for (int number = 2; files.containsKey(unique + ".svg"); number++) {
+                unique = name + "-" + number;
+            }
+            files.put(unique + ".svg", of(figure));
+        }
+        return files;
+    }
+
+    /** Returns the document of a figure. */
+    static String of(Block.Figure figure) {
+        StringBuilder legend = new StringBuilder();
+        double y = TITLE_HEIGHT + figure.height() + 4;
+        double x = LEGEND_LEFT;
+        for (Block.Key key : figure.legend()) {
+            double width = SAMPLE + 8 + CHARACTER * key.text().length() + 16;
+            if (x > LEGEND_LEFT && x + width > Svg.WIDTH) {
+                x = LEGEND_LEFT;
+                y += LEGEND_ROW;
+            }
+            legend.append(sample(key.style(), x, y)).append(text("start", x + SAMPLE + 6, y + 4, 13, "", key.text()));
+            x += width;
+        }
+        double height = figure.legend().isEmpty() ? TITLE_HEIGHT + figure.height() : y + LEGEND_ROW - 4;
+        String size = " width=\"" + Markup.at(Svg.WIDTH) + "\" height=\"" + Markup.at(height) + "\"";
+        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"" + size
+                + " viewBox=\"0 0 " + Markup.at(Svg.WIDTH) + " " + Markup.at(height)
+                + "\" font-family=\"Helvetica, Arial, sans-serif\">\n<title>" + Markup.text(figure.title())
+                + "</title>\n<desc>" + Markup.text(String.join(" ", figure.notes())) + "</desc>\n" + hatches()
+                + "<rect" + size + " fill=\"#ffffff\"/>\n"
+                + text("middle", Svg.WIDTH / 2, 20, 15, " font-weight=\"bold\"", figure.title())
+                + "\n<g transform=\"translate(0 " + Markup.at(TITLE_HEIGHT) + ")\">\n"
+                + withAttributes(figure.drawing().toString()) + "\n</g>\n" + withAttributes(legend.toString())
+                + "\n</svg>\n";
+    }
+
+    private static String text(String anchor, double x, double y, int size, String more, String text) {
+        return "<text text-anchor=\"" + anchor + "\" x=\"" + Markup.at(x) + "\" y=\"" + Markup.at(y) + "\" font-size=\""
+                + size + "\" fill=\"#000000\"" + more + ">" + Markup.text(text) + "</text>";
+    }
+
+    /** Draws the sample of a legend entry: a line, a mark or an area. */
+    private static Svg sample(String style, double x, double y) {
+        Svg svg = new Svg();
+        int number = style.replaceAll("[^0-9]", "").charAt(0) - '0';
+        return switch (style.charAt(0)) {
+            case 'k' -> svg.polyline("s" + number, List.of(new Svg.Point(x, y), new Svg.Point(x + SAMPLE, y)));
+            case 'g' -> svg.mark("m" + number, number, x + SAMPLE / 2, y, 4);
+            default -> svg.rect("b" + number + (style.endsWith("pale") ? " pale" : ""), x + 5, y - 7, SAMPLE - 10, 14);
+        };
+    }
+
+    private static String hatches() {
+        StringBuilder hatches = new StringBuilder("<defs>");
+        for (int i = 0; i < HATCHES.size(); i++) {
+            hatches.append("<pattern id=\"hatch" + i
+                    + "\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect width=\"6\" height=\"6\" fill=\""
+                    + COLORS.get(i) + "\"/>"
+                    + (HATCHES.get(i).isEmpty()
+                            ? ""
+                            : "<path d=\"" + HATCHES.get(i) + "\" stroke=\"#ffffff\" stroke-width=\"1.2\"/>")
+                    + "</pattern>");
+        }
+        return hatches.append("</defs>\n").toString();
+    }
+
+    private static String withAttributes(String drawing) {
+        return CLASS.matcher(drawing)
+                .replaceAll(
+                        match -> Matcher.quoteReplacement(List.of(match.group(1).split(" ")).stream()
+                                .map(FigureFile::attributes)
+                                .collect(Collectors.joining(" "))));
+    }
+
+    /** Returns the attributes for a class of the page's style sheet. */
+    static String attributes(String style) {
+        return switch (style) {
+            case "grid" -> "stroke=\"#d0d5da\" stroke-width=\"1\"";
+            case "zero" -> "stroke=\"" + SOFT + "\" stroke-width=\"1.5\"";
+            case "tick", "label" -> "font-size=\"13\" fill=\"#000000\"";
+            case "strong" -> "font-size=\"13\" font-weight=\"bold\" fill=\"#000000\"";
+            case "pale" -> "opacity=\"0.5\"";
+            default -> {
+                int number = style.charAt(1) - '0';
+                String shape = SHAPES.getOrDefault(style.charAt(0), "");
+                String dash = style.charAt(0) == 's' ? DASHES.get(number) : "";
+                if (shape.isEmpty()) {
+                    throw new IllegalArgumentException("no attributes for the class " + style);
+                }
+                yield String.format(Locale.ROOT, shape, COLORS.get(number), number)
+                        + (dash.isEmpty() ? "" : " stroke-dasharray=\"" + dash + "\"");
+            }
+        };
+    }
+}
