@@ -369,17 +369,69 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void simulated_costs_cover_only_one_model() {
+    void recorded_costs_apply_to_their_model_only() {
         Outcome shipped = bench("serve", List.of("--backend=sim"), "--num-prompts=30", "--request-rate=20");
         assertThat(shipped.code()).as(shipped.err()).isZero();
         assertThat(shipped.out())
                 .contains(
                         "Note: simulated time, costs: NVIDIA H200, qwen3-0.6b in bf16, not this machine\n",
                         "Valid: yes");
-        Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:gpt2");
+        Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m");
         assertThat(other.code()).isEqualTo(2);
         assertThat(other.err())
-                .contains("--backend sim has step costs of random:qwen3-0.6b only", "--step-costs")
+                .contains("--backend sim has no recorded step costs of it", "Recorded are h200-qwen3-0.6b")
                 .hasLineCount(1);
+        Outcome named =
+                bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m", "--step-costs=h200-qwen3-0.6b");
+        assertThat(named.code()).isEqualTo(2);
+        assertThat(named.err())
+                .contains("h200-qwen3-0.6b, which was recorded with random:qwen3-0.6b, but --model is")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void recordings_of_one_model_are_fitted_together() throws IOException {
+        Path few =
+                Files.move(recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4")), directory.resolve("few.json"));
+        Path many = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=32"));
+        List<String> both =
+                List.of("--backend=sim", "--model=random:gpt2", "--step-noise=0", "--step-costs=" + few + "," + many);
+        JsonNode run = serve(both, with(SMALL_LOAD, "--max-batch-size=32"));
+        assertThat(run.get("validity").get("notes").toString())
+                .contains("step costs of " + few + ", " + many)
+                .doesNotContain("outside of the recorded range");
+    }
+
+    @Test
+    void recordings_of_two_models_are_rejected() throws IOException {
+        Path one = Files.move(recorded(SIMULATED, SMALL_LOAD), directory.resolve("one.json"));
+        List<String> qwen = List.of("--backend=sim", "--model=random:qwen3-0.6b", "--step-costs=step:4,token:0.05");
+        Path other = recorded(qwen, SMALL_LOAD);
+        Outcome outcome =
+                bench("serve", List.of("--backend=sim", "--model=random:gpt2"), "--step-costs=" + one + "," + other);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("has model random:qwen3-0.6b, but", "has random:gpt2; step costs are of one model")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void roofline_costs_follow_the_model() throws IOException {
+        JsonNode small =
+                serve(List.of("--backend=sim", "--model=random:gpt2", "--step-costs=roofline:h100"), SMALL_LOAD);
+        JsonNode large =
+                serve(List.of("--backend=sim", "--model=random:qwen3-8b", "--step-costs=roofline:h100"), SMALL_LOAD);
+        assertThat(lastToken(large)).isGreaterThan(3 * lastToken(small));
+        assertThat(large.get("validity").get("notes").toString())
+                .contains("step costs roofline of h100 for qwen3-8b, not measured");
+    }
+
+    private static long lastToken(JsonNode run) {
+        return run.get("requests")
+                .valueStream()
+                .flatMap(request -> request.get("event_ns").valueStream())
+                .mapToLong(JsonNode::longValue)
+                .max()
+                .orElseThrow();
     }
 }

@@ -8,11 +8,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 /**
  * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
  * positions are fitted by least squares to the deviations from the curve through the bins' medians, without outliers. The final curve goes
- * through the medians of what remains in each bin.
+ * through the medians of what remains in each bin. Steps of prompts alone and mixed steps share a fit if there are few of either.
  */
 final class CostFit {
     /** Steps beyond this many median deviations are outliers. */
@@ -20,11 +21,11 @@ final class CostFit {
 
     private static final int BINS_PER_OCTAVE = 8;
 
+    /** Minimum steps of prompts alone, and of mixed steps, to fit them apart. */
+    private static final int MIN_STEPS = 16;
+
     /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
-
-    /** A curve, and a slope for each of two features. */
-    private record Part(Curve curve, double first, double second) {}
 
     private CostFit() {}
 
@@ -34,44 +35,54 @@ final class CostFit {
      * @throws BadInput if no step decodes, or none has a prompt
      */
     static CostTable fit(List<Sample> samples) {
-        Part decode = part(
-                samples.stream().filter(sample -> sample.shape().isDecode()).toList(),
-                "only decodes",
+        List<Sample> mixed =
+                samples.stream().filter(sample -> sample.shape().isMixed()).toList();
+        List<Sample> prompts = samples.stream()
+                .filter(sample -> !sample.shape().isDecode() && !sample.shape().isMixed())
+                .toList();
+        List<Sample> decode =
+                samples.stream().filter(sample -> sample.shape().isDecode()).toList();
+        if (decode.isEmpty() || decode.size() == samples.size()) {
+            throw new BadInput("the run has no step that " + (decode.isEmpty() ? "only decodes" : "computes a prompt")
+                    + ", so its cost cannot be estimated; record a run of more requests");
+        }
+        boolean apart = prompts.size() >= MIN_STEPS && mixed.size() >= MIN_STEPS;
+        List<Sample> others = Stream.concat(prompts.stream(), mixed.stream()).toList();
+        return new CostTable(
+                decode(decode),
+                others(apart ? prompts : others),
+                others(apart ? mixed : others),
+                StepRange.of(samples.stream().map(Sample::shape).toList()));
+    }
+
+    private static CostTable.Formula decode(List<Sample> samples) {
+        return formula(
+                samples,
                 sample -> sample.shape().rows(),
                 StepShape::rows,
                 sample -> 0,
                 sample -> sample.shape().attended());
-        Part prefill = part(
-                samples.stream().filter(sample -> !sample.shape().isDecode()).toList(),
-                "computes a prompt",
+    }
+
+    private static CostTable.Formula others(List<Sample> samples) {
+        return formula(
+                samples,
                 sample -> sample.shape().tokens(),
                 shape -> octaves(shape.tokens()),
                 sample -> sample.shape().rows(),
                 sample -> sample.shape().attended());
-        return new CostTable(
-                decode.curve(),
-                decode.second(),
-                prefill.curve(),
-                prefill.first(),
-                prefill.second(),
-                StepRange.of(samples.stream().map(Sample::shape).toList()));
     }
 
     private static long octaves(int tokens) {
         return Math.round(BINS_PER_OCTAVE * Math.log(tokens) / Math.log(2));
     }
 
-    private static Part part(
+    private static CostTable.Formula formula(
             List<Sample> samples,
-            String what,
             ToDoubleFunction<Sample> width,
             ToLongFunction<StepShape> bin,
             ToDoubleFunction<Sample> first,
             ToDoubleFunction<Sample> second) {
-        if (samples.isEmpty()) {
-            throw new BadInput("the run has no step that " + what
-                    + ", so its cost cannot be estimated; record a run of more requests");
-        }
         Map<Long, List<Sample>> bins = new TreeMap<>();
         samples.forEach(sample -> bins.computeIfAbsent(bin.applyAsLong(sample.shape()), key -> new ArrayList<>())
                 .add(sample));
@@ -103,7 +114,7 @@ final class CostFit {
                         sample.nanos()
                                 - slopes[0] * first.applyAsDouble(sample)
                                 - slopes[1] * second.applyAsDouble(sample)));
-        return new Part(Curve.closestTo(x, rest.y(), weights), slopes[0], slopes[1]);
+        return new CostTable.Formula(Curve.closestTo(x, rest.y(), weights), slopes[0], slopes[1]);
     }
 
     /** Returns the curve through the medians of the bins. */

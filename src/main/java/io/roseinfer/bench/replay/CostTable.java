@@ -3,55 +3,57 @@ package io.roseinfer.bench.replay;
 import io.roseinfer.base.Check;
 
 /**
- * The duration of a step in nanoseconds by its shape, including planning, packing, device and applying. Steps that only decode and other
- * steps have separate functions:
+ * Step costs fitted to measured steps. Three kinds of steps have separate functions:
  *
  * <pre>
- * decode    decode(rows) + decodePerAttended · attended
- * others    prefill(tokens) + prefillPerRow · rows + prefillPerAttended · attended
+ * decode    decode.curve(rows)     + perAttended · attended
+ * prefill   prefill.curve(tokens)  + perRow · rows + perAttended · attended
+ * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended
  * </pre>
  *
- * @param decode cost of a decode step by rows
- * @param decodePerAttended cost per attended position
- * @param prefill cost of another step by tokens of all rows
- * @param prefillPerRow cost per row, which has at most one sample
- * @param prefillPerAttended cost per attended position
+ * @param decode steps that only decode, by rows
+ * @param prefill steps of prompts alone, by tokens of all rows
+ * @param mixed steps of prompts and decode rows, by tokens of all rows
  * @param range the measured steps; costs of others are extrapolated
  */
-public record CostTable(
-        Curve decode,
-        double decodePerAttended,
-        Curve prefill,
-        double prefillPerRow,
-        double prefillPerAttended,
-        StepRange range) {
-    public CostTable {
-        Check.that(
-                decodePerAttended >= 0 && prefillPerRow >= 0 && prefillPerAttended >= 0,
-                "work that takes less than no time");
+public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRange range) implements CostModel {
+    /**
+     * The costs of one kind of steps in nanoseconds.
+     *
+     * @param curve cost by width
+     * @param perRow cost per row, at least 0
+     * @param perAttended cost per attended position, at least 0
+     */
+    record Formula(Curve curve, double perRow, double perAttended) {
+        Formula {
+            Check.that(perRow >= 0 && perAttended >= 0, "work that takes less than no time");
+        }
+
+        private double nanos(double width, StepShape shape) {
+            return curve.at(width) + perRow * shape.rows() + perAttended * shape.attended();
+        }
+
+        private Formula times(double factor) {
+            return new Formula(curve.times(factor), perRow * factor, perAttended * factor);
+        }
     }
 
     /** Creates a linear table, with costs per step, token and attended position. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
-        Curve line = Curve.line(stepNanos, tokenNanos);
-        return new CostTable(line, attendedNanos, line, 0, attendedNanos, StepRange.ALL);
+        Formula line = new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos);
+        return new CostTable(line, line, line, StepRange.ALL);
     }
 
-    /** Returns the duration of a step. */
+    @Override
     public double nanos(StepShape shape) {
-        return shape.isDecode()
-                ? decode.at(shape.rows()) + decodePerAttended * shape.attended()
-                : prefill.at(shape.tokens()) + prefillPerRow * shape.rows() + prefillPerAttended * shape.attended();
+        if (shape.isDecode()) {
+            return decode.nanos(shape.rows(), shape);
+        }
+        return (shape.isMixed() ? mixed : prefill).nanos(shape.tokens(), shape);
     }
 
-    /** Returns the table with all costs multiplied by a factor. */
+    @Override
     public CostTable times(double factor) {
-        return new CostTable(
-                decode.times(factor),
-                decodePerAttended * factor,
-                prefill.times(factor),
-                prefillPerRow * factor,
-                prefillPerAttended * factor,
-                range);
+        return new CostTable(decode.times(factor), prefill.times(factor), mixed.times(factor), range);
     }
 }

@@ -1,6 +1,8 @@
 package io.roseinfer.bench.replay;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /** A recorded pace: intervals of constant pace, with normal pace in between. */
 final class RecordedPace implements Pace {
@@ -12,6 +14,34 @@ final class RecordedPace implements Pace {
         this.begin = begin.clone();
         this.end = end.clone();
         this.cost = cost.clone();
+    }
+
+    /** Collects the pieces of work of recorded runs, one run after another. */
+    static final class Builder {
+        private final List<Long> begin = new ArrayList<>();
+        private final List<Long> end = new ArrayList<>();
+        private final List<Double> cost = new ArrayList<>();
+        /** Start of the current run. */
+        private long offset;
+
+        /** Adds a piece of work, not before the end of the last one. */
+        void add(long beginNanos, long endNanos, double costNanos) {
+            begin.add(offset + beginNanos);
+            end.add(offset + endNanos);
+            cost.add(costNanos);
+        }
+
+        /** Lets the next run start where this one ended. */
+        void endRun() {
+            offset = end.getLast();
+        }
+
+        RecordedPace build() {
+            return new RecordedPace(
+                    begin.stream().mapToLong(Long::longValue).toArray(),
+                    end.stream().mapToLong(Long::longValue).toArray(),
+                    cost.stream().mapToDouble(Double::doubleValue).toArray());
+        }
     }
 
     @Override

@@ -22,10 +22,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -53,6 +55,42 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
      * @throws BadInput if it was not written by {@code bench serve}, or is inconsistent
      */
     public static RecordedRun read(Path file) {
+        return readAll(List.of(file)).getFirst();
+    }
+
+    /**
+     * Reads result files of one model on one device.
+     *
+     * @throws BadInput if a file was not written by {@code bench serve}, is inconsistent, or has another model, dtype or device than the
+     *     first
+     */
+    public static List<RecordedRun> readAll(List<Path> files) {
+        List<RecordedRun> runs = new ArrayList<>();
+        Map<String, @Nullable Object> first = Map.of();
+        for (Path file : files) {
+            ServeResult result = result(file);
+            Map<String, @Nullable Object> settings = result.roseinfer().settings();
+            first = runs.isEmpty() ? settings : first;
+            for (String setting : List.of("model", "dtype", "device")) {
+                if (!Objects.equals(settings.get(setting), first.get(setting))) {
+                    throw new BadInput(
+                            FileFailure.shown(file) + " has " + setting + " " + settings.get(setting) + ", but "
+                                    + runs.getFirst().name() + " has " + first.get(setting)
+                                    + "; step costs are of one model on one device");
+                }
+            }
+            int kvBlocks = settings.get("kv_blocks") instanceof Number blocks ? blocks.intValue() : 0;
+            runs.add(new RecordedRun(
+                    FileFailure.shown(file),
+                    result.roseinfer().command(),
+                    result.run(),
+                    kvBlocks,
+                    result.roseinfer().validity()));
+        }
+        return List.copyOf(runs);
+    }
+
+    private static ServeResult result(Path file) {
         JsonNode root = ResultFile.read(file);
         Optional<ResultKind> kind = ResultKind.of(root);
         if (!kind.equals(Optional.of(ResultKind.SERVE))) {
@@ -64,13 +102,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         }
         ServeResult result = ResultJson.read(FileFailure.shown(file), root, ServeResult.class);
         requireWhole(FileFailure.shown(file), root, result);
-        int kvBlocks = result.roseinfer().settings().get("kv_blocks") instanceof Number blocks ? blocks.intValue() : 0;
-        return new RecordedRun(
-                FileFailure.shown(file),
-                result.roseinfer().command(),
-                result.run(),
-                kvBlocks,
-                result.roseinfer().validity());
+        return result;
     }
 
     /** Rejects inconsistent values. */
@@ -151,9 +183,33 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     /**
      * Returns the durations in this run, with the machine's pace over time.
      *
-     * @throws BadInput if its steps were not recorded
+     * @throws BadInput if its steps cannot be used
      */
     public StepTimes times() {
+        return times(List.of(this));
+    }
+
+    /**
+     * Returns the durations in several runs, fitted together. The pace repeats one run after another.
+     *
+     * @param runs at least one
+     * @throws BadInput if steps of a run cannot be used
+     */
+    static StepTimes times(List<RecordedRun> runs) {
+        runs.forEach(RecordedRun::requireSteps);
+        CostTable costs = CostFit.fit(samples(runs));
+        HostTimes host = HostTimes.of(runs.stream().map(RecordedRun::host).toList());
+        RecordedPace.Builder pace = new RecordedPace.Builder();
+        runs.forEach(run -> run.addPace(pace, costs, host.iterationNanos()));
+        return new StepTimes(costs, pace.build(), host);
+    }
+
+    /** Returns the steps of several runs with their durations. */
+    static List<CostFit.Sample> samples(List<RecordedRun> runs) {
+        return runs.stream().flatMap(run -> run.samples().stream()).toList();
+    }
+
+    private void requireSteps() {
         if (result.steps().isEmpty()) {
             throw new BadInput(name
                     + " has no engine steps, so step times are unknown; record a run with bench serve --backend"
@@ -162,10 +218,6 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         requireOneEngine();
         requireNoDrafts();
         requireAllSteps();
-        List<CostFit.Sample> samples = samples();
-        CostTable costs = CostFit.fit(samples);
-        HostTimes host = host();
-        return new StepTimes(costs, pace(samples, costs, host.iterationNanos()), host);
     }
 
     /**
@@ -206,33 +258,26 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         }
     }
 
-    /** Returns the pace of every step, and of the host between consecutive steps. */
-    private Pace pace(List<CostFit.Sample> samples, CostTable costs, long iterationNanos) {
-        List<Long> begin = new ArrayList<>();
-        List<Long> end = new ArrayList<>();
-        List<Double> cost = new ArrayList<>();
+    /** Adds the pace of every step, and of the host between consecutive steps. */
+    private void addPace(RecordedPace.Builder pace, CostTable costs, long iterationNanos) {
+        List<CostFit.Sample> samples = samples();
+        long before = Long.MAX_VALUE;
         for (int i = 0; i < samples.size(); i++) {
             StepRecord step = result.steps().get(i);
             long ends = step.endNanos();
             long begins = ends - Math.round(samples.get(i).nanos());
-            if (i > 0 && step.get(Fact.DECODE_ROWS) > 0 && begins > end.getLast()) {
-                begin.add(end.getLast());
-                end.add(begins);
-                cost.add((double) iterationNanos);
+            if (step.get(Fact.DECODE_ROWS) > 0 && begins > before) {
+                pace.add(before, begins, (double) iterationNanos);
             }
-            begin.add(begins);
-            end.add(ends);
-            cost.add(costs.nanos(samples.get(i).shape()));
+            pace.add(begins, ends, costs.nanos(samples.get(i).shape()));
+            before = ends;
         }
-        return Pace.recorded(
-                begin.stream().mapToLong(Long::longValue).toArray(),
-                end.stream().mapToLong(Long::longValue).toArray(),
-                cost.stream().mapToDouble(Double::doubleValue).toArray());
+        pace.endRun();
     }
 
-    /** Returns a pace that resamples this run's deviations from its costs. */
-    public Pace resampledPace(long seed) {
-        List<CostFit.Sample> samples = samples();
+    /** Returns a pace that resamples the deviations of runs from their common costs. */
+    static Pace resampledPace(List<RecordedRun> runs, long seed) {
+        List<CostFit.Sample> samples = samples(runs);
         CostTable costs = CostFit.fit(samples);
         return Pace.resampled(
                 samples.stream()

@@ -4,6 +4,7 @@ import io.roseinfer.base.StrictJson;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -11,62 +12,80 @@ import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The built-in step costs, fitted to recorded runs of one model on one GPU. The resource {@code costs.json}:
+ * The built-in step costs, each fitted to recorded runs of one model on one device. The resource {@code costs/names.txt} has a
+ * name per line, and {@code costs/NAME.json}:
  *
  * <pre>
- * gpu, driver, jdk, commit     the environment of the recording
+ * gpu, driver, jdk, commit     the environment of the recording; cpu instead of gpu and driver
+ * date                         day of the recording
  * model, dtype                 the recorded model
  * commands[]                   the commands of the recorded runs
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
  * decode_per_attended          nanoseconds per attended position
- * other                        {tokens[], nanos[]}: the curve of all other steps
+ * other                        {tokens[], nanos[]}: the curve of steps of prompts alone
  * other_per_row, other_per_attended
+ * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; without it as other
+ * mixed_per_row, mixed_per_attended
  * range                        {min_decode_rows, max_decode_rows, min_tokens, max_tokens}: the smallest and largest steps
  * turn, wake, arriving, first, later
  *                              median nanoseconds outside of steps, as in {@link HostTimes}
  * </pre>
  */
 public final class ShippedCosts {
-    private static final String RESOURCE = "costs.json";
-
     private ShippedCosts() {}
 
-    private static JsonNode read() {
-        try (InputStream in = Objects.requireNonNull(ShippedCosts.class.getResourceAsStream(RESOURCE), RESOURCE)) {
-            return StrictJson.parse(in.readAllBytes());
+    /** Returns the names; the first one is the default. */
+    public static List<String> names() {
+        return new String(bytes("names.txt"), StandardCharsets.UTF_8).lines().toList();
+    }
+
+    private static JsonNode read(String name) {
+        return StrictJson.parse(bytes(name + ".json"));
+    }
+
+    private static byte[] bytes(String file) {
+        String resource = "costs/" + file;
+        try (InputStream in = Objects.requireNonNull(ShippedCosts.class.getResourceAsStream(resource), resource)) {
+            return in.readAllBytes();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** Returns the model of the costs as a value of {@code --model}. */
-    public static String model() {
-        return read().path("model").asString("");
+    /** Returns the model of the costs with a name, as a value of {@code --model}. */
+    public static String model(String name) {
+        return read(name).path("model").asString("");
     }
 
-    /** Returns whether the costs apply to a value of {@code --model}. */
-    public static boolean isOf(String model) {
-        return shape(model).equals(shape(model()));
+    /** Returns the first costs for a value of {@code --model}, or empty if there are none. */
+    public static Optional<String> nameFor(String model) {
+        return names().stream().filter(name -> isOf(name, model)).findFirst();
+    }
+
+    /** Returns whether the costs with a name apply to a value of {@code --model}. */
+    public static boolean isOf(String name, String model) {
+        return shape(model).equals(shape(model(name)));
     }
 
     private static String shape(String model) {
         return model.replaceFirst(".*[:/]", "").toLowerCase(Locale.ROOT);
     }
 
-    /** Loads the costs. */
-    public static StepCosts load() {
-        return of(read());
+    /** Loads the costs with a name. */
+    public static StepCosts load(String name) {
+        return of(read(name));
     }
 
     static StepCosts of(JsonNode root) {
         JsonNode range = root.path("range");
         CostTable costs = new CostTable(
-                curve(root.path("decode"), "rows"),
-                root.path("decode_per_attended").asDouble(),
-                curve(root.path("other"), "tokens"),
-                root.path("other_per_row").asDouble(),
-                root.path("other_per_attended").asDouble(),
+                new CostTable.Formula(
+                        curve(root.path("decode"), "rows"),
+                        0,
+                        root.path("decode_per_attended").asDouble()),
+                formula(root, "other"),
+                formula(root, root.has("mixed") ? "mixed" : "other"),
                 new StepRange(
                         range.path("min_decode_rows").asInt(),
                         range.path("max_decode_rows").asInt(),
@@ -78,7 +97,7 @@ public final class ShippedCosts {
                 List.of(root.path("arriving").asLong()),
                 List.of(root.path("first").asLong()),
                 List.of(root.path("later").asLong()));
-        String source = "costs: " + root.path("gpu").asString("") + ", "
+        String source = "costs: " + root.path(root.has("gpu") ? "gpu" : "cpu").asString("") + ", "
                 + root.path("model").asString("").replaceFirst("^random:", "") + " in "
                 + root.path("dtype").asString("") + ", not this machine";
         return new StepCosts(
@@ -87,6 +106,13 @@ public final class ShippedCosts {
                 Optional.empty(),
                 root.path("in_flight").asInt(1),
                 root.path("kv_blocks").asInt(0));
+    }
+
+    private static CostTable.Formula formula(JsonNode root, String kind) {
+        return new CostTable.Formula(
+                curve(root.path(kind), "tokens"),
+                root.path(kind + "_per_row").asDouble(),
+                root.path(kind + "_per_attended").asDouble());
     }
 
     private static Curve curve(JsonNode node, String x) {

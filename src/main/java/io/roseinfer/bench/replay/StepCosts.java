@@ -1,40 +1,56 @@
 package io.roseinfer.bench.replay;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.metrics.StepRecord;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.LongFunction;
+import java.util.stream.Collectors;
 
 /**
  * Step costs for simulated time.
  *
  * @param source description of their source, for results
  * @param times durations with normal or recorded pace
- * @param resampled pace with resampled deviations, by seed; empty without a recorded run
+ * @param resampled pace with resampled deviations, by seed; empty without recorded runs
  * @param inFlight steps in flight at a time
  * @param kvBlocks blocks of the recorded pool, or 0 if unknown
  */
 public record StepCosts(
         String source, StepTimes times, Optional<LongFunction<Pace>> resampled, int inFlight, int kvBlocks) {
-    /** Creates linear costs. */
-    public static StepCosts linear(String text, CostTable costs) {
+    /**
+     * Creates costs without a recorded run.
+     *
+     * @param text description for results, without "step costs"
+     */
+    public static StepCosts of(String text, CostModel costs) {
         return new StepCosts(
                 "step costs " + text, new StepTimes(costs, Pace.EVEN, HostTimes.NONE), Optional.empty(), 1, 0);
     }
 
     /**
-     * Creates costs from a recorded run.
+     * Creates costs from recorded runs of one model on one device, fitted together.
      *
-     * @throws io.roseinfer.base.RoseException.BadInput if its steps cannot be used
+     * @param runs at least one
+     * @throws BadInput if steps of a run cannot be used, or the runs differ in steps in flight
      */
-    public static StepCosts of(RecordedRun run) {
+    public static StepCosts of(List<RecordedRun> runs) {
+        RecordedRun first = runs.getFirst();
+        StepTimes times = RecordedRun.times(runs);
+        for (RecordedRun run : runs) {
+            if (run.inFlight() != first.inFlight()) {
+                throw new BadInput(run.name() + " has " + run.inFlight() + " steps in flight, but " + first.name()
+                        + " has " + first.inFlight() + "; give runs of one device with the same flags");
+            }
+        }
         return new StepCosts(
-                "step costs of " + run.name(),
-                run.times(),
-                Optional.of(run::resampledPace),
-                run.inFlight(),
-                run.kvBlocks());
+                "step costs of " + runs.stream().map(RecordedRun::name).collect(Collectors.joining(", ")),
+                times,
+                Optional.of(seed -> RecordedRun.resampledPace(runs, seed)),
+                first.inFlight(),
+                first.kvBlocks());
     }
 
     /** Returns a note if steps of a simulated run were outside of the measured range. */

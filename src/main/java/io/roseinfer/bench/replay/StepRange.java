@@ -11,9 +11,9 @@ import java.util.List;
  * @param minTokens minimum tokens of other steps
  * @param maxTokens maximum tokens of other steps
  */
-record StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTokens) {
+public record StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTokens) {
     /** All steps, for costs that were not measured. */
-    static final StepRange ALL = new StepRange(0, Integer.MAX_VALUE, 0, Integer.MAX_VALUE);
+    public static final StepRange ALL = new StepRange(0, Integer.MAX_VALUE, 0, Integer.MAX_VALUE);
 
     static StepRange of(List<StepShape> steps) {
         IntSummaryStatistics rows = steps.stream()
@@ -28,7 +28,7 @@ record StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTok
     }
 
     /** Returns whether a step is within the range. */
-    boolean contains(StepShape step) {
+    public boolean contains(StepShape step) {
         return step.isDecode()
                 ? step.rows() >= minDecodeRows && step.rows() <= maxDecodeRows
                 : step.tokens() >= minTokens && step.tokens() <= maxTokens;

@@ -9,9 +9,9 @@ import io.roseinfer.metrics.StepRecord.Fact;
  * @param rows number of sequences
  * @param tokens tokens of all rows
  * @param prefillTokens prompt tokens of all rows
- * @param attended positions attended to, summed over tokens
+ * @param attended positions attended to in one layer, summed over tokens: a token at position p, counted from zero, attends to p + 1
  */
-record StepShape(int rows, int tokens, int prefillTokens, long attended) {
+public record StepShape(int rows, int tokens, int prefillTokens, long attended) {
     static StepShape of(StepRecord step) {
         return new StepShape(
                 (int) step.get(Fact.ROWS),
@@ -21,7 +21,12 @@ record StepShape(int rows, int tokens, int prefillTokens, long attended) {
     }
 
     /** Returns whether every row only decodes one token. */
-    boolean isDecode() {
+    public boolean isDecode() {
         return prefillTokens == 0 && tokens == rows;
+    }
+
+    /** Returns whether rows that decode share the step with rows that compute a prompt. */
+    public boolean isMixed() {
+        return prefillTokens > 0 && prefillTokens < tokens;
     }
 }

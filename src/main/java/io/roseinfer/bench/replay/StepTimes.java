@@ -7,7 +7,7 @@ package io.roseinfer.bench.replay;
  * @param pace pace of the machine
  * @param host durations outside of steps
  */
-public record StepTimes(CostTable costs, Pace pace, HostTimes host) {
+public record StepTimes(CostModel costs, Pace pace, HostTimes host) {
     /** Returns the end time of a step. */
     long endNanos(StepShape shape, long startNanos, long step) {
         return pace.endNanos(startNanos, costs.nanos(shape), step);

@@ -182,8 +182,7 @@ public final class BenchReplayCommand implements Command {
         }
 
         private SystemUnderTest simulation(ServeCommandLine line, boolean hasCosts) {
-            Optional<RecordedRun> named = line.flags().simulation().recorded();
-            return SimulationUnderTest.load(line, hasCosts ? named : named.or(() -> Optional.of(recorded)), terminal);
+            return SimulationUnderTest.load(line, hasCosts ? Optional.empty() : Optional.of(recorded), terminal);
         }
     }
 

@@ -8,11 +8,11 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.LoadRun;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.replay.RecordedRun;
-import io.roseinfer.bench.replay.ShippedCosts;
 import io.roseinfer.bench.replay.SimulatedServer;
 import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.SettingsInForce;
+import io.roseinfer.cli.flags.SimulationFlags;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineLimits;
@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Engines in simulated time: the real loop, scheduler and routing, with step times from a recorded run or flags. */
@@ -47,21 +48,27 @@ final class SimulationUnderTest implements SystemUnderTest {
     }
 
     static SimulationUnderTest load(ServeCommandLine line, Terminal terminal) {
-        return load(line, line.flags().simulation().recorded(), terminal);
+        return load(line, Optional.empty(), terminal);
     }
 
-    /** Creates a simulation; a recorded run provides step costs that flags do not. */
+    /** Creates a simulation; a recorded run provides step costs unless flags name result files. */
     static SimulationUnderTest load(ServeCommandLine line, Optional<RecordedRun> recorded, Terminal terminal) {
         BenchServeFlags flags = line.flags();
-        flags.model().simulate(line.command(), ShippedCosts.model());
-        StepCosts costs = flags.simulation().costs(recorded, flags.model().model());
-        var unused = flags.simulation().times(costs, flags.seed());
+        SimulationFlags simulation = flags.simulation();
+        flags.model().simulate(line.command(), simulation.defaultModel());
+        Function<ModelSpec, StepCosts> costs =
+                simulation.costs(recorded, flags.model().model());
         EngineOptions asked = flags.engineOptions(terminal);
-        EngineOptions options = asked.withKvBlocks(asked.kvBlocks() > 0 ? asked.kvBlocks() : costs.kvBlocks());
-        try (LoadedModel loaded = flags.model().load(options, terminal)) {
+        try (LoadedModel loaded = flags.model().load(spec -> withPool(asked, costs.apply(spec)), terminal)) {
+            StepCosts own = costs.apply(loaded.spec());
+            var unused = simulation.times(own, flags.seed());
             flags.fitLengths(line.command(), loaded.spec().contextLength()).ifPresent(terminal::note);
-            return new SimulationUnderTest(line, options, loaded, costs, terminal);
+            return new SimulationUnderTest(line, withPool(asked, own), loaded, own, terminal);
         }
+    }
+
+    private static EngineOptions withPool(EngineOptions asked, StepCosts costs) {
+        return asked.withKvBlocks(asked.kvBlocks() > 0 ? asked.kvBlocks() : costs.kvBlocks());
     }
 
     /** Runs a load with a new seed and new policies, without a warm-up. */

@@ -79,4 +79,23 @@ class CostFitTest {
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("no step that only decodes");
     }
+
+    @Test
+    void mixed_steps_have_costs_of_their_own() {
+        List<CostFit.Sample> samples = new ArrayList<>(samples(0));
+        for (int rows = 1; rows <= 16; rows++) {
+            for (int tokens : List.of(64, 128, 256)) {
+                samples.add(new CostFit.Sample(mixed(rows, tokens), 9e6));
+            }
+        }
+        CostTable table = CostFit.fit(samples);
+        assertThat(table.nanos(mixed(5, 128))).isCloseTo(9e6, within(1e5));
+        assertThat(table.nanos(prompts(1, 128)))
+                .isCloseTo(truth(prompts(1, 128)), within(0.03 * truth(prompts(1, 128))));
+    }
+
+    /** Returns a step of one prompt's chunk and decode rows. */
+    private static StepShape mixed(int rows, int tokens) {
+        return new StepShape(rows + 1, rows + tokens, tokens, rows * 100L + tokens * (tokens + 1L) / 2);
+    }
 }

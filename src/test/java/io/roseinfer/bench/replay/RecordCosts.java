@@ -5,7 +5,6 @@ import io.roseinfer.bench.report.ResultFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
@@ -43,18 +42,17 @@ public final class RecordCosts {
     }
 
     static ObjectNode costs(List<RecordedRun> runs) {
-        List<CostFit.Sample> samples = new ArrayList<>();
-        runs.forEach(run -> samples.addAll(run.samples()));
-        CostTable table = CostFit.fit(samples);
-        HostTimes host = runs.getFirst().host();
+        CostTable table = CostFit.fit(RecordedRun.samples(runs));
+        HostTimes host = HostTimes.of(runs.stream().map(RecordedRun::host).toList());
         ObjectNode root = StrictJson.mapper().createObjectNode();
         root.put("in_flight", runs.getFirst().inFlight());
         root.put("kv_blocks", runs.getFirst().kvBlocks());
-        curve(root.putObject("decode"), "rows", table.decode());
-        root.put("decode_per_attended", table.decodePerAttended());
-        curve(root.putObject("other"), "tokens", table.prefill());
-        root.put("other_per_row", table.prefillPerRow());
-        root.put("other_per_attended", table.prefillPerAttended());
+        curve(root.putObject("decode"), "rows", table.decode().curve());
+        root.put("decode_per_attended", table.decode().perAttended());
+        formula(root, "other", table.prefill());
+        if (!table.mixed().equals(table.prefill())) {
+            formula(root, "mixed", table.mixed());
+        }
         root.putObject("range")
                 .put("min_decode_rows", table.range().minDecodeRows())
                 .put("max_decode_rows", table.range().maxDecodeRows())
@@ -66,6 +64,12 @@ public final class RecordCosts {
         root.put("first", median(host.first()));
         root.put("later", median(host.later()));
         return root;
+    }
+
+    private static void formula(ObjectNode root, String kind, CostTable.Formula costs) {
+        curve(root.putObject(kind), "tokens", costs.curve());
+        root.put(kind + "_per_row", costs.perRow());
+        root.put(kind + "_per_attended", costs.perAttended());
     }
 
     private static void curve(ObjectNode node, String name, Curve curve) {

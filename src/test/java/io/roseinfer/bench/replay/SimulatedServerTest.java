@@ -232,7 +232,7 @@ class SimulatedServerTest {
     @Test
     void fitted_costs_equal_the_simulated_ones() {
         LoadResult run = SimulatedRuns.server(exact(SimulatedRuns.costs()), 0).run(SimulatedRuns.load(300, 60, 5));
-        CostTable fitted = SimulatedRuns.recorded(run).times().costs();
+        CostModel fitted = SimulatedRuns.recorded(run).times().costs();
         for (StepRecord step : run.steps()) {
             StepShape shape = StepShape.of(step);
             double truth = SimulatedRuns.costs().nanos(shape);

@@ -1,0 +1,120 @@
+package io.roseinfer.cli.flags;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.replay.CostModel;
+import io.roseinfer.bench.replay.CostTable;
+import io.roseinfer.bench.replay.DeviceRates;
+import io.roseinfer.bench.replay.RecordedRun;
+import io.roseinfer.bench.replay.Roofline;
+import io.roseinfer.bench.replay.ShippedCosts;
+import io.roseinfer.bench.replay.StepCosts;
+import io.roseinfer.model.ModelSpec;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * The step costs that a flag names:
+ *
+ * <pre>
+ * NAME                             built-in costs
+ * FILE[,FILE...]                   result files of one model on one device, fitted together
+ * step:MS[,token:MS][,attended:MS] linear costs, in any order
+ * roofline:DEVICE[:int8]           the roofline of the model on a known device, with weights in bf16 or int8
+ * CLASS[:ARG], FILE.java[:ARG]     a {@link CostModel}
+ * </pre>
+ */
+final class StepCostsChoice {
+    /** The allowed values in words. */
+    static final String ALLOWED = "a result file (or several, separated by commas), step:MS,token:MS,attended:MS,"
+            + " roofline:DEVICE, a CostModel as FILE.java or CLASS, or one of ";
+
+    private static final String ROOFLINE = "roofline:";
+    private static final String INT8 = ":int8";
+
+    private StepCostsChoice() {}
+
+    /** Returns whether a value names result files. */
+    static boolean isFiles(String text) {
+        return !isLinear(text)
+                && !text.startsWith(ROOFLINE)
+                && !ShippedCosts.names().contains(text)
+                && !isClass(text);
+    }
+
+    private static boolean isLinear(String text) {
+        return text.matches("(step|token|attended):.*");
+    }
+
+    /** Returns whether a value is a source file, or a class name with a package and no such file. */
+    private static boolean isClass(String text) {
+        return text.matches(".*\\.java(:.*)?")
+                || (text.matches("(\\w+\\.)+[A-Z][\\w$]*(:.*)?") && !Files.exists(Path.of(text)));
+    }
+
+    /** Reads the result files that a value names. */
+    static List<RecordedRun> files(String text) {
+        return RecordedRun.readAll(
+                Arrays.stream(text.split(",", -1)).map(Path::of).toList());
+    }
+
+    /**
+     * Returns the step costs of a value, as a function of the simulated model's shape. Files are read and classes created at once.
+     *
+     * @param flag the flag, for messages
+     * @throws BadInput if the value is invalid
+     */
+    static Function<ModelSpec, StepCosts> of(String flag, String text) {
+        if (isFiles(text)) {
+            StepCosts recorded = StepCosts.of(files(text));
+            return model -> recorded;
+        }
+        if (isLinear(text)) {
+            StepCosts linear = StepCosts.of(text, linear(flag, text));
+            return model -> linear;
+        }
+        if (text.startsWith(ROOFLINE)) {
+            return roofline(flag, text.substring(ROOFLINE.length()));
+        }
+        if (isClass(text)) {
+            StepCosts custom = StepCosts.of(
+                    text,
+                    new NamedCosts(
+                            flag + " " + text,
+                            PolicyChoice.of(flag, CostModel.class).make(text)));
+            return model -> custom;
+        }
+        StepCosts shipped = ShippedCosts.load(text);
+        return model -> shipped;
+    }
+
+    private static Function<ModelSpec, StepCosts> roofline(String flag, String text) {
+        boolean int8 = text.endsWith(INT8);
+        DeviceRates device;
+        try {
+            device = DeviceRates.named(int8 ? text.substring(0, text.length() - INT8.length()) : text);
+        } catch (BadInput unknown) {
+            throw new BadInput(flag + " is " + Quoted.value(ROOFLINE + text) + ": " + unknown.jsonMessage(), unknown);
+        }
+        return model -> new Roofline(model, device, int8 ? 1 : 2).costs();
+    }
+
+    private static CostTable linear(String flag, String text) {
+        Map<String, Double> nanos = new HashMap<>();
+        for (String part : text.split(",", -1)) {
+            String[] pair = part.split(":", 2);
+            if (pair.length < 2 || !List.of("step", "token", "attended").contains(pair[0])) {
+                throw new BadInput(flag + " is " + Quoted.value(text) + "; it must be " + ALLOWED
+                        + String.join(", ", ShippedCosts.names()));
+            }
+            nanos.put(pair[0], SimulationFlags.number(flag, pair[1], "milliseconds, as in step:2,token:0.1") * 1e6);
+        }
+        return CostTable.linear(
+                nanos.getOrDefault("step", 0.0), nanos.getOrDefault("token", 0.0), nanos.getOrDefault("attended", 0.0));
+    }
+}
