@@ -41,6 +41,8 @@ public final class StepRecord {
         DECODE_ROWS(Kind.COUNT, "Decode Rows"),
         /** Positions attended to in one layer: a token at position p, counted from zero, attends to p + 1. */
         ATTENDED(Kind.COUNT, "Attended Positions"),
+        /** Positions that the longest decode row attends to; 0 without decode rows. */
+        LONGEST(Kind.STATE, "Longest Decode Row"),
         /** Requests waiting when it was planned, without those it admitted. */
         WAITING(Kind.STATE, "Waiting Requests"),
         /** Requests that held KV blocks when it was planned. */

@@ -453,6 +453,7 @@ public final class Scheduler {
         step.set(Fact.WAITING, waiting());
         step.set(Fact.ACTIVE, active());
         step.set(Fact.FREE_BLOCKS, pool.available());
+        step.set(Fact.LONGEST, plan.longest());
         for (Fact count : COUNTS) {
             long total = totals.get(count);
             step.set(count, total - attributed.get(count));

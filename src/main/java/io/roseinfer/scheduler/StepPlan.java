@@ -50,6 +50,7 @@ public final class StepPlan {
     private int prefillTokens;
     private int decodeRows;
     private long attended;
+    private int longest;
     private long fromCache;
     private long recomputed;
     private int forcedAdmissions;
@@ -83,6 +84,7 @@ public final class StepPlan {
         prefillTokens = 0;
         decodeRows = 0;
         attended = 0;
+        longest = 0;
         fromCache = 0;
         recomputed = 0;
         forcedAdmissions = 0;
@@ -130,7 +132,10 @@ public final class StepPlan {
         int drafts = Math.max(0, draws - 1);
         draftRows += drafts > 0 ? 1 : 0;
         draftTokens += drafts;
-        decodeRows += count - drafts == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
+        if (count - drafts == 1 && sequence.computed >= sequence.promptLength()) {
+            decodeRows++;
+            longest = Math.max(longest, sequence.computed + count);
+        }
         attended += (long) count * sequence.computed + (long) count * (count + 1) / 2;
         sequence.advance(step, count, reports, draws, firstDraw);
     }
@@ -138,6 +143,11 @@ public final class StepPlan {
     /** Returns whether a sequence has a row. */
     boolean contains(Sequence sequence) {
         return sequence.plannedStep == step;
+    }
+
+    /** Returns the positions that the longest decode row attends to; 0 without decode rows. */
+    int longest() {
+        return longest;
     }
 
     /** Adds the counts of its rows. */

@@ -61,7 +61,9 @@ final class RecordAudit implements StepObserver {
         int prompt = request.live().promptTokens();
         add(Fact.PREFILL_TOKENS, Math.max(0, Math.min(end, prompt) - start));
         int drafts = StepAudit.drafts(in, row);
-        add(Fact.DECODE_ROWS, count - drafts == 1 && start >= prompt ? 1 : 0);
+        boolean decodes = count - drafts == 1 && start >= prompt;
+        add(Fact.DECODE_ROWS, decodes ? 1 : 0);
+        counted.merge(Fact.LONGEST, decodes ? (long) end : 0, Math::max);
         add(Fact.DRAFTS, drafts > 0 ? 1 : 0);
         add(Fact.DRAFT_TOKENS, drafts);
         add(Fact.RECOMPUTED_TOKENS, Math.max(0, Math.min(end, request.computedOnce()) - start));

@@ -3,16 +3,21 @@ package io.roseinfer.bench.replay;
 import io.roseinfer.base.RoseException.BadInput;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
  * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
- * positions are fitted by least squares to the deviations from the curve through the bins' medians, without outliers. The final curve goes
+ * positions are fitted by least squares to the deviations from curves through the bins' means, without outliers. The final curve goes
  * through the medians of what remains in each bin. Steps of prompts alone and mixed steps share a fit if there are few of either.
  */
 final class CostFit {
@@ -26,6 +31,29 @@ final class CostFit {
 
     /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
+
+    /** The features of a step besides its width: rows, attended positions, unsplit positions of the longest decode row. */
+    private static final int FEATURES = 3;
+
+    private static final int ROUNDS = 3;
+
+    /** One step: its width, and its nanoseconds and features. */
+    private static final class Row {
+        private final int width;
+        private final double[] values;
+
+        Row(int width, double... values) {
+            this.width = width;
+            this.values = values;
+        }
+
+        /** Returns the deviations from the centers at this width. */
+        double[] deviation(List<Curve> centers) {
+            return IntStream.range(0, values.length)
+                    .mapToDouble(i -> values[i] - centers.get(i).at(width))
+                    .toArray();
+        }
+    }
 
     private CostFit() {}
 
@@ -56,21 +84,11 @@ final class CostFit {
     }
 
     private static CostTable.Formula decode(List<Sample> samples) {
-        return formula(
-                samples,
-                sample -> sample.shape().rows(),
-                StepShape::rows,
-                sample -> 0,
-                sample -> sample.shape().attended());
+        return formula(samples, StepShape::rows, StepShape::rows, shape -> 0);
     }
 
     private static CostTable.Formula others(List<Sample> samples) {
-        return formula(
-                samples,
-                sample -> sample.shape().tokens(),
-                shape -> octaves(shape.tokens()),
-                sample -> sample.shape().rows(),
-                sample -> sample.shape().attended());
+        return formula(samples, StepShape::tokens, shape -> octaves(shape.tokens()), StepShape::rows);
     }
 
     private static long octaves(int tokens) {
@@ -79,87 +97,103 @@ final class CostFit {
 
     private static CostTable.Formula formula(
             List<Sample> samples,
-            ToDoubleFunction<Sample> width,
+            ToIntFunction<StepShape> width,
             ToLongFunction<StepShape> bin,
-            ToDoubleFunction<Sample> first,
-            ToDoubleFunction<Sample> second) {
-        Map<Long, List<Sample>> bins = new TreeMap<>();
-        samples.forEach(sample -> bins.computeIfAbsent(bin.applyAsLong(sample.shape()), key -> new ArrayList<>())
-                .add(sample));
+            ToIntFunction<StepShape> rows) {
+        Map<Long, List<Row>> bins = new TreeMap<>();
+        for (Sample sample : samples) {
+            StepShape shape = sample.shape();
+            bins.computeIfAbsent(bin.applyAsLong(shape), key -> new ArrayList<>())
+                    .add(new Row(
+                            width.applyAsInt(shape),
+                            sample.nanos(),
+                            rows.applyAsInt(shape),
+                            shape.attended(),
+                            shape.unsplit()));
+        }
+        double[] slopes = slopes(bins);
         List<Double> x = new ArrayList<>();
+        List<Double> y = new ArrayList<>();
         List<Double> weights = new ArrayList<>();
-        for (List<Sample> like : bins.values()) {
-            x.add(like.stream().mapToDouble(width).average().orElseThrow());
+        for (List<Row> like : bins.values()) {
+            x.add(meanWidth(like));
+            y.add(Curve.median(like.stream()
+                    .mapToDouble(row -> Math.max(1, remaining(row.values, slopes)))
+                    .toArray()));
             weights.add((double) like.size());
         }
-        Curve nanos = through(x, bins, Sample::nanos);
-        Curve usualFirst = through(x, bins, first);
-        Curve usualSecond = through(x, bins, second);
-        List<double[]> deviations = samples.stream()
-                .map(sample -> {
-                    double at = width.applyAsDouble(sample);
-                    return new double[] {
-                        sample.nanos() - nanos.at(at),
-                        first.applyAsDouble(sample) - usualFirst.at(at),
-                        second.applyAsDouble(sample) - usualSecond.at(at)
-                    };
-                })
-                .toList();
-        double[] slopes = leastSquares(near(deviations, leastSquares(near(deviations, new double[2]))));
-        Curve rest = through(
-                x,
-                bins,
-                sample -> Math.max(
-                        1,
-                        sample.nanos()
-                                - slopes[0] * first.applyAsDouble(sample)
-                                - slopes[1] * second.applyAsDouble(sample)));
-        return new CostTable.Formula(Curve.closestTo(x, rest.y(), weights), slopes[0], slopes[1]);
+        return new CostTable.Formula(Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2]);
     }
 
-    /** Returns the curve through the medians of the bins. */
-    private static Curve through(List<Double> x, Map<Long, List<Sample>> bins, ToDoubleFunction<Sample> value) {
-        List<Double> medians = bins.values().stream()
-                .map(like -> Curve.median(like.stream().mapToDouble(value).toArray()))
-                .toList();
-        return new Curve(x, medians);
-    }
-
-    /** Returns the deviations without outliers, given slopes. */
-    private static List<double[]> near(List<double[]> deviations, double[] slopes) {
-        double[] left = deviations.stream()
-                .mapToDouble(row -> Math.abs(row[0] - slopes[0] * row[1] - slopes[1] * row[2]))
-                .toArray();
-        double most = FAR * Curve.median(left);
-        List<double[]> near = new ArrayList<>();
-        for (int i = 0; i < left.length; i++) {
-            if (left[i] <= most) {
-                near.add(deviations.get(i));
+    /** Returns the cost of each feature, from steps of like width. */
+    private static double[] slopes(Map<Long, List<Row>> bins) {
+        List<Row> rows = bins.values().stream().flatMap(List::stream).toList();
+        Set<Row> kept = new HashSet<>(rows);
+        double[] slopes = new double[FEATURES];
+        for (int round = 0; round < ROUNDS; round++) {
+            ToDoubleFunction<double[]> center = round == 0 ? Curve::median : CostFit::mean;
+            List<Curve> centers = new ArrayList<>();
+            for (int value = 0; value <= FEATURES; value++) {
+                centers.add(through(bins, kept, value, center));
             }
+            List<double[]> deviations =
+                    rows.stream().map(row -> row.deviation(centers)).toList();
+            boolean[] near = near(deviations, slopes);
+            slopes = NonNegativeFit.slopes(IntStream.range(0, rows.size())
+                    .filter(i -> near[i])
+                    .mapToObj(deviations::get)
+                    .toList());
+            boolean[] left = near(deviations, slopes);
+            kept = IntStream.range(0, rows.size())
+                    .filter(i -> left[i])
+                    .mapToObj(rows::get)
+                    .collect(Collectors.toSet());
+        }
+        return slopes;
+    }
+
+    /** Returns the curve through the centers of a value in the bins, without dropped rows where any is kept. */
+    private static Curve through(
+            Map<Long, List<Row>> bins, Set<Row> kept, int value, ToDoubleFunction<double[]> center) {
+        List<Double> x = new ArrayList<>();
+        List<Double> y = new ArrayList<>();
+        for (List<Row> all : bins.values()) {
+            List<Row> some = all.stream().filter(kept::contains).toList();
+            List<Row> like = some.isEmpty() ? all : some;
+            x.add(meanWidth(all));
+            y.add(center.applyAsDouble(
+                    like.stream().mapToDouble(row -> row.values[value]).toArray()));
+        }
+        return new Curve(x, y);
+    }
+
+    private static double meanWidth(List<Row> rows) {
+        return mean(rows.stream().mapToDouble(row -> row.width).toArray());
+    }
+
+    private static double mean(double... values) {
+        return Arrays.stream(values).average().orElseThrow();
+    }
+
+    /** Returns a duration, or its deviation, without the costs of features. */
+    private static double remaining(double[] values, double[] slopes) {
+        double nanos = values[0];
+        for (int i = 0; i < FEATURES; i++) {
+            nanos -= slopes[i] * values[i + 1];
+        }
+        return nanos;
+    }
+
+    /** Returns which deviations are no outliers, given slopes. */
+    private static boolean[] near(List<double[]> deviations, double[] slopes) {
+        double[] remaining = deviations.stream()
+                .mapToDouble(each -> Math.abs(remaining(each, slopes)))
+                .toArray();
+        double far = FAR * Curve.median(remaining);
+        boolean[] near = new boolean[remaining.length];
+        for (int i = 0; i < near.length; i++) {
+            near[i] = remaining[i] <= far;
         }
         return near;
-    }
-
-    /** Returns the two slopes, both at least 0. */
-    private static double[] leastSquares(List<double[]> rows) {
-        double aa = sum(rows, 1, 1);
-        double bb = sum(rows, 2, 2);
-        double ab = sum(rows, 1, 2);
-        double ya = sum(rows, 0, 1);
-        double yb = sum(rows, 0, 2);
-        double determinant = aa * bb - ab * ab;
-        if (determinant > 1e-9 * aa * bb) {
-            double[] both = {(ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant};
-            if (Arrays.stream(both).allMatch(slope -> slope >= 0)) {
-                return both;
-            }
-        }
-        double alone = aa > 0 ? Math.max(0, ya / aa) : 0;
-        double other = bb > 0 ? Math.max(0, yb / bb) : 0;
-        return alone * ya > other * yb ? new double[] {alone, 0} : new double[] {0, other};
-    }
-
-    private static double sum(List<double[]> rows, int one, int other) {
-        return rows.stream().mapToDouble(row -> row[one] * row[other]).sum();
     }
 }

@@ -6,10 +6,13 @@ import io.roseinfer.base.Check;
  * Step costs fitted to measured steps. Three kinds of steps have separate functions:
  *
  * <pre>
- * decode    decode.curve(rows)     + perAttended · attended
+ * decode    decode.curve(rows)     + perAttended · attended + perLongest · unsplit
  * prefill   prefill.curve(tokens)  + perRow · rows + perAttended · attended
- * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended
+ * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended + perLongest · unsplit
  * </pre>
+ *
+ * <p>Attention splits a step's work by rows, so one long row delays the others: its length has a cost besides the sum
+ * ({@link StepShape#unsplit}).
  *
  * @param decode steps that only decode, by rows
  * @param prefill steps of prompts alone, by tokens of all rows
@@ -23,24 +26,28 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
      * @param curve cost by width
      * @param perRow cost per row, at least 0
      * @param perAttended cost per attended position, at least 0
+     * @param perLongest cost per position of the longest decode row that is not split, at least 0
      */
-    record Formula(Curve curve, double perRow, double perAttended) {
+    record Formula(Curve curve, double perRow, double perAttended, double perLongest) {
         Formula {
-            Check.that(perRow >= 0 && perAttended >= 0, "work that takes less than no time");
+            Check.that(perRow >= 0 && perAttended >= 0 && perLongest >= 0, "work that takes less than no time");
         }
 
         private double nanos(double width, StepShape shape) {
-            return curve.at(width) + perRow * shape.rows() + perAttended * shape.attended();
+            return curve.at(width)
+                    + perRow * shape.rows()
+                    + perAttended * shape.attended()
+                    + perLongest * shape.unsplit();
         }
 
         private Formula times(double factor) {
-            return new Formula(curve.times(factor), perRow * factor, perAttended * factor);
+            return new Formula(curve.times(factor), perRow * factor, perAttended * factor, perLongest * factor);
         }
     }
 
     /** Creates a linear table, with costs per step, token and attended position. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
-        Formula line = new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos);
+        Formula line = new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, 0);
         return new CostTable(line, line, line, StepRange.ALL);
     }
 

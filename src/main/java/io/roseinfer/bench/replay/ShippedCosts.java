@@ -23,10 +23,11 @@ import tools.jackson.databind.JsonNode;
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
  * decode_per_attended          nanoseconds per attended position
+ * decode_per_longest           nanoseconds per position of the longest row; 0 without it
  * other                        {tokens[], nanos[]}: the curve of steps of prompts alone
  * other_per_row, other_per_attended
  * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; without it as other
- * mixed_per_row, mixed_per_attended
+ * mixed_per_row, mixed_per_attended, mixed_per_longest
  * range                        {min_decode_rows, max_decode_rows, min_tokens, max_tokens}: the smallest and largest steps
  * turn, wake, arriving, first, later
  *                              median nanoseconds outside of steps, as in {@link HostTimes}
@@ -83,7 +84,8 @@ public final class ShippedCosts {
                 new CostTable.Formula(
                         curve(root.path("decode"), "rows"),
                         0,
-                        root.path("decode_per_attended").asDouble()),
+                        root.path("decode_per_attended").asDouble(),
+                        root.path("decode_per_longest").asDouble()),
                 formula(root, "other"),
                 formula(root, root.has("mixed") ? "mixed" : "other"),
                 new StepRange(
@@ -112,7 +114,8 @@ public final class ShippedCosts {
         return new CostTable.Formula(
                 curve(root.path(kind), "tokens"),
                 root.path(kind + "_per_row").asDouble(),
-                root.path(kind + "_per_attended").asDouble());
+                root.path(kind + "_per_attended").asDouble(),
+                root.path(kind + "_per_longest").asDouble());
     }
 
     private static Curve curve(JsonNode node, String x) {

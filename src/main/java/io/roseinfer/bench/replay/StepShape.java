@@ -10,14 +10,19 @@ import io.roseinfer.metrics.StepRecord.Fact;
  * @param tokens tokens of all rows
  * @param prefillTokens prompt tokens of all rows
  * @param attended positions attended to in one layer, summed over tokens: a token at position p, counted from zero, attends to p + 1
+ * @param longest positions that the longest decode row attends to, or 0 without decode rows
  */
-public record StepShape(int rows, int tokens, int prefillTokens, long attended) {
+public record StepShape(int rows, int tokens, int prefillTokens, long attended, long longest) {
+    /** Rows from which attention does not split a row: 132 multiprocessors and 8 KV heads. */
+    private static final double UNSPLIT_ROWS = 16;
+
     static StepShape of(StepRecord step) {
         return new StepShape(
                 (int) step.get(Fact.ROWS),
                 (int) step.get(Fact.TOKENS),
                 (int) step.get(Fact.PREFILL_TOKENS),
-                step.get(Fact.ATTENDED));
+                step.get(Fact.ATTENDED),
+                step.get(Fact.LONGEST));
     }
 
     /** Returns whether every row only decodes one token. */
@@ -28,5 +33,13 @@ public record StepShape(int rows, int tokens, int prefillTokens, long attended) 
     /** Returns whether rows that decode share the step with rows that compute a prompt. */
     public boolean isMixed() {
         return prefillTokens > 0 && prefillTokens < tokens;
+    }
+
+    /**
+     * Returns the positions of the longest decode row that one part of the attention works through. Few rows are split into parts, so
+     * that all of a GPU works; from 16 rows on they are not.
+     */
+    double unsplit() {
+        return longest * Math.min(1, rows / UNSPLIT_ROWS);
     }
 }

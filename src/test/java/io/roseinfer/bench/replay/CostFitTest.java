@@ -21,11 +21,11 @@ class CostFitTest {
     }
 
     private static StepShape decode(int rows, long context) {
-        return new StepShape(rows, rows, 0, rows * context);
+        return new StepShape(rows, rows, 0, rows * context, context);
     }
 
     private static StepShape prompts(int rows, int length) {
-        return new StepShape(rows, rows * length, rows * length, rows * (long) length * (length + 1) / 2);
+        return new StepShape(rows, rows * length, rows * length, rows * (long) length * (length + 1) / 2, 0);
     }
 
     /** Returns steps of all kinds with noisy durations; if there is noise, one step in fifty takes ten times as long. */
@@ -96,6 +96,6 @@ class CostFitTest {
 
     /** Returns a step of one prompt's chunk and decode rows. */
     private static StepShape mixed(int rows, int tokens) {
-        return new StepShape(rows + 1, rows + tokens, tokens, rows * 100L + tokens * (tokens + 1L) / 2);
+        return new StepShape(rows + 1, rows + tokens, tokens, rows * 100L + tokens * (tokens + 1L) / 2, 100);
     }
 }

@@ -29,9 +29,12 @@ public final class RecordCosts {
         List<RecordedRun> runs = paths.stream().map(RecordedRun::read).toList();
         JsonNode own = ResultFile.read(paths.getFirst()).path("roseinfer");
         ObjectNode root = StrictJson.mapper().createObjectNode();
-        for (String fact : List.of("gpu", "driver", "jdk", "commit")) {
-            root.set(fact, own.path("environment").path(fact));
+        JsonNode environment = own.path("environment");
+        boolean hasGpu = environment.path("gpu").isString();
+        for (String fact : hasGpu ? List.of("gpu", "driver", "jdk", "commit") : List.of("cpu", "jdk", "commit")) {
+            root.set(fact, environment.path(fact));
         }
+        root.put("date", ResultFile.read(paths.getFirst()).path("date").asString("").replaceFirst("T.*", ""));
         root.set("model", own.path("settings").path("model"));
         root.set("dtype", own.path("settings").path("dtype"));
         ArrayNode commands = root.putArray("commands");
@@ -49,6 +52,7 @@ public final class RecordCosts {
         root.put("kv_blocks", runs.getFirst().kvBlocks());
         curve(root.putObject("decode"), "rows", table.decode().curve());
         root.put("decode_per_attended", table.decode().perAttended());
+        root.put("decode_per_longest", table.decode().perLongest());
         formula(root, "other", table.prefill());
         if (!table.mixed().equals(table.prefill())) {
             formula(root, "mixed", table.mixed());
@@ -70,6 +74,7 @@ public final class RecordCosts {
         curve(root.putObject(kind), "tokens", costs.curve());
         root.put(kind + "_per_row", costs.perRow());
         root.put(kind + "_per_attended", costs.perAttended());
+        root.put(kind + "_per_longest", costs.perLongest());
     }
 
     private static void curve(ObjectNode node, String name, Curve curve) {

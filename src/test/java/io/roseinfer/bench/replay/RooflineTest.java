@@ -19,11 +19,11 @@ class RooflineTest {
     }
 
     private static StepShape decode(int rows, int context) {
-        return new StepShape(rows, rows, 0, (long) rows * context);
+        return new StepShape(rows, rows, 0, (long) rows * context, context);
     }
 
     private static StepShape prompt(int tokens) {
-        return new StepShape(1, tokens, tokens, tokens * (tokens + 1L) / 2);
+        return new StepShape(1, tokens, tokens, tokens * (tokens + 1L) / 2, 0);
     }
 
     /** Returns the weights of all matrices that a step reads. */

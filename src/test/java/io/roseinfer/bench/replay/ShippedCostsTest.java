@@ -51,6 +51,6 @@ class ShippedCostsTest {
         assertThat(costs.kvBlocks()).isPositive();
         assertThat(range.maxDecodeRows()).isEqualTo(256);
         assertThat(range.maxTokens()).isGreaterThanOrEqualTo(8192);
-        assertThat(costs.times().costs().nanos(new StepShape(1, 1, 0, 100))).isBetween(1e5, 1e7);
+        assertThat(costs.times().costs().nanos(new StepShape(1, 1, 0, 100, 100))).isBetween(1e5, 1e7);
     }
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class StepCostsChoiceTest {
     private static final ModelSpec MODEL = SpecBuilder.named("sim").build();
-    private static final StepShape DECODE = new StepShape(4, 4, 0, 100);
+    private static final StepShape DECODE = new StepShape(4, 4, 0, 100, 25);
 
     @TempDir
     private Path directory = Path.of("");
