@@ -2,8 +2,6 @@ package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.SplitMix64;
 import java.util.List;
-import java.util.function.Function;
-import java.util.function.ToDoubleFunction;
 
 /**
  * Durations outside of steps in nanoseconds. Lists are samples to draw from; an empty list means no time.
@@ -22,24 +20,6 @@ public record HostTimes(long iterationNanos, long wakeNanos, List<Long> arriving
         arriving = List.copyOf(arriving);
         first = List.copyOf(first);
         later = List.copyOf(later);
-    }
-
-    /** Returns the times of several runs: the medians of medians, and all samples. */
-    static HostTimes of(List<HostTimes> runs) {
-        return new HostTimes(
-                median(runs, HostTimes::iterationNanos),
-                median(runs, HostTimes::wakeNanos),
-                all(runs, HostTimes::arriving),
-                all(runs, HostTimes::first),
-                all(runs, HostTimes::later));
-    }
-
-    private static long median(List<HostTimes> runs, ToDoubleFunction<HostTimes> time) {
-        return Math.round(Curve.median(runs.stream().mapToDouble(time).toArray()));
-    }
-
-    private static List<Long> all(List<HostTimes> runs, Function<HostTimes, List<Long>> samples) {
-        return runs.stream().flatMap(run -> samples.apply(run).stream()).toList();
     }
 
     /** Returns a random sample, determined by the key. */

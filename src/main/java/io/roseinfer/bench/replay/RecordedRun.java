@@ -190,7 +190,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     }
 
     /**
-     * Returns the durations in several runs, fitted together. The pace repeats one run after another.
+     * Returns the durations in several runs. Step costs are fitted together; the first run has the times outside of steps. The pace
+     * repeats one run after another.
      *
      * @param runs at least one
      * @throws BadInput if steps of a run cannot be used
@@ -198,7 +199,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     static StepTimes times(List<RecordedRun> runs) {
         runs.forEach(RecordedRun::requireSteps);
         CostTable costs = CostFit.fit(samples(runs));
-        HostTimes host = HostTimes.of(runs.stream().map(RecordedRun::host).toList());
+        HostTimes host = runs.getFirst().host();
         RecordedPace.Builder pace = new RecordedPace.Builder();
         runs.forEach(run -> run.addPace(pace, costs, host.iterationNanos()));
         return new StepTimes(costs, pace.build(), host);

@@ -19,6 +19,7 @@ import tools.jackson.databind.JsonNode;
  * gpu, driver, jdk, commit     the environment of the recording; cpu instead of gpu and driver
  * date                         day of the recording
  * model, dtype                 the recorded model
+ * note                         how values were derived that the recordings lack; may be absent
  * commands[]                   the commands of the recorded runs
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode

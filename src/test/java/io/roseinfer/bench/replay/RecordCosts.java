@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
  * RecordCosts COSTS.json RUN.json...
  * </pre>
  *
- * <p>The runs come from {@code bench serve --backend engine --json} with one model on one GPU: steps of 1 to 256 rows, prompts of 16 to
+ * <p>Times outside of steps come from the first run, which should not be saturated. The runs come from {@code bench serve --backend engine --json} with one model on one GPU: steps of 1 to 256 rows, prompts of 16 to
  * 8,192 tokens, one run with chunked prefill and one without.
  */
 public final class RecordCosts {
@@ -34,7 +34,9 @@ public final class RecordCosts {
         for (String fact : hasGpu ? List.of("gpu", "driver", "jdk", "commit") : List.of("cpu", "jdk", "commit")) {
             root.set(fact, environment.path(fact));
         }
-        root.put("date", ResultFile.read(paths.getFirst()).path("date").asString("").replaceFirst("T.*", ""));
+        root.put(
+                "date",
+                ResultFile.read(paths.getFirst()).path("date").asString("").replaceFirst("T.*", ""));
         root.set("model", own.path("settings").path("model"));
         root.set("dtype", own.path("settings").path("dtype"));
         ArrayNode commands = root.putArray("commands");
@@ -46,7 +48,7 @@ public final class RecordCosts {
 
     static ObjectNode costs(List<RecordedRun> runs) {
         CostTable table = CostFit.fit(RecordedRun.samples(runs));
-        HostTimes host = HostTimes.of(runs.stream().map(RecordedRun::host).toList());
+        HostTimes host = runs.getFirst().host();
         ObjectNode root = StrictJson.mapper().createObjectNode();
         root.put("in_flight", runs.getFirst().inFlight());
         root.put("kv_blocks", runs.getFirst().kvBlocks());

@@ -51,6 +51,19 @@ class ShippedCostsTest {
         assertThat(costs.kvBlocks()).isPositive();
         assertThat(range.maxDecodeRows()).isEqualTo(256);
         assertThat(range.maxTokens()).isGreaterThanOrEqualTo(8192);
-        assertThat(costs.times().costs().nanos(new StepShape(1, 1, 0, 100, 100))).isBetween(1e5, 1e7);
+        assertThat(costs.times().costs().nanos(new StepShape(1, 1, 0, 100, 100)))
+                .isBetween(1e5, 1e7);
+    }
+
+    @Test
+    void every_shipped_cost_covers_256_rows_and_increases_with_rows() {
+        for (String name : ShippedCosts.names()) {
+            StepCosts costs = ShippedCosts.load(name);
+            assertThat(costs.source()).as(name).startsWith("costs: ").endsWith(", not this machine");
+            assertThat(costs.times().costs().range().maxDecodeRows()).as(name).isEqualTo(256);
+            assertThat(costs.times().costs().nanos(new StepShape(64, 64, 0, 16_384, 256)))
+                    .as(name)
+                    .isGreaterThan(costs.times().costs().nanos(new StepShape(1, 1, 0, 256, 256)));
+        }
     }
 }
