@@ -5,12 +5,17 @@
 // the rounding errors of the softmax weights. With few rows, a cluster of up to eight thread blocks splits the context of one
 // (row, KV head). The blocks exchange partial outputs by st.async, which completes on an mbarrier.
 //
-// The warps of a cluster take the row's KV blocks round-robin. Each has a separate cp.async ring in swizzled shared memory, so
-// warps never wait for each other. The past is requested before the kernel waits for this layer's QKV GEMM. Keys and values of
-// this step are loaded after the wait: of the row's token, and of earlier rows with the same block table.
+// The warps of a cluster take the row's KV blocks round-robin, each its newest first. Each has a separate cp.async ring in
+// swizzled shared memory, so warps never wait for each other. The past is requested before the kernel waits for this layer's QKV
+// GEMM. Keys and values of this step are loaded after the wait: of the row's token, and of earlier rows with the same block table.
+//
+// attention_decode_gqa_rope reads the raw rows that gemm_qkv_rope leaves for models with QK norm, and does the work of rope.cu
+// with the same bits, so that a decode step has one kernel less per layer. It writes the row's key to the pool.
 //
 // Launch: grid (kvHeads · cluster, rows), block 128, dynamic shared memory SHARED_BYTES or more, cluster (c, 1, 1), c = 1, 2, 4
 // or 8. Rows of other lengths are skipped.
+#include "include/epilogue.cuh"
+#include "include/head_norm.cuh"
 #include "include/kv_fragments.cuh"
 #include "include/paged_kv.cuh"
 #include "include/ptx.cuh"
@@ -40,12 +45,17 @@ struct Ring {
     int kvHeads, kvHead;
     int start, newest;  // visible tokens: start … newest
 
+    // Returns a token's key in the pool; its value is BLOCK · HEAD elements further.
+    __device__ __forceinline__ const KV* key_at(int id, int row) const {
+        return pool + ((static_cast<size_t>(id) * kvHeads + kvHead) * 2 * BLOCK + row) * HEAD;
+    }
+
+    template <bool KEYS>
     __device__ __forceinline__ void copy(uint32_t stage, int id, int block, int row, int chunk) const {
         const int token = block * BLOCK + row;
         const bool present = token >= start && token <= newest;
-        const size_t place = (static_cast<size_t>(id) * kvHeads + kvHead) * 2 * BLOCK + row;
-        const KV* key = pool + place * HEAD + chunk * (16 / sizeof(KV));
-        copy_async16(stage + Row::offset(row, chunk), key, present);
+        const KV* key = key_at(id, row) + chunk * (16 / sizeof(KV));
+        if (KEYS) copy_async16(stage + Row::offset(row, chunk), key, present);
         copy_async16(stage + KEY_BYTES + Row::offset(row, chunk), key + BLOCK * HEAD, present);
     }
 
@@ -55,18 +65,33 @@ struct Ring {
         for (int item = lane; item < BLOCK * Row::CHUNKS; item += 32) {
             const int row = item / Row::CHUNKS;
             const int token = block * BLOCK + row;
-            if (token < end || token > newest) copy(stage, id, block, row, item % Row::CHUNKS);
+            if (token < end || token > newest) copy<true>(stage, id, block, row, item % Row::CHUNKS);
         }
     }
 
-    // Loads the tokens of a KV block from `first` on.
+    // Loads the tokens of a KV block from `first` on, or only their values.
+    template <bool KEYS>
     __device__ __forceinline__ void load_from(uint32_t stage, int id, int block, int first, int lane) const {
 #pragma unroll 1
         for (int token = max(first, block * BLOCK); token <= min(newest, block * BLOCK + BLOCK - 1); token++) {
-            if (lane < Row::CHUNKS) copy(stage, id, block, token % BLOCK, lane);
+            if (lane < Row::CHUNKS) copy<KEYS>(stage, id, block, token % BLOCK, lane);
         }
     }
 };
+
+// QK norm and RoPE of raw rows, [tokens][(heads + kvHeads) · head size]. As in rope.cu, a lane holds four elements of a head.
+template <class T, class KV>
+struct RawHeads {
+    KV* pool;
+    const float* normWeights;  // [2][head size]
+    const float* ropeTable;    // [positions][head size]; null: no RoPE
+    int headSize;              // unpadded
+    float queryScale;
+    float epsilon;
+};
+
+// The same for heads that need neither.
+struct ReadyHeads {};
 
 // Online softmax and PV accumulators of a warp: lane 4g + j holds query g, dimensions as in KvFragments. sum[n][2] and [3]
 // collect the rounding errors of the softmax weights.
@@ -199,10 +224,12 @@ __device__ __forceinline__ void exchange(const Results<HEAD>& results, float4* r
     }
 }
 
-template <class T, class KV, int HEAD>
-__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int window) {
+// Heads: ReadyHeads, with the queries in p.queries; or RawHeads, with raw rows there.
+template <int HEAD, class T, class KV, class Heads>
+__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int window, const Heads& heads) {
     using Layout = Ring<KV, HEAD>;
     using Fragments = KvFragments<KV, HEAD>;
+    constexpr bool RAW = !std::is_same_v<Heads, ReadyHeads>;
     extern __shared__ __align__(128) char dynamic[];
     __shared__ uint64_t received;
     release_dependents();
@@ -228,48 +255,126 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     __syncthreads();
     if (blocks > 1) cluster_arrive();
 
+    // Norm weights and the row of the RoPE table, four elements per lane.
+    float4 queryWeight, keyWeight, cosSin;
+    const int d = 4 * lane;
+    const bool present = d < HEAD;
+    if constexpr (RAW) {
+        const float* table = heads.ropeTable + static_cast<size_t>(context - 1) * HEAD + d;
+        cosSin = present && heads.ropeTable != nullptr ? load_global4(table) : make_float4(1, 0, 1, 0);
+        queryWeight = present ? load_global4(heads.normWeights + d) : make_float4(0, 0, 0, 0);
+        keyWeight = present ? load_global4(heads.normWeights + HEAD + d) : make_float4(0, 0, 0, 0);
+    }
+
     // This warp's KV blocks: the warps of the whole cluster take the visible blocks round-robin.
     const int newest = context - 1;
     const int end = context - new_tokens(p.blockStarts, row, lane);  // of the past
     const int start = max(0, context - window);
     const int* list = p.blocks + __ldg(p.blockStarts + row);
     const Layout ring{p.pool, p.kvHeads, kvHead, start, newest};
-    const int warpRank = rank * WARPS + warp;
     const int warps = blocks * WARPS;
-    const int firstBlock = start / BLOCK + warpRank;
-    const int firstNew = end / BLOCK;  // block
+    const int firstBlock = start / BLOCK + rank * WARPS + warp;
     const int lastBlock = newest / BLOCK;
     const int count = firstBlock > lastBlock ? 0 : (lastBlock - firstBlock) / warps + 1;
     const uint32_t stages = shared_address(dynamic) + warp * Layout::STAGES * Layout::STAGE_BYTES;
-    auto block_of = [&](int i) { return firstBlock + i * warps; };
+    auto block_of = [&](int i) { return firstBlock + (count - 1 - i) * warps; };
     int ids = 0;  // ids of 32 of the warp's KV blocks, one per lane
     auto id_of = [&](int i) {
-        if (i % 32 == 0) ids = __ldg(list + min(block_of(i + lane), lastBlock));
+        if (i % 32 == 0) ids = __ldg(list + max(block_of(i + lane), 0));
         return __shfl_sync(~0u, ids, i % 32);
     };
 
-    // Before the wait: fill the ring, without the new tokens. These are in two blocks at most, so a warp has one of them.
-    int newId = -1, newStage = 0;  // its block of new tokens, if requested before the wait
+    // Before the wait: fill the ring, without the new tokens. Those are in neighboring blocks, fewer than a block has warps, so
+    // only a warp's first block can have any.
+    const int newBlock = block_of(0);
+    const bool hasNew = count > 0 && newBlock >= end / BLOCK;
+    int newId = 0;
 #pragma unroll 1
     for (int i = 0; i < Layout::STAGES; i++) {
         if (i < count) {
             const int id = id_of(i);
             ring.load(stages + i * Layout::STAGE_BYTES, id, block_of(i), end, lane);
-            if (block_of(i) >= firstNew) newId = id, newStage = i;
+            if (i == 0) newId = id;
         }
         copy_async_commit();
     }
     const int query = lane / 4;
-    const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD;
-    wait_for_predecessors();
+    uint32_t q[HEAD / 16][2] = {};
 
     // After the wait: the new tokens, and the group's queries as fragments.
-    if (newId >= 0) ring.load_from(stages + newStage * Layout::STAGE_BYTES, newId, block_of(newStage), end, lane);
-    copy_async_commit();
-    uint32_t q[HEAD / 16][2] = {};
-    if (query < group) {
+    if constexpr (RAW) {
+        constexpr int HEADS = MAX_GROUP / WARPS;  // queries that a warp prepares
+        constexpr int NEW = 4;                    // new keys in flight
+        __shared__ __align__(16) T prepared[MAX_GROUP][HEAD + 8];  // the padding avoids bank conflicts
+        const int rawHeads = p.heads + p.kvHeads;
+        const T* raw = p.queries + static_cast<size_t>(token) * rawHeads * HEAD + d;
+        wait_for_predecessors();
+
+        const float4 none = make_float4(0, 0, 0, 0);
+        float4 x[HEADS], key[NEW], keyCosSin[NEW];
 #pragma unroll
-        for (int k = 0; k < HEAD / 16; k++) Fragments::query(q[k][0], q[k][1], queries + 16 * k, lane);
+        for (int i = 0; i < HEADS; i++) {
+            const int head = warp + i * WARPS;
+            x[i] = present && head < group ? load4(raw + (kvHead * group + head) * HEAD) : none;
+        }
+        int firstNew = max(end, newBlock * BLOCK);
+        const int lastNew = hasNew ? min(newest, newBlock * BLOCK + BLOCK - 1) : -1;
+        auto load_keys = [&] {
+#pragma unroll
+            for (int i = 0; i < NEW; i++) {
+                const int back = newest - firstNew - i;  // rows, and positions
+                const bool loads = present && firstNew + i <= lastNew;
+                key[i] = loads ? load4(raw + (p.heads + kvHead) * HEAD - static_cast<ptrdiff_t>(back) * rawHeads * HEAD) : none;
+                const float* table = heads.ropeTable + static_cast<size_t>(newest - back) * HEAD + d;
+                keyCosSin[i] = loads && heads.ropeTable != nullptr ? __ldg(reinterpret_cast<const float4*>(table))
+                                                                   : make_float4(1, 0, 1, 0);
+            }
+        };
+        load_keys();
+        if (hasNew) ring.template load_from<false>(stages, newId, newBlock, end, lane);
+        copy_async_commit();
+        const float4 scaled = make_float4(cosSin.x * heads.queryScale, cosSin.y * heads.queryScale, cosSin.z * heads.queryScale,
+                                          cosSin.w * heads.queryScale);
+#pragma unroll
+        for (int i = 0; i < HEADS; i++) {
+            const int head = warp + i * WARPS;
+            if (head >= group) break;
+            const float norm = head_norm(add_squares(0, x[i]), heads.headSize, heads.epsilon);
+            if (present) store4(&prepared[head][d], rotated(weighted(x[i], norm, queryWeight), scaled));
+        }
+        __syncthreads();
+        if (query < group) {
+#pragma unroll
+            for (int k = 0; k < HEAD / 16; k++) {
+                Fragments::template query<true>(q[k][0], q[k][1], &prepared[query][16 * k], lane);
+            }
+        }
+#pragma unroll 1
+        while (firstNew <= lastNew) {
+#pragma unroll
+            for (int i = 0; i < NEW; i++) {
+                const int token = firstNew + i;
+                if (token > lastNew) break;
+                const float norm = head_norm(add_squares(0, key[i]), heads.headSize, heads.epsilon);
+                const float4 y = rotated(weighted(key[i], norm, keyWeight), keyCosSin[i]);
+                if (!present) continue;
+                char* stage = dynamic + (stages - shared_address(dynamic));
+                const int at = d * static_cast<int>(sizeof(KV));  // byte in the row
+                store4(reinterpret_cast<KV*>(stage + Layout::Row::offset(token % BLOCK, at / 16) + at % 16), y);
+                if (token == newest) store4(heads.pool + (ring.key_at(newId, token % BLOCK) - p.pool) + d, y);
+            }
+            firstNew += NEW;
+            if (firstNew <= lastNew) load_keys();
+        }
+    } else {
+        const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD;
+        wait_for_predecessors();
+        if (hasNew) ring.template load_from<true>(stages, newId, newBlock, end, lane);
+        copy_async_commit();
+        if (query < group) {
+#pragma unroll
+            for (int k = 0; k < HEAD / 16; k++) Fragments::template query<false>(q[k][0], q[k][1], queries + 16 * k, lane);
+        }
     }
 
     // Online softmax over the warp's KV blocks; each stage is refilled after use.
@@ -278,14 +383,14 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
 #pragma unroll 1
     for (int i = 0; i < count; i++) {
         const int block = block_of(i);
-        if (block >= firstNew) copy_async_wait<0>();  // the new tokens came last
+        if (i == 0 && hasNew) copy_async_wait<0>();  // the new tokens came last
         else copy_async_wait<Layout::STAGES - 1>();
         __syncwarp();
         const uint32_t at = stages + stage * Layout::STAGE_BYTES;
         part.add(at, q, start - block * BLOCK, newest - block * BLOCK, lane);
         __syncwarp();
         const int next = i + Layout::STAGES;
-        if (next < count) ring.load(at, id_of(next), block_of(next), context, lane);
+        if (next < count) ring.load(at, id_of(next), block_of(next), end, lane);
         copy_async_commit();
         if (++stage == Layout::STAGES) stage = 0;
     }
@@ -317,13 +422,21 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     }
 }
 
-#define ATTEND(T, KV, HEAD, NAME)                                                                                         \
-    extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_decode_gqa_##HEAD##_##NAME(                        \
-        const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,        \
-        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int window) {                                   \
-        attend<T, KV, HEAD>(                                                                                              \
-            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK}, \
-            window);                                                                                                      \
+#define ATTEND(TYPE, KV_TYPE, HEAD, NAME)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_decode_gqa_##HEAD##_##NAME(                          \
+        const TYPE* queries, const KV_TYPE* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,  \
+        const int* blocks, TYPE* out, int panelRows, int heads, int kvHeads, int window) {                                  \
+        attend<HEAD, TYPE, KV_TYPE>(                                                                                        \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK},   \
+            window, ReadyHeads{});                                                                                          \
+    }                                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_decode_gqa_rope_##HEAD##_##NAME(                     \
+        const TYPE* raw, KV_TYPE* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,            \
+        const int* blocks, TYPE* out, int panelRows, int heads, int kvHeads, int window, const float* normWeights,          \
+        const float* ropeTable, int headSize, float queryScale, float epsilon) {                                            \
+        attend<HEAD, TYPE, KV_TYPE>(                                                                                        \
+            {raw, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK},       \
+            window, RawHeads<TYPE, KV_TYPE>{pool, normWeights, ropeTable, headSize, queryScale, epsilon});                  \
     }
 
 ATTEND(f16, f16, 64, f16)

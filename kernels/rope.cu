@@ -1,29 +1,16 @@
-// QK norm and RoPE: normalizes each query and key head (RMS norm with a weight), then rotates it. Reads the raw rows that
-// gemm_qkv_rope left, and writes queries and KV pool in the layouts of StoreQkvRope (epilogue.cuh):
+// QK norm and RoPE: normalizes each query and key head (head_norm.cuh), then rotates it. Reads the raw rows that gemm_qkv_rope
+// left, and writes queries and KV pool in the layouts of StoreQkvRope (epilogue.cuh). One warp per head of one token.
 //
-//      y = rope( x / √(mean of x² + epsilon) · weight )
-//
-// One warp per head of one token. A lane holds up to eight elements, in groups of four neighbors, so a rotated pair is always in
-// one lane.
+// Steps of decode rows alone do the same in attention_decode_gqa_rope.
 //
 // Launch: grid (tokens, ⌈query and key heads / 4⌉), block 128.
 #include "include/epilogue.cuh"
+#include "include/head_norm.cuh"
 
 using namespace rose;
 
 constexpr int WARPS = 4;
 constexpr int MAX_GROUPS = 2;  // groups of four elements per lane: head size up to 256
-
-template <class T>
-__device__ __forceinline__ float4 load4(const T* from) {
-    if constexpr (sizeof(T) == 4) {
-        return __ldcg(reinterpret_cast<const float4*>(from));
-    } else {
-        const uint2 v = __ldcg(reinterpret_cast<const uint2*>(from));
-        const float2 lower = unpack2<T>(v.x), upper = unpack2<T>(v.y);
-        return make_float4(lower.x, lower.y, upper.x, upper.y);
-    }
-}
 
 // `normWeights` is [2][headPad]: the query norm's, then the key norm's, in the order of packed heads, zero in the padding.
 template <class T, class KV>
@@ -54,16 +41,14 @@ __device__ __forceinline__ void norm_rope(const T* raw, const float* normWeights
     for (int i = 0; i < MAX_GROUPS; i++) {
         const int d = first + 128 * i;
         x[i] = d < headPad ? load4(from + d) : make_float4(0, 0, 0, 0);
-        squares = fmaf(x[i].x, x[i].x, fmaf(x[i].y, x[i].y, fmaf(x[i].z, x[i].z, fmaf(x[i].w, x[i].w, squares))));
+        squares = add_squares(squares, x[i]);
     }
-    const float inverse = rsqrtf(sum_over_lanes<32>(squares) / headSize + epsilon);
+    const float norm = head_norm(squares, headSize, epsilon);
 #pragma unroll
     for (int i = 0; i < MAX_GROUPS; i++) {
         const int d = first + 128 * i;
         if (d >= headPad) continue;
-        const float4 g = normWeight[i];
-        store.store(context[i], token, column + d,
-                    make_float4(x[i].x * inverse * g.x, x[i].y * inverse * g.y, x[i].z * inverse * g.z, x[i].w * inverse * g.w));
+        store.store(context[i], token, column + d, weighted(x[i], norm, normWeight[i]));
     }
 }
 

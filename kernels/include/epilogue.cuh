@@ -99,13 +99,19 @@ __device__ __forceinline__ KV* pool_at(KV* pool, int slot, int head, int isValue
     return pool + place * headSize;
 }
 
+// Rotates two pairs; `cosSin` has their cosines and sines.
+__device__ __forceinline__ float4 rotated(float4 v, float4 cosSin) {
+    return make_float4(fmaf(v.x, cosSin.x, -v.y * cosSin.y), fmaf(v.y, cosSin.x, v.x * cosSin.y),
+                       fmaf(v.z, cosSin.z, -v.w * cosSin.w), fmaf(v.w, cosSin.z, v.z * cosSin.w));
+}
+
 // QKV epilogue with RoPE and GQA. The n axis is queries | keys | values, `width`, `kvWidth` and `kvWidth` wide. Weight rows of
 // query and key heads are packed so that rotated pairs are adjacent: elements i and i + rotarySize / 2 of a head are at 2i and
 // 2i + 1. A token's row of `ropeTable` has the pair's cosine and sine at the same indices; unrotated elements have cos 1 and
 // sin 0. Scores are unchanged, since queries and keys share the order.
 //
-// With `raw`, queries and keys are stored there unchanged, [rows][width + kvWidth], for rope.cu, which applies QK norm first. The
-// pool's element type KV is T or fp8.
+// With `raw`, queries and keys are stored there unchanged, [rows][width + kvWidth], for rope.cu or attention_decode_gqa_rope,
+// which apply QK norm first. The pool's element type KV is T or fp8.
 template <class T, class KV = T>
 struct StoreQkvRope {
     static constexpr bool RMS = true;
@@ -152,13 +158,12 @@ struct StoreQkvRope {
 
     __device__ __forceinline__ void store(const Context& c, int, int n, float4 v) const {
         if (c.to == nullptr) return;
-        const float4 rotated = make_float4(fmaf(v.x, c.cosSin.x, -v.y * c.cosSin.y), fmaf(v.y, c.cosSin.x, v.x * c.cosSin.y),
-                                           fmaf(v.z, c.cosSin.z, -v.w * c.cosSin.w), fmaf(v.w, c.cosSin.z, v.z * c.cosSin.w));
+        v = rotated(v, c.cosSin);
         if constexpr (!std::is_same_v<T, KV>) {
             const int pooled = raw != nullptr ? width + kvWidth : width;  // first column stored in the pool
-            if (n >= pooled) return store4(static_cast<KV*>(c.to), rotated);
+            if (n >= pooled) return store4(static_cast<KV*>(c.to), v);
         }
-        store4(static_cast<T*>(c.to), rotated);
+        store4(static_cast<T*>(c.to), v);
     }
 };
 

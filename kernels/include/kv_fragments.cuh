@@ -33,17 +33,23 @@ struct KvRow {
     static __device__ __forceinline__ int value_at(int i, int lane) { return offset(lane % 16, 2 * i + lane / 16); }
 };
 
+template <bool SHARED, class Word>
+__device__ __forceinline__ Word load_query(const void* from) {
+    if constexpr (SHARED) return *static_cast<const Word*>(from);
+    else return __ldcg(static_cast<const Word*>(from));
+}
+
 // 16-bit elements.
 template <class KV, int HEAD>
 struct KvFragments {
     using Row = KvRow<KV, HEAD>;
     using M = KV;  // operand type of the products
 
-    // Loads 16 dimensions of one query, from `from` on.
-    template <class T>
+    // Loads 16 dimensions of one query from `from` on: in shared memory if SHARED, else in global memory.
+    template <bool SHARED, class T>
     static __device__ __forceinline__ void query(uint32_t& lower, uint32_t& upper, const T* from, int lane) {
-        lower = __ldcg(reinterpret_cast<const uint32_t*>(from + lane % 4 * 2));
-        upper = __ldcg(reinterpret_cast<const uint32_t*>(from + lane % 4 * 2 + 8));
+        lower = load_query<SHARED, uint32_t>(from + lane % 4 * 2);
+        upper = load_query<SHARED, uint32_t>(from + lane % 4 * 2 + 8);
     }
 
     // Loads dimensions 16k … 16k + 15 of queries row … row + 15 of a tile in shared memory.
@@ -85,9 +91,9 @@ struct KvFragments<fp8, HEAD> {
     using Row = KvRow<fp8, HEAD>;
     using M = f16;
 
-    template <class T>
+    template <bool SHARED, class T>
     static __device__ __forceinline__ void query(uint32_t& lower, uint32_t& upper, const T* from, int lane) {
-        const uint2 v = __ldcg(reinterpret_cast<const uint2*>(from + lane % 4 * 4));
+        const uint2 v = load_query<SHARED, uint2>(from + lane % 4 * 4);
         lower = to_f16<T>(v.x), upper = to_f16<T>(v.y);
     }
 

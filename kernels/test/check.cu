@@ -58,6 +58,8 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
     compare(label + " embed", unpad(runner.x.download(), count, s.stride(), 1, s.width, s.width),
             wanted.rows(wanted.embedded, tokens), 1e-6);
     runner.qkv(plan, 0);
+    const bool ropeInAttention = plan.attention == Plan::DECODE_GQA_ROPE;  // no queries; keys come with attention
+    if (ropeInAttention) runner.attention(plan, 0);
     std::vector<float> queries, seenQueries, kv, seenKv;
     const std::vector<T> stored = runner.queries.download();
     const HostPool<T> after{s.fp8, runner.pool.download()};
@@ -66,6 +68,7 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
             const int head = i / s.headSize, d = i % s.headSize, kvHead = head - s.heads;
             const float value = c.qkv[static_cast<size_t>(m) * s.qkv() + i];
             if (head < s.heads) {
+                if (ropeInAttention) continue;
                 queries.push_back(value * s.queryScale());
                 seenQueries.push_back(rose::to_float(stored[static_cast<size_t>(m) * s.attention() + head * pad + s.packed(d)]));
             } else {
@@ -76,9 +79,9 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
             }
         }
     }
-    compare(label + " qkv: queries", seenQueries, queries, t);
+    if (!ropeInAttention) compare(label + " qkv: queries", seenQueries, queries, t);
     compare(label + " qkv: keys and values", seenKv, kv, t);
-    runner.attention(plan, 0);
+    if (!ropeInAttention) runner.attention(plan, 0);
     std::vector<float> attended = from_panels(runner.attended, count, s.attention(), rows);
     compare(label + " attention", unpad(attended, count, s.attention(), s.heads, s.headSize, pad),
             wanted.rows(wanted.attended, tokens), 2 * t);
@@ -584,31 +587,35 @@ static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = fals
     auto check = [&](const std::string& what, const Case<T>& c) {
         for (int cluster : {1, 2, 4, 8}) {
             Plan p = decode_plan(33);
-            p.attention = Plan::DECODE_GQA, p.attentionCluster = cluster;
+            p.attention = c.model.shape.headNorms ? Plan::DECODE_GQA_ROPE : Plan::DECODE_GQA, p.attentionCluster = cluster;
             check_stages(type + " shared attention, " + what + ", cluster " + std::to_string(cluster), kernels, c, p);
         }
     };
-    for (int headSize : {64, 128, 50}) {
-        for (int group : quick ? std::vector<int>{4} : std::vector<int>{1, 3, 7, 8}) {
-            Shape s = gated_shape(1, 64, 2 * group, 2, headSize, 96, 300, 300);
-            s.fp8 = fp8;
-            Model<T> model(kernels, s);
-            check("heads of " + std::to_string(headSize) + ", groups of " + std::to_string(group),
-                  Case<T>(model, 16, decode_lengths(33), std::vector<int>(33, 1)));
-            check("drafted, heads of " + std::to_string(headSize) + ", groups of " + std::to_string(group),
-                  drafted(model));
+    for (bool headNorms : {false, true}) {
+        const std::string norms = headNorms ? ", head norms" : "";
+        for (int headSize : {64, 128, 50}) {
+            for (int group : quick ? std::vector<int>{4} : std::vector<int>{1, 3, 7, 8}) {
+                Shape s = gated_shape(1, 64, 2 * group, 2, headSize, 96, 300, 300);
+                s.fp8 = fp8, s.headNorms = headNorms;
+                Model<T> model(kernels, s);
+                const std::string heads =
+                    "heads of " + std::to_string(headSize) + ", groups of " + std::to_string(group) + norms;
+                check(heads, Case<T>(model, 16, decode_lengths(33), std::vector<int>(33, 1)));
+                check("drafted, " + heads, drafted(model));
+            }
         }
-    }
-    if (quick) return;
-    for (int window : {INT_MAX, 700, 24}) {
-        for (int headSize : {64, 128}) {
-            Shape s = gated_shape(1, 64, 4, 1, headSize, 96, 300, 2700);
-            s.window = window, s.fp8 = fp8;
-            Model<T> model(kernels, s);
-            check("long, heads of " + std::to_string(headSize) + ", window " + std::to_string(window),
-                  Case<T>(model, 16, {2641, 1, 705, 256, 257, 1100}, std::vector<int>(6, 1)));
-            check("long, drafted, heads of " + std::to_string(headSize) + ", window " + std::to_string(window),
-                  Case<T>(model, 16, {2641, 2, 705, 256, 257, 1100}, {8, 2, 16, 7, 4, 5}, true));
+        if (quick) continue;
+        for (int window : {INT_MAX, 700, 24}) {
+            for (int headSize : {64, 128}) {
+                Shape s = gated_shape(1, 64, 4, 1, headSize, 96, 300, 2700);
+                s.window = window, s.fp8 = fp8, s.headNorms = headNorms;
+                Model<T> model(kernels, s);
+                const std::string heads =
+                    "heads of " + std::to_string(headSize) + ", window " + std::to_string(window) + norms;
+                check("long, " + heads, Case<T>(model, 16, {2641, 1, 705, 256, 257, 1100}, std::vector<int>(6, 1)));
+                check("long, drafted, " + heads,
+                      Case<T>(model, 16, {2641, 2, 705, 256, 257, 1100}, {8, 2, 16, 7, 4, 5}, true));
+            }
         }
     }
 }

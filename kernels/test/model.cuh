@@ -413,7 +413,7 @@ public:
         gemm(s.fp8 ? "qkv_rope_fp8" : "qkv_rope", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(),
              raw.get(), kv, in(slots_), in(positions_), in(model_.ropeTable.get()), s.attention(), s.kvWidth(), s.headPad(),
              blockSize_, s.queryScale());
-        if (s.headNorms) {
+        if (s.headNorms && plan.attention != Plan::DECODE_GQA_ROPE) {
             kernels_("rope_" + types(), {dim3(tokens_, ceil_div(s.heads + s.kvHeadCount(), 4)), 128}, in(raw.get()),
                      in(model_.layers[layer].headNormWeights.get()), queries.get(), kv, in(slots_), in(positions_),
                      in(model_.ropeTable.get()), s.attention(), s.kvWidth(), s.headSize, s.headPad(), blockSize_, s.queryScale(),
@@ -429,7 +429,7 @@ public:
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
                      s.kvHeadCount(), s.headPad(), blockSize_, rows_, s.window);
         }
-        if (plan.attention == Plan::DECODE_GQA || plan.attention == Plan::MIXED_GQA) {
+        if (plan.attention == Plan::DECODE_GQA || plan.attention == Plan::DECODE_GQA_ROPE || plan.attention == Plan::MIXED_GQA) {
             const int head = s.headPad(), cluster = plan.attentionCluster;
             auto shared = [&](int bytes) {
                 const int stages = head * bytes == 256 ? 3 : 4;
@@ -439,10 +439,17 @@ public:
             if (s.kvHeadCount() * rows_ * cluster <= 2 * kernels_.multiprocessors()) {  // keep few blocks from sharing SMs
                 wanted = std::max<size_t>({wanted, shared(2), cluster > 2 ? 0 : 77ull * 1024});
             }
-            kernels_("attention_decode_gqa_" + std::to_string(head) + "_" + types(),
-                     {dim3(s.kvHeadCount() * cluster, rows_), 128, wanted, cluster}, in(queries.get()), kv, in(rowStarts_),
-                     in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, s.kvHeadCount(),
-                     s.window);
+            const Launch launch{dim3(s.kvHeadCount() * cluster, rows_), 128, wanted, cluster};
+            if (plan.attention == Plan::DECODE_GQA_ROPE) {
+                kernels_("attention_decode_gqa_rope_" + std::to_string(head) + "_" + types(), launch, in(raw.get()), kv,
+                         in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
+                         s.kvHeadCount(), s.window, in(model_.layers[layer].headNormWeights.get()), in(model_.ropeTable.get()),
+                         s.headSize, s.queryScale(), 1e-5f);
+            } else {
+                kernels_("attention_decode_gqa_" + std::to_string(head) + "_" + types(), launch, in(queries.get()), kv,
+                         in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
+                         s.kvHeadCount(), s.window);
+            }
         }
         const bool mixedGqa = plan.attention == Plan::MIXED_GQA;
         if (plan.attention == Plan::PREFILL_GQA || (mixedGqa && s.fp8)) {

@@ -157,7 +157,7 @@ final class ForwardPass {
         long pool = buffers.pool() + block * layerBytes;
         switch (part) {
             case QKV -> qkv(step, layer, of, pool);
-            case ATTENTION -> attention(step, of.attention(), pool);
+            case ATTENTION -> attention(step, layer, of, pool);
             case ATTENTION_OUTPUT ->
                 residual(
                         step,
@@ -315,7 +315,7 @@ final class ForwardPass {
                 .integer(blockSize)
                 .real(queryScale)
                 .launch();
-        if (normalized) {
+        if (normalized && step.kernels().attention() != Attention.DECODE_GQA_ROPE) {
             normRope(step, layer, of, pool, queryScale);
         }
     }
@@ -343,8 +343,9 @@ final class ForwardPass {
                 .launch();
     }
 
-    private void attention(Step step, BlockSpec.Attention of, long pool) {
+    private void attention(Step step, Layer layer, BlockSpec block, long pool) {
         StepLayout in = step.layout();
+        BlockSpec.Attention of = block.attention();
         Attention kind = step.kernels().attention();
         switch (kind) {
             case GENERIC ->
@@ -356,6 +357,13 @@ final class ForwardPass {
                         .integer(of.window())
                         .launch();
             case DECODE_GQA -> attendDecodeRows(step, of, pool);
+            case DECODE_GQA_ROPE -> {
+                if (layer.heads().normWeights() != 0) {
+                    attendRawDecodeRows(step, layer, block, pool);
+                } else {
+                    attendDecodeRows(step, of, pool);
+                }
+            }
             case PREFILL_GQA -> attendPrompts(step, of, pool, false);
             case PREFILL_WGMMA -> attendPromptsByWgmma(step, of, pool, false);
             case MIXED_GQA -> {
@@ -400,14 +408,28 @@ final class ForwardPass {
 
     /** Attends decode rows with the GQA kernels. */
     private void attendDecodeRows(Step step, BlockSpec.Attention of, long pool) {
+        attendDecodeRows(gqa.kernel(), buffers.queries(), step, of, pool).launch();
+    }
+
+    /** Applies QK norm and RoPE to the raw output of the QKV GEMM, and attends decode rows, with one GQA kernel. */
+    private void attendRawDecodeRows(Step step, Layer layer, BlockSpec of, long pool) {
+        attendDecodeRows(gqa.ropeKernel(), buffers.rawHeads(), step, of.attention(), pool)
+                .address(layer.heads().normWeights())
+                .address(layer.heads().ropeTable())
+                .integer(of.attention().headSize())
+                .real(of.attention().scale() * LOG2_E)
+                .real(of.norm().epsilon())
+                .launch();
+    }
+
+    private Launcher attendDecodeRows(String kernel, long queries, Step step, BlockSpec.Attention of, long pool) {
         int rows = step.layout().rows();
         int cluster = gqa.cluster(rows, shape.kvHeads(), multiprocessors);
         int sharedBytes = gqa.sharedBytes(rows, shape.kvHeads(), multiprocessors);
-        attend(gqa.kernel(), shape.kvHeads() * cluster, rows, sharedBytes, step, pool)
+        return attend(kernel, shape.kvHeads() * cluster, rows, sharedBytes, queries, step, pool)
                 .cluster(cluster)
                 .integer(shape.kvHeads())
-                .integer(of.window())
-                .launch();
+                .integer(of.window());
     }
 
     /** Attends prompts with the GQA kernel. */
@@ -441,12 +463,16 @@ final class ForwardPass {
     }
 
     private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, Step step, long pool) {
+        return attend(kernel, gridX, gridY, sharedBytes, buffers.queries(), step, pool);
+    }
+
+    private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, long queries, Step step, long pool) {
         StepLayout in = step.layout();
         return launcher.kernel(kvTyped(kernel))
                 .grid(gridX, gridY)
                 .block(128)
                 .shared(sharedBytes)
-                .address(buffers.queries())
+                .address(queries)
                 .address(pool)
                 .address(input(step, in.rowStarts()))
                 .address(input(step, in.contextLengths()))

@@ -57,7 +57,8 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
             return Attention.PREFILL_GQA;
         }
         if (decodeRows == rows) {
-            return Attention.DECODE_GQA;
+            int minRopeRows = new GqaAttention(shape.headPad(), shape.kvElementBytes()).minRopeRows();
+            return shape.qkNorms() && rows >= minRopeRows ? Attention.DECODE_GQA_ROPE : Attention.DECODE_GQA;
         }
         if (decodeRows > 0) {
             return Attention.MIXED_GQA;

@@ -15,6 +15,8 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
         GENERIC,
         /** Decode rows only, by the GQA decode kernel. */
         DECODE_GQA,
+        /** Decode rows only, by the GQA decode kernel that also applies QK norm and RoPE; in blocks without QK norm as {@link #DECODE_GQA}. */
+        DECODE_GQA_ROPE,
         /** All rows by the GQA prefill kernel. */
         PREFILL_GQA,
         /** All rows by Hopper's prefill kernel, MHA and GQA; for 16-bit KV. */

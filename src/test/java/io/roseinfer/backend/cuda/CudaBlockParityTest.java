@@ -32,6 +32,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -234,6 +235,43 @@ class CudaBlockParityTest {
             out.publishEntry(name + " " + precision, apart + " of " + largest);
             assertThat(apart.max()).isBetween(1e-6, FP8_KV_LIMIT * Math.max(1, largest / 4));
         }
+    }
+
+    /** Large decode steps apply QK norm and RoPE in the attention kernel, small ones in a kernel before it. */
+    @ParameterizedTest
+    @CsvSource({"FP16, AUTO", "BF16, AUTO", "BF16, FP8"})
+    void qk_norm_of_large_decode_steps_matches_that_of_small_ones(Precision precision, KvPrecision kvCacheDtype) {
+        ModelSpec spec = model("norms over heads");
+        int rows = new GqaAttention(64, kvCacheDtype == KvPrecision.FP8 ? 1 : 2).minRopeRows();
+        int prompt = 33;
+        int[] tokens = Arrays.copyOf(tokens(spec.vocabularySize()), prompt + 2);
+        RunnerLimits limits = new RunnerLimits(rows, rows * prompt, 16, 4 * rows);
+        try (Backend backend = cuda(precision, kvCacheDtype, false);
+                StepDriver driver = new StepDriver(
+                        backend.load(spec, TestModel.random(spec, SEED).weights(), limits))) {
+            float[] small = lastLogits(driver, tokens, prompt, 1);
+            float[] large = lastLogits(driver, tokens, prompt, rows);
+            float largest = 0;
+            for (float logit : small) {
+                largest = Math.max(largest, Math.abs(logit));
+            }
+            assertThat(Difference.of(large, small).max())
+                    .isLessThan(Objects.requireNonNull(LIMITS.get(precision)) * Math.max(1, largest / 4));
+        }
+    }
+
+    /** Returns the last row's logits after steps of equal rows: a prompt, then the other tokens one by one. */
+    private static float[] lastLogits(StepDriver driver, int[] tokens, int prompt, int rows) {
+        List<StepDriver.Sequence> sequences = Stream.generate(() -> new StepDriver.Sequence(tokens))
+                .limit(rows)
+                .toList();
+        sequences.forEach(sequence -> driver.add(sequence, prompt, true));
+        driver.step();
+        for (int i = prompt; i < tokens.length; i++) {
+            sequences.forEach(sequence -> driver.add(sequence, 1, true));
+            driver.step();
+        }
+        return CudaProbe.logits(driver.runner, rows - 1);
     }
 
     @ParameterizedTest

@@ -749,6 +749,25 @@ class StepShapesTest {
                 .isEqualTo(expected);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "true, AUTO, 95, 95, DECODE_GQA",
+        "true, AUTO, 96, 96, DECODE_GQA_ROPE",
+        "true, AUTO, 96, 95, MIXED_GQA",
+        "true, FP8, 191, 191, DECODE_GQA",
+        "true, FP8, 192, 192, DECODE_GQA_ROPE",
+        "false, AUTO, 96, 96, DECODE_GQA"
+    })
+    void attention_of_large_decode_steps_applies_qk_norm(
+            boolean qkNorms, KvPrecision kvCacheDtype, int rows, int decodeRows, Attention expected) {
+        SpecBuilder spec = gated(4, 2, 64);
+        ModelSpec model = qkNorms ? spec.qkNorms().build() : spec.build();
+        ModelShape shape = ModelShape.of(model, ElementType.BF16, kvCacheDtype, Shard.WHOLE);
+        KernelChoice choice = new KernelChoice(PLANS, shape, 16, true, false);
+        int tokens = decodeRows + 10 * (rows - decodeRows);
+        assertThat(choice.of(tokens, rows, rows, decodeRows).attention()).isEqualTo(expected);
+    }
+
     @Test
     void batch_invariant_gqa_uses_one_kernel() {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
