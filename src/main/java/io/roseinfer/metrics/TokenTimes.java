@@ -2,8 +2,6 @@ package io.roseinfer.metrics;
 
 import java.util.Arrays;
 import java.util.OptionalDouble;
-import java.util.stream.DoubleStream;
-import java.util.stream.IntStream;
 
 /**
  * Arrival times of a request's tokens, and the latencies computed from them. Tokens arrive in events of one or more
@@ -41,13 +39,14 @@ public record TokenTimes(long[] nanos, int[] counts, int total) {
         if (counts.length == 0) {
             return new double[0];
         }
-        return IntStream.range(1, nanos.length)
-                .boxed()
-                .flatMapToDouble(event -> {
-                    double gap = (double) (nanos[event] - nanos[event - 1]) / counts[event];
-                    return DoubleStream.generate(() -> gap).limit(counts[event]);
-                })
-                .toArray();
+        double[] latencies = new double[Arrays.stream(counts).skip(1).sum()];
+        int token = 0;
+        for (int event = 1; event < nanos.length; event++) {
+            int next = token + counts[event];
+            Arrays.fill(latencies, token, next, (double) (nanos[event] - nanos[event - 1]) / counts[event]);
+            token = next;
+        }
+        return latencies;
     }
 
     /**

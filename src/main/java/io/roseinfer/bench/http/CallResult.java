@@ -8,7 +8,9 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.IntPredicate;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of one request. Times are nanoseconds of the run's clock.
@@ -83,21 +85,36 @@ public record CallResult(
     }
 
     /**
-     * The events with tokens.
+     * The events with tokens. The arrays are not copied and must not be modified.
      *
      * @param counted source of the counts
      * @param nanos arrival time of each event
      * @param tokens tokens of each event; empty if unknown
      */
-    public record Arrived(Counted counted, List<Long> nanos, List<Integer> tokens) {
-        public Arrived {
-            nanos = List.copyOf(nanos);
-            tokens = List.copyOf(tokens);
-        }
-
+    public record Arrived(Counted counted, long[] nanos, int[] tokens) {
         /** Returns the tokens of all events. */
         public int sum() {
-            return tokens.stream().mapToInt(Integer::intValue).sum();
+            return Arrays.stream(tokens).sum();
+        }
+
+        /** Returns whether {@code other} has equal events. */
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Arrived that
+                    && counted == that.counted
+                    && Arrays.equals(nanos, that.nanos)
+                    && Arrays.equals(tokens, that.tokens);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * Arrays.hashCode(nanos) + Arrays.hashCode(tokens);
+        }
+
+        @Override
+        public String toString() {
+            return "Arrived[counted=" + counted + ", nanos=" + Arrays.toString(nanos) + ", tokens="
+                    + Arrays.toString(tokens) + "]";
         }
     }
 
@@ -144,22 +161,21 @@ public record CallResult(
                 return counted(call, Counted.TOTAL, i -> isToken.test(i) ? 1 : 0);
             }
         }
-        List<Long> nanos = IntStream.range(0, n)
+        long[] nanos = IntStream.range(0, n)
                 .filter(i -> call.eventContent[i] == Call.Content.TEXT)
-                .mapToObj(i -> call.eventNanos[i])
-                .toList();
-        return new Arrived(Counted.NOT, nanos, List.of());
+                .mapToLong(i -> call.eventNanos[i])
+                .toArray();
+        return new Arrived(Counted.NOT, nanos, new int[0]);
     }
 
-    private static Arrived counted(Call call, Counted by, java.util.function.IntUnaryOperator tokens) {
-        List<Integer> with = IntStream.range(0, call.events)
+    private static Arrived counted(Call call, Counted by, IntUnaryOperator tokens) {
+        int[] with = IntStream.range(0, call.events)
                 .filter(i -> tokens.applyAsInt(i) > 0)
-                .boxed()
-                .toList();
+                .toArray();
         return new Arrived(
                 by,
-                with.stream().map(i -> call.eventNanos[i]).toList(),
-                with.stream().map(tokens::applyAsInt).toList());
+                Arrays.stream(with).mapToLong(i -> call.eventNanos[i]).toArray(),
+                Arrays.stream(with).map(tokens).toArray());
     }
 
     /** Returns whether the request completed. */
@@ -179,10 +195,7 @@ public record CallResult(
 
     /** Returns the arrival times of tokens. */
     public TokenTimes tokenTimes() {
-        return new TokenTimes(
-                arrivals.nanos().stream().mapToLong(Long::longValue).toArray(),
-                arrivals.tokens().stream().mapToInt(Integer::intValue).toArray(),
-                tokens());
+        return new TokenTimes(arrivals.nanos(), arrivals.tokens(), tokens());
     }
 
     /** Returns the time to first token since the request was sent. */

@@ -55,7 +55,7 @@ public record ClientBaseline(
             return new ClientBaseline(
                     burst.outputTokens() / burst.seconds(),
                     Summary.of(LatencyTable.lag(paced)),
-                    Summary.of(LatencyTable.fromSent(paced).getOrDefault("ttft", new double[0])));
+                    Summary.of(LatencyTable.ttft(paced)));
         } catch (BadInput failed) {
             throw new BadInput(
                     "the client cannot measure itself: "

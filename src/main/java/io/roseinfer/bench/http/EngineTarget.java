@@ -14,7 +14,6 @@ import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.api.GrammarReader;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -152,9 +151,9 @@ public final class EngineTarget implements Target {
                 ServerStamps.UNKNOWN,
                 timeline.tokenizedNanos(),
                 timeline.admittedNanos(),
-                Arrays.stream(timeline.tokenNanos()).boxed().toList(),
-                List.of(),
-                List.of(),
+                timeline.tokenNanos(),
+                new long[0],
+                new long[0],
                 new ServerStamps.Served(timeline.engine(), completion.cachedTokens()));
     }
 

@@ -18,14 +18,30 @@ public final class LatencyTable {
     public static Map<String, double[]> fromSent(LoadResult run) {
         List<CallResult> calls = run.completed();
         Map<String, double[]> table = new LinkedHashMap<>();
-        table.put("ttft", optional(calls, CallResult::ttftNanos));
+        table.put("ttft", ttft(run));
         table.put("tpot", optional(calls, call -> call.tokenTimes().tpotNanos()));
-        table.put(
-                "itl",
-                millis(calls.stream()
-                        .flatMapToDouble(call -> Arrays.stream(call.tokenTimes().itlNanos()))));
+        table.put("itl", itl(calls));
         table.put("e2el", millis(calls.stream().mapToDouble(CallResult::latencyNanos)));
         return table;
+    }
+
+    /** Returns the times to first token since requests were sent. */
+    public static double[] ttft(LoadResult run) {
+        return optional(run.completed(), CallResult::ttftNanos);
+    }
+
+    private static double[] itl(List<CallResult> calls) {
+        double[][] each =
+                calls.stream().map(call -> call.tokenTimes().itlNanos()).toArray(double[][]::new);
+        double[] all = new double
+                [Arrays.stream(each).mapToInt(latencies -> latencies.length).sum()];
+        int token = 0;
+        for (double[] latencies : each) {
+            for (double nanos : latencies) {
+                all[token++] = nanos / NANOS_PER_MILLI;
+            }
+        }
+        return all;
     }
 
     /** Returns latencies since requests were due: {@code ttft_intended} and {@code e2el_intended}. */

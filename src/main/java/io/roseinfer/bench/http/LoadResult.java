@@ -2,6 +2,7 @@ package io.roseinfer.bench.http;
 
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepTable;
 import java.util.List;
 
 /**
@@ -22,12 +23,23 @@ public record LoadResult(
         List<CallResult> calls,
         ClientCost cost,
         Oddities oddities,
-        List<StepRecord> steps) {
+        StepTable steps) {
     private static final double NANOS_PER_SECOND = 1e9;
 
     public LoadResult {
         calls = List.copyOf(calls);
-        steps = List.copyOf(steps);
+    }
+
+    /** Creates the result of a run with these steps. */
+    public LoadResult(
+            long startNanos,
+            long endNanos,
+            boolean isScheduled,
+            List<CallResult> calls,
+            ClientCost cost,
+            Oddities oddities,
+            List<StepRecord> steps) {
+        this(startNanos, endNanos, isScheduled, calls, cost, oddities, StepTable.copyOf(steps));
     }
 
     /** Returns the completed requests. */
@@ -37,7 +49,7 @@ public record LoadResult(
 
     /** Returns the result with only some of its requests, and without steps. */
     public LoadResult withCalls(List<CallResult> some) {
-        return new LoadResult(startNanos, endNanos, isScheduled, some, cost, oddities, List.of());
+        return new LoadResult(startNanos, endNanos, isScheduled, some, cost, oddities, StepTable.EMPTY);
     }
 
     public double seconds() {

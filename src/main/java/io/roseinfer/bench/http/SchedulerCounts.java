@@ -27,18 +27,14 @@ public record SchedulerCounts(
         long cachedTokens = counted.stream().mapToLong(SchedulerCounts::cached).sum();
         long promptTokens = counted.stream().mapToLong(CallResult::inputTokens).sum();
         return Optional.of(new SchedulerCounts(
-                sum(run, Fact.PREEMPTIONS),
-                sum(run, Fact.RECOMPUTED_TOKENS),
-                sum(run, Fact.FORCED_ADMISSIONS),
+                run.steps().sum(Fact.PREEMPTIONS),
+                run.steps().sum(Fact.RECOMPUTED_TOKENS),
+                run.steps().sum(Fact.FORCED_ADMISSIONS),
                 cachedTokens,
                 (double) cachedTokens / Math.max(1, promptTokens)));
     }
 
     private static int cached(CallResult call) {
         return call.server().map(stamps -> stamps.served().cachedTokens()).orElse(-1);
-    }
-
-    private static long sum(LoadResult run, Fact fact) {
-        return run.steps().stream().mapToLong(step -> step.get(fact)).sum();
     }
 }

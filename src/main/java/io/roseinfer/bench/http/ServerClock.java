@@ -90,8 +90,11 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
         return value.isIntegralNumber() ? value.longValue() - by : ServerStamps.UNKNOWN;
     }
 
-    private static List<Long> times(JsonNode node, String name, long by) {
-        return node.path(name).valueStream().map(value -> value.asLong() - by).toList();
+    private static long[] times(JsonNode node, String name, long by) {
+        return node.path(name)
+                .valueStream()
+                .mapToLong(value -> value.asLong() - by)
+                .toArray();
     }
 
     /** Requests the steps that the server still has of an engine, on the local clock, oldest first; empty if it has no such endpoint. */

@@ -1,9 +1,12 @@
 package io.roseinfer.bench.http;
 
-import java.util.List;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The server's timestamps of a request, on the client's clock. Unknown times are {@link #UNKNOWN}.
+ * The server's timestamps of a request, on the client's clock. Unknown times are {@link #UNKNOWN}. The arrays are not
+ * copied and must not be modified.
  *
  * @param receivedNanos when the last byte of the request was received, or the submit call began
  * @param parsedNanos when the request was parsed
@@ -19,9 +22,9 @@ public record ServerStamps(
         long parsedNanos,
         long tokenizedNanos,
         long admittedNanos,
-        List<Long> tokenNanos,
-        List<Long> readNanos,
-        List<Long> writtenNanos,
+        long[] tokenNanos,
+        long[] readNanos,
+        long[] writtenNanos,
         Served served) {
     /**
      * The engine that served a request.
@@ -37,9 +40,30 @@ public record ServerStamps(
     /** An unknown time. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 
-    public ServerStamps {
-        tokenNanos = List.copyOf(tokenNanos);
-        readNanos = List.copyOf(readNanos);
-        writtenNanos = List.copyOf(writtenNanos);
+    /** Returns whether {@code other} has equal times and engine. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ServerStamps that
+                && receivedNanos == that.receivedNanos
+                && parsedNanos == that.parsedNanos
+                && tokenizedNanos == that.tokenizedNanos
+                && admittedNanos == that.admittedNanos
+                && Arrays.equals(tokenNanos, that.tokenNanos)
+                && Arrays.equals(readNanos, that.readNanos)
+                && Arrays.equals(writtenNanos, that.writtenNanos)
+                && served.equals(that.served);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(receivedNanos, admittedNanos, Arrays.hashCode(tokenNanos), served);
+    }
+
+    @Override
+    public String toString() {
+        return "ServerStamps[receivedNanos=" + receivedNanos + ", parsedNanos=" + parsedNanos + ", tokenizedNanos="
+                + tokenizedNanos + ", admittedNanos=" + admittedNanos + ", tokenNanos=" + Arrays.toString(tokenNanos)
+                + ", readNanos=" + Arrays.toString(readNanos) + ", writtenNanos=" + Arrays.toString(writtenNanos)
+                + ", served=" + served + "]";
     }
 }

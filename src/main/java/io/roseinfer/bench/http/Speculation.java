@@ -17,16 +17,12 @@ public record Speculation(
 
     /** Returns the drafts of a run; empty if there were none, or if its steps are unknown. */
     public static Optional<Speculation> of(LoadResult run) {
-        long drafts = sum(run, Fact.DRAFTS);
-        long tokens = sum(run, Fact.DRAFT_TOKENS);
-        long accepted = sum(run, Fact.ACCEPTED_TOKENS);
+        long drafts = run.steps().sum(Fact.DRAFTS);
+        long tokens = run.steps().sum(Fact.DRAFT_TOKENS);
+        long accepted = run.steps().sum(Fact.ACCEPTED_TOKENS);
         return drafts == 0
                 ? Optional.empty()
                 : Optional.of(new Speculation(
                         drafts, tokens, accepted, (double) accepted / tokens, 1 + (double) accepted / drafts));
-    }
-
-    private static long sum(LoadResult run, Fact fact) {
-        return run.steps().stream().mapToLong(step -> step.get(fact)).sum();
     }
 }

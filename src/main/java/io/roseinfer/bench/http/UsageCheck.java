@@ -47,11 +47,11 @@ final class UsageCheck {
                     "usage is " + usage.promptTokens() + " and " + usage.completionTokens() + " tokens, but a total of "
                             + usage.totalTokens());
         }
-        if (call.arrivals().nanos().size() > usage.completionTokens()) {
+        if (call.arrivals().nanos().length > usage.completionTokens()) {
             return wrong(
                     call,
                     "usage is " + usage.completionTokens() + " tokens, but "
-                            + call.arrivals().nanos().size() + " events had some");
+                            + call.arrivals().nanos().length + " events had some");
         }
         return length(call, ignoresEos);
     }

@@ -116,8 +116,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
             if (requests.get(i).id() != i) {
                 throw ResultJson.wrong(name, document, place + "/id", "the request's index, " + i);
             }
-            int events = requests.get(i).eventNanos().size();
-            int counts = requests.get(i).eventTokens().size();
+            int events = requests.get(i).eventNanos().length;
+            int counts = requests.get(i).eventTokens().length;
             if (counts > 0 && counts != events) {
                 throw ResultJson.wrong(
                         name,
@@ -330,12 +330,12 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         return new HostTimes(median(turns), wake(), arriving, first, later);
     }
 
-    private static void deliveries(List<Long> seen, List<Long> had, List<Long> first, List<Long> later) {
-        if (had.size() != seen.size()) {
+    private static void deliveries(long[] seen, long[] had, List<Long> first, List<Long> later) {
+        if (had.length != seen.length) {
             return;
         }
-        for (int i = 0; i < had.size() && later.size() < MAX_SAMPLES; i++) {
-            (i == 0 ? first : later).add(Math.max(0, seen.get(i) - had.get(i)));
+        for (int i = 0; i < had.length && later.size() < MAX_SAMPLES; i++) {
+            (i == 0 ? first : later).add(Math.max(0, seen[i] - had[i]));
         }
     }
 

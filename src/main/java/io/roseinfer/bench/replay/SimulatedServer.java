@@ -19,12 +19,14 @@ import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.StepTable;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -109,8 +111,8 @@ public final class SimulatedServer {
         private long queuedNanos;
         private long admittedNanos = ServerStamps.UNKNOWN;
         private ServerStamps.Served served = ServerStamps.Served.UNTOLD;
-        private List<Long> tokens = List.of();
-        private List<Long> seen = List.of();
+        private long[] tokens = {};
+        private long[] seen = {};
         private Optional<String> error = Optional.empty();
 
         private Request(int id, OfferedRequest offered) {
@@ -139,26 +141,28 @@ public final class SimulatedServer {
         }
 
         private long endNanos() {
-            return seen.isEmpty() ? sentNanos : seen.getLast();
+            return seen.length == 0 ? sentNanos : seen[seen.length - 1];
         }
 
         private CallResult result() {
             int prompt = prompt().length;
+            int[] counts = new int[seen.length];
+            Arrays.fill(counts, 1);
             return new CallResult(
                             id,
                             prompt,
                             offered.outputTokens(),
                             new CallResult.Times(dueNanos, sentNanos, sentNanos, endNanos(), endNanos()),
-                            new CallResult.Arrived(CallResult.Counted.IDS, seen, Collections.nCopies(seen.size(), 1)),
-                            new CallResult.Usage(prompt, seen.size(), prompt + seen.size()),
+                            new CallResult.Arrived(CallResult.Counted.IDS, seen, counts),
+                            new CallResult.Usage(prompt, seen.length, prompt + seen.length),
                             Optional.of(new ServerStamps(
                                     sentNanos,
                                     ServerStamps.UNKNOWN,
                                     queuedNanos,
                                     admittedNanos,
                                     tokens,
-                                    List.of(),
-                                    List.of(),
+                                    new long[0],
+                                    new long[0],
                                     served)),
                             error)
                     .withTraits(offered.traits());
@@ -180,7 +184,7 @@ public final class SimulatedServer {
         /** The times at which concurrency slots become free. */
         private final PriorityQueue<Long> places = new PriorityQueue<>();
 
-        private final List<StepRecord> steps = new ArrayList<>();
+        private final StepTable.Builder steps = new StepTable.Builder();
         private int sent;
 
         private Run(List<ModelRunner> runners, OfferedLoad load) {
@@ -222,9 +226,7 @@ public final class SimulatedServer {
 
         private void onStep(StepEvent event, StepRecord step) {
             if (event == StepEvent.APPLIED) {
-                long[] facts = new long[StepRecord.FACTS];
-                step.copyTo(facts, 0);
-                steps.add(StepRecord.copyOf(facts, 0));
+                steps.add(step);
             }
         }
 
@@ -247,7 +249,7 @@ public final class SimulatedServer {
                     requests.stream().map(Request::result).toList(),
                     ClientCost.NONE,
                     Oddities.NONE,
-                    steps);
+                    steps.build());
         }
 
         /** Sends every request that has a concurrency slot, even in the future: it then arrives later. */
@@ -286,8 +288,7 @@ public final class SimulatedServer {
         }
 
         private void deliver(Request request, long[] tokenNanos) {
-            List<Long> tokens = new ArrayList<>(tokenNanos.length);
-            List<Long> seen = new ArrayList<>(tokenNanos.length);
+            long[] seen = new long[tokenNanos.length];
             // One delay for all later tokens of a request. Recorded delays are correlated; with independent delays a
             // token would also wait for every late token before it.
             long firstDelay = HostTimes.draw(host.first(), key(DELIVERY, request.id, 0));
@@ -295,11 +296,11 @@ public final class SimulatedServer {
             long lastNanos = 0;
             for (int i = 0; i < tokenNanos.length; i++) {
                 lastNanos = Math.max(lastNanos, tokenNanos[i] + (i == 0 ? firstDelay : delay));
-                tokens.add(tokenNanos[i]);
-                seen.add(lastNanos);
+                seen[i] = lastNanos;
             }
-            request.tokens = tokens;
-            request.seen = seen;
+            request.tokens = tokenNanos;
+            // Without delays the times are equal, and kept once.
+            request.seen = Arrays.equals(seen, tokenNanos) ? tokenNanos : seen;
         }
 
         private long key(long purpose, int request, int token) {

@@ -56,6 +56,9 @@ public record StepCosts(
     /** Returns a note if steps of a simulated run were outside of the measured range. */
     public Optional<String> extrapolation(LoadResult run) {
         StepRange range = times.costs().range();
+        if (range.equals(StepRange.ALL)) {
+            return Optional.empty();
+        }
         double all = 0;
         double outside = 0;
         for (StepRecord step : run.steps()) {

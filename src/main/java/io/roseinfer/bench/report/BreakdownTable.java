@@ -1,7 +1,6 @@
 package io.roseinfer.bench.report;
 
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,54 +45,60 @@ public record BreakdownTable(
         return Collections.unmodifiableMap(current);
     }
 
-    /** Creates a table from the parts of samples in nanoseconds. */
-    public static BreakdownTable of(List<String> parts, List<Map<String, Double>> samples) {
-        List<Map<String, Double>> sorted = samples.stream()
-                .sorted(Comparator.comparingDouble(BreakdownTable::whole))
-                .toList();
-        int size = sorted.size();
-        return new BreakdownTable(
-                size,
-                mean(parts, sorted),
-                mean(parts, sorted.subList(size * 2 / 5, Math.max(size * 3 / 5, Math.min(size, size * 2 / 5 + 1)))),
-                mean(parts, sorted.subList(Math.min(size * 49 / 50, Math.max(0, size - 1)), size)),
-                slices(parts, sorted));
-    }
-
-    private static Map<String, List<Double>> slices(List<String> parts, List<Map<String, Double>> sorted) {
-        int count = Math.min(MAX_SLICES, sorted.size());
-        List<Map<String, Double>> means = IntStream.range(0, count)
-                .mapToObj(i -> mean(parts, sorted.subList(border(i, count, sorted), border(i + 1, count, sorted))))
-                .toList();
+    /**
+     * Creates a table.
+     *
+     * @param parts names of the parts
+     * @param nanos for each part, its nanoseconds in each sample
+     */
+    static BreakdownTable of(List<String> parts, long[]... nanos) {
+        int[] sorted = StableOrder.ascending(totals(nanos));
+        int size = sorted.length;
+        int low = size * 2 / 5;
+        int high = Math.max(size * 3 / 5, Math.min(size, low + 1));
+        int tail = Math.min(size * 49 / 50, Math.max(0, size - 1));
+        int count = Math.min(MAX_SLICES, size);
+        Map<String, Double> all = new LinkedHashMap<>();
+        Map<String, Double> median = new LinkedHashMap<>();
+        Map<String, Double> slowest = new LinkedHashMap<>();
         Map<String, List<Double>> slices = new LinkedHashMap<>();
-        for (String part : parts) {
+        for (int i = 0; i < nanos.length; i++) {
+            String part = parts.get(i);
+            long[] ofPart = nanos[i];
+            all.put(part, meanMillis(ofPart, sorted, 0, size));
+            median.put(part, meanMillis(ofPart, sorted, low, high));
+            slowest.put(part, meanMillis(ofPart, sorted, tail, size));
             slices.put(
                     part,
-                    means.stream().map(mean -> mean.getOrDefault(part, 0.0)).toList());
+                    IntStream.range(0, count)
+                            .mapToObj(slice -> meanMillis(
+                                    ofPart, sorted, border(slice, count, size), border(slice + 1, count, size)))
+                            .toList());
         }
-        return slices;
+        return new BreakdownTable(size, all, median, slowest, slices);
     }
 
-    private static int border(int slice, int slices, List<?> samples) {
-        return (int) ((long) slice * samples.size() / slices);
-    }
-
-    private static double whole(Map<String, Double> sample) {
-        return sample.values().stream().mapToDouble(Double::doubleValue).sum();
-    }
-
-    private static Map<String, Double> mean(List<String> parts, List<Map<String, Double>> samples) {
-        Map<String, Double> means = new LinkedHashMap<>();
-        for (String part : parts) {
-            means.put(
-                    part,
-                    samples.stream()
-                                    .mapToDouble(sample -> sample.getOrDefault(part, 0.0))
-                                    .average()
-                                    .orElse(0)
-                            / NANOS_PER_MILLI);
+    private static long[] totals(long[]... nanos) {
+        long[] totals = new long[nanos[0].length];
+        for (long[] part : nanos) {
+            for (int i = 0; i < totals.length; i++) {
+                totals[i] += part[i];
+            }
         }
-        return means;
+        return totals;
+    }
+
+    private static int border(int slice, int slices, int samples) {
+        return (int) ((long) slice * samples / slices);
+    }
+
+    /** Returns the mean over some of the sorted samples; 0 over none. */
+    private static double meanMillis(long[] nanos, int[] sorted, int from, int to) {
+        long sum = 0;
+        for (int i = from; i < to; i++) {
+            sum += nanos[sorted[i]];
+        }
+        return sum / (double) Math.max(1, to - from) / NANOS_PER_MILLI;
     }
 
     /** Returns the sum of the parts of a column. */

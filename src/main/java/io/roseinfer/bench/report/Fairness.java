@@ -40,8 +40,8 @@ public record Fairness(
     /** Returns the fairness of a run; empty if fewer than two tenants have a completed request with tokens. */
     static Optional<Fairness> of(LoadResult run) {
         List<CallResult> calls = run.completed().stream()
-                .filter(call -> call.traits().tenant().isPresent()
-                        && !call.arrivals().nanos().isEmpty())
+                .filter(call ->
+                        call.traits().tenant().isPresent() && call.arrivals().nanos().length > 0)
                 .toList();
         List<String> names = calls.stream()
                 .map(call -> call.traits().tenant().orElseThrow())
@@ -58,7 +58,8 @@ public record Fairness(
         for (CallResult call : calls) {
             int tenant = names.indexOf(call.traits().tenant().orElseThrow());
             demand[tenant] += INPUT_WEIGHT * call.inputTokens() + OUTPUT_WEIGHT * call.tokens();
-            last[tenant] = Math.max(last[tenant], call.arrivals().nanos().getLast());
+            long[] nanos = call.arrivals().nanos();
+            last[tenant] = Math.max(last[tenant], nanos[nanos.length - 1]);
             add(changes, call, tenant);
         }
         changes.sort(Comparator.comparingLong(Change::nanos));
@@ -84,13 +85,13 @@ public record Fairness(
     }
 
     private static void add(List<Change> changes, CallResult call, int tenant) {
-        List<Long> nanos = call.arrivals().nanos();
-        List<Integer> tokens = call.arrivals().tokens();
+        long[] nanos = call.arrivals().nanos();
+        int[] tokens = call.arrivals().tokens();
         changes.add(new Change(call.times().dueNanos(), tenant, 1, 0));
-        for (int i = 0; i < nanos.size(); i++) {
-            double count = tokens.isEmpty() ? (double) call.tokens() / nanos.size() : tokens.get(i);
+        for (int i = 0; i < nanos.length; i++) {
+            double count = tokens.length == 0 ? (double) call.tokens() / nanos.length : tokens[i];
             double prompt = i == 0 ? INPUT_WEIGHT * call.inputTokens() : 0;
-            changes.add(new Change(nanos.get(i), tenant, i == 0 ? -1 : 0, prompt + OUTPUT_WEIGHT * count));
+            changes.add(new Change(nanos[i], tenant, i == 0 ? -1 : 0, prompt + OUTPUT_WEIGHT * count));
         }
     }
 

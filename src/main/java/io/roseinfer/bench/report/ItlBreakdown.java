@@ -3,80 +3,155 @@ package io.roseinfer.bench.report;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.metrics.StepRecord;
-import io.roseinfer.metrics.StepRecord.Fact;
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.PriorityQueue;
 
 /**
- * The time between two token events of a request by the client's timestamps, with a breakdown if the engine's steps are known.
- *
- * @param request id of the request
- * @param token index of the first token of the later event; the request's first token has index 0
- * @param nanos duration of the gap
- * @param waitedFor the longest step that ended in the gap; empty if the steps are unknown
- * @param stepNanos duration of that step, without its wait for the previous step on the device
- * @param parts nanoseconds by name, empty if the steps are unknown: {@code decode} and {@code prompts}, the steps without and with prompt
- *     tokens; {@code idle}, the engine outside of steps; {@code delivery}, the change of the delay between engine and client from the
- *     previous token to this one, which may be negative. A decode step that waited on the device for a step with prompt tokens includes
- *     only the time after that step
+ * The gaps between token events of a run's requests by the client's timestamps, with a breakdown if the engine's steps are known.
+ * Its parts are {@code decode} and {@code prompts}, the steps without and with prompt tokens; {@code idle}, the engine outside of steps;
+ * {@code delivery}, the change of the delay between engine and client from the previous token to this one, which may be negative. A decode
+ * step that waited on the device for a step with prompt tokens includes only the time after that step.
  */
-record ItlBreakdown(
-        int request,
-        int token,
-        double nanos,
-        Optional<StepRecord> waitedFor,
-        double stepNanos,
-        Map<String, Double> parts) {
+final class ItlBreakdown {
     /** The names of the parts in order. */
     static final List<String> PARTS = List.of("decode", "prompts", "idle", "delivery");
 
-    /** Returns all gaps of a request. */
-    static List<ItlBreakdown> of(CallResult call, StepIndex steps) {
-        List<Long> seen = call.arrivals().nanos();
-        List<Long> had = call.server().map(ServerStamps::tokenNanos).orElse(List.of());
-        int engine = call.server().map(stamps -> stamps.served().engine()).orElse(0);
-        List<ItlBreakdown> gaps = new ArrayList<>();
-        int token = 0;
-        for (int event = 1; event < seen.size(); event++) {
-            token += call.arrivals().tokens().isEmpty()
-                    ? 1
-                    : call.arrivals().tokens().get(event - 1);
-            long nanos = seen.get(event) - seen.get(event - 1);
-            List<StepRecord> between = seen.size() == had.size()
-                            && steps.before(engine, had.get(event - 1)).isPresent()
-                    ? steps.between(engine, had.get(event - 1), had.get(event))
-                    : List.of();
-            gaps.add(
-                    between.isEmpty()
-                            ? new ItlBreakdown(call.id(), token, nanos, Optional.empty(), 0, Map.of())
-                            : gap(call.id(), token, nanos, had.subList(event - 1, event + 1), between, steps));
-        }
-        return gaps;
+    private static final int DECODE = 0;
+    private static final int PROMPTS = 1;
+    private static final int IDLE = 2;
+    private static final int DELIVERY = 3;
+
+    private static final int LONGEST = 20;
+
+    /** Orders gaps by duration; of equal ones, the first one is the longest. */
+    private static final Comparator<Gap> BY_DURATION = Comparator.comparingLong(Gap::nanos)
+            .thenComparing(Comparator.comparingInt(Gap::request).reversed())
+            .thenComparing(Comparator.comparingInt(Gap::token).reversed());
+
+    private final StepIndex steps;
+    /** For each part, its nanoseconds in each gap with known steps. */
+    private final long[][] parts;
+
+    private final PriorityQueue<Gap> longest = new PriorityQueue<>(BY_DURATION);
+    private int known;
+    private int unknown;
+
+    /**
+     * A gap.
+     *
+     * @param request id of the request
+     * @param token index of the first token of the later event; the request's first token has index 0
+     * @param nanos duration of the gap
+     * @param waitedFor the longest step that ended in the gap; empty if the steps are unknown
+     * @param stepNanos duration of that step, without its wait for the previous step on the device
+     */
+    record Gap(int request, int token, long nanos, Optional<StepRecord> waitedFor, long stepNanos) {}
+
+    private ItlBreakdown(StepIndex steps, int gaps) {
+        this.steps = steps;
+        this.parts = new long[PARTS.size()][gaps];
     }
 
-    private static ItlBreakdown gap(
-            int request, int token, long seenNanos, List<Long> had, List<StepRecord> steps, StepIndex all) {
-        long engine = had.getLast() - had.getFirst();
-        double decode = 0;
-        double prompts = 0;
-        long before = had.getFirst();
-        StepRecord longest = steps.getFirst();
-        for (StepRecord step : steps) {
-            long nanos = step.endNanos() - Math.max(before, step.get(Fact.START_NANOS));
-            before = step.endNanos();
-            decode += step.get(Fact.PREFILL_TOKENS) == 0 ? nanos : 0;
-            prompts += step.get(Fact.PREFILL_TOKENS) == 0 ? 0 : nanos;
-            longest = all.nanos(step) > all.nanos(longest) ? step : longest;
+    /** Computes the gaps of requests in the order of the load. */
+    static ItlBreakdown of(List<CallResult> calls, StepIndex steps) {
+        int gaps = calls.stream()
+                .mapToInt(call -> Math.max(0, call.arrivals().nanos().length - 1))
+                .sum();
+        ItlBreakdown breakdown = new ItlBreakdown(steps, gaps);
+        calls.forEach(breakdown::add);
+        return breakdown;
+    }
+
+    private void add(CallResult call) {
+        long[] seen = call.arrivals().nanos();
+        int[] counts = call.arrivals().tokens();
+        long[] had = call.server().map(ServerStamps::tokenNanos).orElse(new long[0]);
+        StepIndex.EngineSteps engine =
+                steps.of(call.server().map(stamps -> stamps.served().engine()).orElse(0));
+        boolean isStamped = seen.length > 1 && seen.length == had.length;
+        // The last step that ended by the time of the later token.
+        int last = isStamped ? engine.before(had[0]) : -1;
+        int token = 0;
+        for (int event = 1; event < seen.length; event++) {
+            token += counts.length == 0 ? 1 : counts[event - 1];
+            long nanos = seen[event] - seen[event - 1];
+            int before = last;
+            if (isStamped) {
+                last = had[event] < had[event - 1] ? engine.before(had[event]) : engine.advance(last, had[event]);
+            }
+            if (before >= 0 && last > before) {
+                addKnown(call.id(), token, nanos, engine, before, last, had[event - 1], had[event]);
+            } else {
+                unknown++;
+                addLong(call.id(), token, nanos, engine, -1);
+            }
         }
-        return new ItlBreakdown(
-                request,
-                token,
-                seenNanos,
-                Optional.of(longest),
-                all.nanos(longest),
-                Map.of("decode", decode, "prompts", prompts, "idle", engine - decode - prompts, "delivery", (double)
-                        (seenNanos - engine)));
+    }
+
+    private void addKnown(
+            int request,
+            int token,
+            long nanos,
+            StepIndex.EngineSteps engine,
+            int before,
+            int last,
+            long fromNanos,
+            long untilNanos) {
+        long decode = 0;
+        long prompts = 0;
+        long reached = fromNanos;
+        int longestStep = before + 1;
+        for (int step = before + 1; step <= last; step++) {
+            long stepNanos = engine.endNanos(step) - Math.max(reached, engine.startNanos(step));
+            reached = engine.endNanos(step);
+            if (engine.hasPromptTokens(step)) {
+                prompts += stepNanos;
+            } else {
+                decode += stepNanos;
+            }
+            if (step > before + 1 && engine.nanos(step) > engine.nanos(longestStep)) {
+                longestStep = step;
+            }
+        }
+        long engineNanos = untilNanos - fromNanos;
+        parts[DECODE][known] = decode;
+        parts[PROMPTS][known] = prompts;
+        parts[IDLE][known] = engineNanos - decode - prompts;
+        parts[DELIVERY][known] = nanos - engineNanos;
+        known++;
+        addLong(request, token, nanos, engine, longestStep);
+    }
+
+    private void addLong(int request, int token, long nanos, StepIndex.EngineSteps engine, int step) {
+        if (longest.size() == LONGEST && nanos <= longest.element().nanos()) {
+            return;
+        }
+        longest.add(
+                step < 0
+                        ? new Gap(request, token, nanos, Optional.empty(), 0)
+                        : new Gap(request, token, nanos, Optional.of(engine.step(step)), engine.nanos(step)));
+        if (longest.size() > LONGEST) {
+            longest.remove();
+        }
+    }
+
+    /** Returns the parts of the gaps with known steps. */
+    BreakdownTable table() {
+        return BreakdownTable.of(
+                PARTS,
+                Arrays.stream(parts).map(part -> Arrays.copyOf(part, known)).toArray(long[][]::new));
+    }
+
+    /** Returns the number of gaps whose steps are unknown. */
+    int unknown() {
+        return unknown;
+    }
+
+    /** Returns the {@value #LONGEST} longest gaps, the longest first. */
+    List<Gap> longest() {
+        return longest.stream().sorted(BY_DURATION.reversed()).toList();
     }
 }

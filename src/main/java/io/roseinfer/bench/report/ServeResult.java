@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonAnySetter;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import io.roseinfer.base.MappedList;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.ClientCost;
@@ -19,9 +20,9 @@ import io.roseinfer.bench.load.OfferedRequest.Traits;
 import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.StepTable;
 import io.roseinfer.metrics.Summary;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,7 +31,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -193,8 +193,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             long lastChoiceNanos,
             long endNanos,
             CallResult.Counted counted,
-            List<Long> eventNanos,
-            List<Integer> eventTokens,
+            long[] eventNanos,
+            int[] eventTokens,
             List<Integer> usage,
             Optional<Stamps> server,
             Optional<Map<String, Double>> ttftParts,
@@ -221,15 +221,9 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     call.arrivals().tokens(),
                     List.of(usage.promptTokens(), usage.completionTokens(), usage.totalTokens(), usage.cachedTokens()),
                     call.server().map(stamps -> Stamps.of(stamps, startNanos)),
-                    first.map(Request::millis),
+                    first.map(TtftBreakdown::millis),
                     call.error(),
                     Optional.of(call.traits()).filter(traits -> !traits.equals(Traits.NONE)));
-        }
-
-        private static Map<String, Double> millis(TtftBreakdown first) {
-            Map<String, Double> parts = new LinkedHashMap<>();
-            first.parts().forEach((part, nanos) -> parts.put(part, nanos / NANOS_PER_MILLI));
-            return parts;
         }
 
         /** Returns the measured request, with times since the start of the run. */
@@ -269,9 +263,9 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             OptionalLong parsedNanos,
             OptionalLong tokenizedNanos,
             OptionalLong admittedNanos,
-            List<Long> tokenNanos,
-            List<Long> readNanos,
-            List<Long> writtenNanos,
+            long[] tokenNanos,
+            long[] readNanos,
+            long[] writtenNanos,
             int engine,
             int cachedTokens) {
         private static Stamps of(ServerStamps stamps, long startNanos) {
@@ -319,7 +313,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             OptionalDouble stepMillis,
             OptionalLong rows,
             OptionalLong prefillTokens) {
-        private static LongGap of(ItlBreakdown gap) {
+        private static LongGap of(ItlBreakdown.Gap gap) {
             return new LongGap(
                     gap.request(),
                     gap.token(),
@@ -333,7 +327,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     fact(gap, Fact.PREFILL_TOKENS));
         }
 
-        private static OptionalLong fact(ItlBreakdown gap, Fact fact) {
+        private static OptionalLong fact(ItlBreakdown.Gap gap, Fact fact) {
             return gap.waitedFor().map(step -> OptionalLong.of(step.get(fact))).orElseGet(OptionalLong::empty);
         }
     }
@@ -350,26 +344,32 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             return new EngineSteps(
                     complete,
                     Arrays.stream(Fact.values()).map(Fact::key).toList(),
-                    run.steps().stream()
-                            .map(step -> Arrays.stream(Fact.values())
-                                    .mapToLong(
-                                            fact -> step.get(fact) - (fact == Fact.START_NANOS ? run.startNanos() : 0))
-                                    .toArray())
-                            .toList());
+                    new MappedList<>(run.steps(), step -> row(step, run.startNanos())));
+        }
+
+        private static long[] row(StepRecord step, long startNanos) {
+            long[] row = new long[StepRecord.FACTS];
+            step.copyTo(row, 0);
+            row[Fact.START_NANOS.ordinal()] -= startNanos;
+            return row;
         }
 
         /** Returns the steps by column name; facts without a column are 0. */
-        private List<StepRecord> records() {
-            List<StepRecord> records = new ArrayList<>();
+        private StepTable table() {
+            Fact[] facts = Fact.values();
+            int[] ofFact = Arrays.stream(facts)
+                    .mapToInt(fact -> columns.indexOf(fact.key()))
+                    .toArray();
+            StepTable.Builder table = new StepTable.Builder();
+            StepRecord step = new StepRecord();
             for (long[] row : rows) {
-                StepRecord step = new StepRecord();
-                for (Fact fact : Fact.values()) {
-                    int column = columns.indexOf(fact.key());
+                for (Fact fact : facts) {
+                    int column = ofFact[fact.ordinal()];
                     step.set(fact, column >= 0 && column < row.length ? row[column] : 0);
                 }
-                records.add(step);
+                table.add(step);
             }
-            return records;
+            return table.build();
         }
     }
 
@@ -389,7 +389,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     }
 
     private static Own own(LoadResult run, RunValidity verdict, Optional<ClientBaseline> floor, About about) {
-        Attribution attribution = Attribution.of(run);
+        StepIndex steps = new StepIndex(run.steps());
+        Attribution attribution = Attribution.of(run, steps);
         Map<String, double[]> fromDue = LatencyTable.fromDue(run);
         return new Own(
                 ResultKind.SERVE.schema(),
@@ -409,7 +410,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 Client.of(run),
                 floor,
                 about.data(),
-                requests(run, attribution),
+                requests(run, steps),
                 Optional.of(attribution.firstToken()).filter(table -> table.samples() > 0),
                 Optional.of(attribution.gaps()).filter(table -> table.samples() > 0),
                 attribution.gapsWithoutSteps(),
@@ -421,12 +422,11 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 about.replayOf());
     }
 
-    private static List<Request> requests(LoadResult run, Attribution attribution) {
-        Map<Integer, TtftBreakdown> first = attribution.slowest().stream()
-                .collect(Collectors.toMap(TtftBreakdown::request, Function.identity(), (one, other) -> one));
-        return run.calls().stream()
-                .map(call -> Request.of(call, Optional.ofNullable(first.get(call.id())), run.startNanos()))
-                .toList();
+    private static List<Request> requests(LoadResult run, StepIndex steps) {
+        return new MappedList<>(
+                run.calls(),
+                call -> Request.of(
+                        call, call.isComplete() ? TtftBreakdown.of(call, steps) : Optional.empty(), run.startNanos()));
     }
 
     /** Formats a percentile for vLLM's keys, without decimals if it is whole. */
@@ -487,11 +487,11 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
 
     private static void list(
             Map<String, @Nullable Object> vllm, String name, LoadResult run, Function<CallResult, Object> value) {
-        vllm.put(name, run.calls().stream().map(value).toList());
+        vllm.put(name, new MappedList<>(run.calls(), value));
     }
 
-    private static List<Long> since(long startNanos, List<Long> nanos) {
-        return nanos.stream().map(stamp -> stamp - startNanos).toList();
+    private static long[] since(long startNanos, long... nanos) {
+        return Arrays.stream(nanos).map(stamp -> stamp - startNanos).toArray();
     }
 
     /** Returns the duration of the run. */
@@ -508,12 +508,12 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 roseinfer.requests().stream().map(Request::call).toList(),
                 ClientCost.NONE,
                 Oddities.NONE,
-                roseinfer.steps().map(EngineSteps::records).orElse(List.of()));
+                roseinfer.steps().map(EngineSteps::table).orElse(StepTable.EMPTY));
     }
 
     @Override
     public List<Map<String, String>> table() {
-        return roseinfer.requests().stream().map(ServeResult::row).toList();
+        return new MappedList<>(roseinfer.requests(), ServeResult::row);
     }
 
     private static Map<String, String> row(Request request) {
@@ -524,7 +524,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         row.put(
                 "tokens",
                 Integer.toString(
-                        request.eventTokens().isEmpty()
+                        request.eventTokens().length == 0
                                 ? request.usage(1)
                                 : call.arrivals().sum()));
         row.put("due_ms", CsvReport.millis((double) request.dueNanos()));

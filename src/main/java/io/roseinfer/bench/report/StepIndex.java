@@ -2,48 +2,108 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
-import java.util.Collections;
+import io.roseinfer.metrics.StepTable;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
-import java.util.Optional;
-import java.util.TreeMap;
 
-/** The steps of each engine, indexed by end time. */
+/** The steps of each engine in order of their ends. Of steps of an engine with the same end, the last one remains. */
 final class StepIndex {
-    private static final NavigableMap<Long, StepRecord> NONE = Collections.emptyNavigableMap();
+    private final Map<Integer, EngineSteps> engines = new HashMap<>();
+    private final EngineSteps none;
 
-    private final Map<Long, NavigableMap<Long, StepRecord>> byEngine = new HashMap<>();
-
-    StepIndex(List<StepRecord> steps) {
-        for (StepRecord step : steps) {
-            byEngine.computeIfAbsent(step.get(Fact.ENGINE), engine -> new TreeMap<>())
-                    .put(step.endNanos(), step);
+    StepIndex(StepTable steps) {
+        none = new EngineSteps(steps);
+        for (int i = 0; i < steps.size(); i++) {
+            engines.computeIfAbsent((int) steps.get(i, Fact.ENGINE), engine -> new EngineSteps(steps))
+                    .add(i);
         }
+        engines.values().forEach(EngineSteps::sort);
     }
 
-    private NavigableMap<Long, StepRecord> of(int engine) {
-        return byEngine.getOrDefault((long) engine, NONE);
+    /** Returns the steps of an engine. */
+    EngineSteps of(int engine) {
+        return engines.getOrDefault(engine, none);
     }
 
-    /** Returns the last step of an engine that ended by a token's time: the step that produced it. */
-    Optional<StepRecord> before(int engine, long nanos) {
-        return Optional.ofNullable(of(engine).floorEntry(nanos)).map(Map.Entry::getValue);
-    }
+    /** The steps of one engine, by their position in the order of ends. */
+    static final class EngineSteps {
+        private static final int INITIAL_CAPACITY = 64;
 
-    /** Returns the duration of a step, from its planning or the end of the previous step, whichever is later, to its end. */
-    double nanos(StepRecord step) {
-        Long before = of((int) step.get(Fact.ENGINE)).lowerKey(step.endNanos());
-        long start = step.get(Fact.START_NANOS);
-        return step.endNanos() - (before == null ? start : Math.max(start, before));
-    }
+        private final StepTable all;
+        private int[] indices = new int[INITIAL_CAPACITY];
+        private long[] ends = new long[INITIAL_CAPACITY];
+        private int size;
 
-    /** Returns the steps of an engine that ended in (afterNanos, untilNanos], oldest first. */
-    List<StepRecord> between(int engine, long afterNanos, long untilNanos) {
-        return afterNanos < untilNanos
-                ? List.copyOf(
-                        of(engine).subMap(afterNanos, false, untilNanos, true).values())
-                : List.of();
+        private EngineSteps(StepTable all) {
+            this.all = all;
+        }
+
+        private void add(int index) {
+            if (size == indices.length) {
+                indices = Arrays.copyOf(indices, 2 * size);
+                ends = Arrays.copyOf(ends, 2 * size);
+            }
+            indices[size] = index;
+            ends[size] = all.get(index, Fact.START_NANOS)
+                    + all.get(index, Fact.PLAN_NANOS)
+                    + all.get(index, Fact.PACK_NANOS)
+                    + all.get(index, Fact.DEVICE_NANOS)
+                    + all.get(index, Fact.APPLY_NANOS);
+            size++;
+        }
+
+        private void sort() {
+            int[] order = StableOrder.ascending(Arrays.copyOf(ends, size));
+            int[] sortedIndices = new int[size];
+            long[] sortedEnds = new long[size];
+            int kept = 0;
+            for (int i : order) {
+                kept -= kept > 0 && sortedEnds[kept - 1] == ends[i] ? 1 : 0;
+                sortedIndices[kept] = indices[i];
+                sortedEnds[kept] = ends[i];
+                kept++;
+            }
+            indices = sortedIndices;
+            ends = sortedEnds;
+            size = kept;
+        }
+
+        /** Returns the position of the last step that ended by a token's time, which produced it; -1 if there is none. */
+        int before(long nanos) {
+            int at = Arrays.binarySearch(ends, 0, size, nanos);
+            return at >= 0 ? at : -at - 2;
+        }
+
+        /** Returns {@link #before} of a time, from its position for an earlier time. */
+        int advance(int position, long nanos) {
+            int at = position;
+            while (at + 1 < size && ends[at + 1] <= nanos) {
+                at++;
+            }
+            return at;
+        }
+
+        long endNanos(int position) {
+            return ends[position];
+        }
+
+        long startNanos(int position) {
+            return all.get(indices[position], Fact.START_NANOS);
+        }
+
+        boolean hasPromptTokens(int position) {
+            return all.get(indices[position], Fact.PREFILL_TOKENS) > 0;
+        }
+
+        /** Returns the duration of a step, from its planning or the end of the previous step, whichever is later, to its end. */
+        long nanos(int position) {
+            long start = startNanos(position);
+            return ends[position] - (position == 0 ? start : Math.max(start, ends[position - 1]));
+        }
+
+        StepRecord step(int position) {
+            return all.get(indices[position]);
+        }
     }
 }

@@ -2,8 +2,7 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ServerStamps;
-import io.roseinfer.metrics.StepRecord;
-import java.util.Collections;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,11 +26,9 @@ import java.util.Optional;
  * unattributed    the rest: timestamps missing at the end or out of order, or queue and prefill without an admission time
  * </pre>
  *
- * @param request id of the request
- * @param promptTokens number of prompt tokens, as in {@link CallResult#promptTokens}
- * @param parts nanoseconds by name, in the order of {@link #PARTS}
+ * @param parts nanoseconds in the order of {@link #PARTS}
  */
-record TtftBreakdown(int request, int promptTokens, Map<String, Double> parts) {
+record TtftBreakdown(long[] parts) {
     /** The names of the parts in order. */
     static final List<String> PARTS = List.of(
             "dispatch",
@@ -46,33 +43,36 @@ record TtftBreakdown(int request, int promptTokens, Map<String, Double> parts) {
             "read",
             "unattributed");
 
-    TtftBreakdown {
-        parts = Collections.unmodifiableMap(new LinkedHashMap<>(parts));
-    }
+    private static final double NANOS_PER_MILLI = 1e6;
 
-    /** Returns the time since the request was due until the client had the token. */
-    double nanos() {
-        return parts.values().stream().mapToDouble(Double::doubleValue).sum();
+    /** Returns the parts in milliseconds by name. */
+    Map<String, Double> millis() {
+        Map<String, Double> millis = new LinkedHashMap<>();
+        for (int part = 0; part < parts.length; part++) {
+            millis.put(PARTS.get(part), parts[part] / NANOS_PER_MILLI);
+        }
+        return millis;
     }
 
     /** Returns the breakdown of a request; empty without server timestamps or tokens. */
     static Optional<TtftBreakdown> of(CallResult call, StepIndex steps) {
-        if (call.server().isEmpty() || call.arrivals().nanos().isEmpty()) {
+        if (call.server().isEmpty() || call.arrivals().nanos().length == 0) {
             return Optional.empty();
         }
         ServerStamps stamps = call.server().get();
         long dueNanos = call.times().dueNanos();
-        long seenNanos = call.arrivals().nanos().getFirst();
+        long seenNanos = call.arrivals().nanos()[0];
         Parts first = new Parts(dueNanos);
         first.until("dispatch", call.times().sentNanos());
         first.until("send", stamps.receivedNanos());
         first.until("parse", stamps.parsedNanos());
         first.until("tokenize", stamps.tokenizedNanos());
         first.until("queue", stamps.admittedNanos());
-        if (!stamps.tokenNanos().isEmpty()) {
-            long had = stamps.tokenNanos().getFirst();
-            Optional<StepRecord> made = steps.before(stamps.served().engine(), had);
-            long computed = made.map(step -> Math.min(had, step.awaitedNanos())).orElse(had);
+        if (stamps.tokenNanos().length > 0) {
+            long had = stamps.tokenNanos()[0];
+            StepIndex.EngineSteps engine = steps.of(stamps.served().engine());
+            int made = engine.before(had);
+            long computed = made < 0 ? had : Math.min(had, engine.step(made).awaitedNanos());
             if (stamps.admittedNanos() == ServerStamps.UNKNOWN) {
                 first.skip(computed);
             } else {
@@ -83,27 +83,26 @@ record TtftBreakdown(int request, int promptTokens, Map<String, Double> parts) {
             first.until("write", firstOf(stamps.writtenNanos()));
             first.until("read", seenNanos);
         }
-        return Optional.of(new TtftBreakdown(call.id(), call.promptTokens(), first.endingAt(dueNanos, seenNanos)));
+        return Optional.of(new TtftBreakdown(first.endingAt(dueNanos, seenNanos)));
     }
 
-    private static long firstOf(List<Long> nanos) {
-        return nanos.isEmpty() ? ServerStamps.UNKNOWN : nanos.getFirst();
+    private static long firstOf(long... nanos) {
+        return nanos.length == 0 ? ServerStamps.UNKNOWN : nanos[0];
     }
 
     /** The parts so far, and the end of the last one. */
     private static final class Parts {
-        private final Map<String, Double> nanos = new LinkedHashMap<>();
+        private final long[] nanos = new long[PARTS.size()];
         private long before;
 
         private Parts(long startNanos) {
-            PARTS.forEach(part -> nanos.put(part, 0.0));
             before = startNanos;
         }
 
         /** Ends a part at a timestamp, if that is known and not before the previous one. */
         private void until(String part, long at) {
             if (at != ServerStamps.UNKNOWN && at >= before) {
-                nanos.merge(part, (double) (at - before), Double::sum);
+                nanos[PARTS.indexOf(part)] += at - before;
                 before = at;
             }
         }
@@ -113,10 +112,9 @@ record TtftBreakdown(int request, int promptTokens, Map<String, Double> parts) {
             before = Math.max(before, at);
         }
 
-        private Map<String, Double> endingAt(long startNanos, long endNanos) {
-            double known =
-                    nanos.values().stream().mapToDouble(Double::doubleValue).sum();
-            nanos.put("unattributed", endNanos - startNanos - known);
+        private long[] endingAt(long startNanos, long endNanos) {
+            nanos[PARTS.indexOf("unattributed")] =
+                    endNanos - startNanos - Arrays.stream(nanos).sum();
             return nanos;
         }
     }

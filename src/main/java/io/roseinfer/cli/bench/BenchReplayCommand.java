@@ -97,8 +97,8 @@ public final class BenchReplayCommand implements Command {
         MeasuredRun last = other.orElse(same);
         Prediction prediction = Prediction.of(recorded.result(), same.result(), other.map(MeasuredRun::result));
         boolean settingsKnown = !isOverHttp(recorded);
-        ServeResult result =
-                last.result(PERCENTILES, Optional.of(prediction.replayOf(recorded, changes, settingsKnown)));
+        ServeResult result = last.result(
+                last.verdict(), PERCENTILES, Optional.of(prediction.replayOf(recorded, changes, settingsKnown)));
         file.ifPresent(to -> to.write(result));
         pages.write("replay", () -> result);
         terminal.print(text(recorded, last, changes) + prediction.text(settingsKnown));

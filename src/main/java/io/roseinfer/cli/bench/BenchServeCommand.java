@@ -72,7 +72,7 @@ public final class BenchServeCommand implements Command {
     /** Writes files before printing, so that closed output does not lose results. Returns the exit code. */
     private int report(MeasuredRun run, Optional<ResultFile> file, Terminal terminal) {
         RunValidity verdict = run.verdict();
-        ServeResult result = run.result(results.percentiles(), Optional.empty());
+        ServeResult result = run.result(verdict, results.percentiles(), Optional.empty());
         file.ifPresent(to -> to.write(result));
         pages.write("run", () -> result);
         terminal.print(new ServeReport(results.metrics(), results.percentiles()).text(result));

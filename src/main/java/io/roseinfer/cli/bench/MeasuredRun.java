@@ -48,8 +48,8 @@ record MeasuredRun(
         return line.flags().verdict(result, system, floor).with(simulated.toList());
     }
 
-    /** Returns the results, with the recorded run if this is a replay. */
-    ServeResult result(List<Double> percentiles, Optional<ReplayOf> replayOf) {
+    /** Returns the results with their {@link #verdict}, and with the recorded run if this is a replay. */
+    ServeResult result(RunValidity verdict, List<Double> percentiles, Optional<ReplayOf> replayOf) {
         List<String> command = new ArrayList<>(List.of("bench", "serve"));
         command.addAll(line.arguments());
         command.addAll(line.flags().fittedLengths());
@@ -62,7 +62,7 @@ record MeasuredRun(
                 line.flags().objective().objectives(),
                 data,
                 replayOf);
-        return ServeResult.of(result, verdict(), floor, InstantSource.system().instant(), about);
+        return ServeResult.of(result, verdict, floor, InstantSource.system().instant(), about);
     }
 
     private Map<String, Object> head() {

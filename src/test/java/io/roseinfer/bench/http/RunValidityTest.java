@@ -24,13 +24,13 @@ class RunValidityTest {
     private static CallResult call(int id, double lagMillis, Usage usage) {
         long due = id * 10L * MILLI;
         long sent = due + Math.round(lagMillis * MILLI);
-        List<Long> nanos = List.of(sent + 20 * MILLI, sent + 21 * MILLI, sent + 22 * MILLI, sent + 23 * MILLI);
+        long[] nanos = {sent + 20 * MILLI, sent + 21 * MILLI, sent + 22 * MILLI, sent + 23 * MILLI};
         return new CallResult(
                 id,
                 6,
                 4,
-                new Times(due, due, sent, nanos.getLast(), nanos.getLast()),
-                new Arrived(Counted.IDS, nanos, List.of(1, 1, 1, 1)),
+                new Times(due, due, sent, nanos[3], nanos[3]),
+                new Arrived(Counted.IDS, nanos, new int[] {1, 1, 1, 1}),
                 usage,
                 Optional.empty(),
                 Optional.empty());
@@ -54,7 +54,7 @@ class RunValidityTest {
     @Test
     void prompt_tokens_in_the_prefix_cache_are_noted() {
         ServerStamps stamps =
-                new ServerStamps(0, 0, 0, 0, List.of(), List.of(), List.of(), new ServerStamps.Served(0, 4));
+                new ServerStamps(0, 0, 0, 0, new long[0], new long[0], new long[0], new ServerStamps.Served(0, 4));
         LoadResult run = run(10, id -> {
             CallResult plain = call(id, 0, new Usage(6, 4, 10));
             return new CallResult(

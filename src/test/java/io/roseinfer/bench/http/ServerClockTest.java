@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -26,9 +25,9 @@ class ServerClockTest {
                         105,
                         106,
                         110,
-                        List.of(130L, 141L),
-                        List.of(132L, 142L),
-                        List.of(135L, 143L),
+                        new long[] {130, 141},
+                        new long[] {132, 142},
+                        new long[] {135, 143},
                         new ServerStamps.Served(1, 4)));
     }
 

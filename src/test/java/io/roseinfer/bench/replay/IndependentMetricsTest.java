@@ -38,8 +38,9 @@ class IndependentMetricsTest {
                             Integer.MAX_VALUE,
                             seed)
                     .run(load);
-            List<List<Long>> tokens =
-                    run.calls().stream().map(call -> call.arrivals().nanos()).toList();
+            List<List<Long>> tokens = run.calls().stream()
+                    .map(call -> Arrays.stream(call.arrivals().nanos()).boxed().toList())
+                    .toList();
             requireMetrics(run, load, tokens, seed);
         }
     }

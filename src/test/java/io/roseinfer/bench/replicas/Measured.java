@@ -73,10 +73,10 @@ record Measured(double seconds, List<Request> requests, Host host) {
                 call.error());
     }
 
-    private static long gapNanos(List<Long> nanos) {
+    private static long gapNanos(long... nanos) {
         long longest = 0;
-        for (int i = 1; i < nanos.size(); i++) {
-            longest = Math.max(longest, nanos.get(i) - nanos.get(i - 1));
+        for (int i = 1; i < nanos.length; i++) {
+            longest = Math.max(longest, nanos[i] - nanos[i - 1]);
         }
         return longest;
     }
@@ -89,8 +89,10 @@ record Measured(double seconds, List<Request> requests, Host host) {
         }
         List<Request> requests = new ArrayList<>();
         for (JsonNode request : result.path("roseinfer").path("requests")) {
-            List<Long> nanos = new ArrayList<>();
-            request.path("event_ns").forEach(event -> nanos.add(event.asLong()));
+            long[] nanos = request.path("event_ns")
+                    .valueStream()
+                    .mapToLong(JsonNode::asLong)
+                    .toArray();
             int tokens = 0;
             for (JsonNode count : request.path("event_tokens")) {
                 tokens += count.asInt();

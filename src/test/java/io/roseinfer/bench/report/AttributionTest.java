@@ -31,8 +31,8 @@ class AttributionTest {
         return step;
     }
 
-    private static List<Long> millis(long... millis) {
-        return Arrays.stream(millis).map(value -> value * MILLI).boxed().toList();
+    private static long[] millis(long... millis) {
+        return Arrays.stream(millis).map(value -> value * MILLI).toArray();
     }
 
     /** Due at 0 ms, sent at 2 ms; step 7, from 10 to 30 ms, computes its prompt; steps 7, 8 and 10 yield its tokens. */
@@ -42,7 +42,7 @@ class AttributionTest {
                 16,
                 3,
                 new CallResult.Times(0, 0, 2 * MILLI, 95 * MILLI, 96 * MILLI),
-                new CallResult.Arrived(CallResult.Counted.IDS, millis(40, 50, 95), List.of(1, 1, 1)),
+                new CallResult.Arrived(CallResult.Counted.IDS, millis(40, 50, 95), new int[] {1, 1, 1}),
                 new CallResult.Usage(16, 3, 19),
                 Optional.of(stamps),
                 Optional.empty());
@@ -105,11 +105,11 @@ class AttributionTest {
 
     @Test
     void slices_are_equal_shares_of_samples_sorted_by_total() {
-        List<Map<String, Double>> samples = IntStream.range(0, 100)
-                .mapToObj(i -> (i * 37) % 100)
-                .map(millis -> Map.of("queue", (double) millis * MILLI, "read", (double) MILLI))
-                .toList();
-        BreakdownTable table = BreakdownTable.of(List.of("queue", "read"), samples);
+        long[] queue =
+                IntStream.range(0, 100).mapToLong(i -> (i * 37) % 100 * MILLI).toArray();
+        long[] read = new long[100];
+        Arrays.fill(read, MILLI);
+        BreakdownTable table = BreakdownTable.of(List.of("queue", "read"), queue, read);
         assertThat(table.slices().get("queue"))
                 .isEqualTo(IntStream.range(0, 50).mapToObj(i -> 2 * i + 0.5).toList());
         assertThat(table.slices().get("read")).hasSize(50).containsOnly(1.0);
@@ -118,9 +118,9 @@ class AttributionTest {
 
     @Test
     void table_of_few_samples_has_one_slice_per_sample() {
-        BreakdownTable table = BreakdownTable.of(List.of("queue"), List.of(Map.of("queue", 3e6), Map.of("queue", 1e6)));
+        BreakdownTable table = BreakdownTable.of(List.of("queue"), millis(3, 1));
         assertThat(table.slices()).isEqualTo(Map.of("queue", List.of(1.0, 3.0)));
-        assertThat(BreakdownTable.of(List.of("queue"), List.of()).slices()).isEqualTo(Map.of("queue", List.of()));
+        assertThat(BreakdownTable.of(List.of("queue"), millis()).slices()).isEqualTo(Map.of("queue", List.of()));
     }
 
     @Test
@@ -131,8 +131,8 @@ class AttributionTest {
                 6 * MILLI,
                 10 * MILLI,
                 millis(30, 41, 90),
-                List.of(),
-                List.of(),
+                new long[0],
+                new long[0],
                 FIRST);
         assertThat(Attribution.of(run(some)).firstToken().all())
                 .contains(entry("parse", 0.0), entry("tokenize", 3.0), entry("write", 0.0), entry("read", 10.0));
@@ -169,15 +169,16 @@ class AttributionTest {
     @Test
     void gap_names_its_longest_step() {
         Attribution attribution = Attribution.of(run(ALL));
-        ItlBreakdown longest = attribution.longest().getFirst();
+        ItlBreakdown.Gap longest = attribution.longest().getFirst();
         assertThat(longest.request()).isEqualTo(3);
         assertThat(longest.token()).isEqualTo(2);
-        assertThat(longest.nanos()).isEqualTo(45e6);
+        assertThat(longest.nanos()).isEqualTo(45 * MILLI);
         assertThat(longest.waitedFor().orElseThrow().get(Fact.STEP)).isEqualTo(9);
-        assertThat(longest.parts())
-                .containsOnly(
-                        entry("decode", 17e6), entry("prompts", 30e6), entry("idle", 2e6), entry("delivery", -4e6));
-        assertThat(BreakdownTable.sum(longest.parts())).isEqualTo(longest.nanos());
+        Map<String, Double> parts = attribution.gaps().tail();
+        assertThat(parts)
+                .containsExactly(
+                        entry("decode", 17.0), entry("prompts", 30.0), entry("idle", 2.0), entry("delivery", -4.0));
+        assertThat(BreakdownTable.sum(parts)).isEqualTo(45.0);
     }
 
     /** Step 9 computes a long prompt; step 10 is launched immediately and waits on the device. */
@@ -188,12 +189,12 @@ class AttributionTest {
         LoadResult run =
                 new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, steps);
         Attribution attribution = Attribution.of(run);
-        ItlBreakdown longest = attribution.longest().getFirst();
+        ItlBreakdown.Gap longest = attribution.longest().getFirst();
         assertThat(longest.waitedFor().orElseThrow().get(Fact.STEP)).isEqualTo(9);
-        assertThat(longest.stepNanos()).isEqualTo(45e6);
-        assertThat(longest.parts())
-                .containsOnly(
-                        entry("decode", 3e6), entry("prompts", 45e6), entry("idle", 1e6), entry("delivery", -4e6));
+        assertThat(longest.stepNanos()).isEqualTo(45 * MILLI);
+        assertThat(attribution.gaps().tail())
+                .containsExactly(
+                        entry("decode", 3.0), entry("prompts", 45.0), entry("idle", 1.0), entry("delivery", -4.0));
     }
 
     @Test
@@ -204,7 +205,7 @@ class AttributionTest {
         assertThat(attribution.hasAllSteps()).isFalse();
         assertThat(attribution.gapsWithoutSteps()).isEqualTo(2);
         assertThat(attribution.gaps().samples()).isZero();
-        assertThat(attribution.longest()).extracting(ItlBreakdown::nanos).containsExactly(45e6, 10e6);
+        assertThat(attribution.longest()).extracting(ItlBreakdown.Gap::nanos).containsExactly(45 * MILLI, 10 * MILLI);
         assertThat(attribution.longest().getFirst().waitedFor()).isEmpty();
         assertThat(Attribution.of(run(ALL)).hasAllSteps()).isTrue();
         assertThat(Attribution.of(run(ALL)).gapsWithoutSteps()).isZero();
@@ -217,7 +218,7 @@ class AttributionTest {
                 1,
                 1,
                 new CallResult.Times(0, 0, 0, 1, 1),
-                new CallResult.Arrived(CallResult.Counted.IDS, List.of(1L), List.of(1)),
+                new CallResult.Arrived(CallResult.Counted.IDS, new long[] {1}, new int[] {1}),
                 new CallResult.Usage(1, 1, 2),
                 Optional.empty(),
                 Optional.empty());

@@ -9,7 +9,6 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.load.OfferedRequest.Traits;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,14 +20,17 @@ class FairnessTest {
     /** Returns a request of 10 prompt tokens and a token at each time in ms. */
     private static CallResult call(String tenant, int id, long dueMs, long... tokensMs) {
         long dueNanos = dueMs * MILLI;
-        List<Long> nanos = Arrays.stream(tokensMs).map(ms -> ms * MILLI).boxed().toList();
+        long[] nanos = Arrays.stream(tokensMs).map(ms -> ms * MILLI).toArray();
+        int[] counts = new int[nanos.length];
+        Arrays.fill(counts, 1);
+        long endNanos = nanos[nanos.length - 1];
         return new CallResult(
                         id,
                         10,
-                        nanos.size(),
-                        new CallResult.Times(dueNanos, dueNanos, dueNanos, nanos.getLast(), nanos.getLast()),
-                        new CallResult.Arrived(CallResult.Counted.IDS, nanos, Collections.nCopies(nanos.size(), 1)),
-                        new CallResult.Usage(10, nanos.size(), 10 + nanos.size()),
+                        nanos.length,
+                        new CallResult.Times(dueNanos, dueNanos, dueNanos, endNanos, endNanos),
+                        new CallResult.Arrived(CallResult.Counted.IDS, nanos, counts),
+                        new CallResult.Usage(10, nanos.length, 10 + nanos.length),
                         Optional.empty(),
                         Optional.empty())
                 .withTraits(Traits.NONE.withTenant(tenant).withSlo("chat"));

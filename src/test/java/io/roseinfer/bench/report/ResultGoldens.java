@@ -44,6 +44,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -258,8 +259,7 @@ final class ResultGoldens {
     private static CallResult call(
             int id, int prompt, CallResult.Arrived arrivals, CallResult.Usage usage, Optional<ServerStamps> server) {
         long due = Results.nanos(1_000L * id);
-        long end =
-                arrivals.nanos().isEmpty() ? due + 2_000_000 : arrivals.nanos().getLast() + 1_000;
+        long end = Arrays.stream(arrivals.nanos()).max().orElse(due + 1_999_000) + 1_000;
         return new CallResult(
                 id,
                 prompt,
@@ -271,12 +271,8 @@ final class ResultGoldens {
                 Optional.empty());
     }
 
-    private static List<Long> nanos(long... micros) {
-        List<Long> nanos = new ArrayList<>();
-        for (long at : micros) {
-            nanos.add(Results.nanos(at));
-        }
-        return nanos;
+    private static long[] nanos(long... micros) {
+        return Arrays.stream(micros).map(Results::nanos).toArray();
     }
 
     /** A run with counted, uncounted and grouped tokens, complete and partial timestamps, two engines and a failed request. */
@@ -285,7 +281,7 @@ final class ResultGoldens {
         calls.add(call(
                 0,
                 5,
-                new CallResult.Arrived(CallResult.Counted.IDS, nanos(1_200, 2_150, 3_170), List.of(1, 1, 1)),
+                new CallResult.Arrived(CallResult.Counted.IDS, nanos(1_200, 2_150, 3_170), new int[] {1, 1, 1}),
                 new CallResult.Usage(5, 3, 8, 2),
                 Optional.of(new ServerStamps(
                         Results.nanos(30),
@@ -299,7 +295,7 @@ final class ResultGoldens {
         calls.add(call(
                 1,
                 -1,
-                new CallResult.Arrived(CallResult.Counted.RUNNING_USAGE, nanos(4_000, 9_000), List.of(2, 4)),
+                new CallResult.Arrived(CallResult.Counted.RUNNING_USAGE, nanos(4_000, 9_000), new int[] {2, 4}),
                 new CallResult.Usage(11, 6, 17),
                 Optional.of(new ServerStamps(
                         Results.nanos(1_030),
@@ -307,25 +303,25 @@ final class ResultGoldens {
                         Results.nanos(1_050),
                         ServerStamps.UNKNOWN,
                         nanos(3_950, 3_950, 8_900, 8_900, 8_900, 8_900),
-                        List.of(),
-                        List.of(),
+                        new long[0],
+                        new long[0],
                         new ServerStamps.Served(1, -1)))));
         calls.add(call(
                 2,
                 7,
-                new CallResult.Arrived(CallResult.Counted.NOT, nanos(5_000, 5_500, 7_000), List.of()),
+                new CallResult.Arrived(CallResult.Counted.NOT, nanos(5_000, 5_500, 7_000), new int[0]),
                 new CallResult.Usage(7, 8, 15),
                 Optional.empty()));
         calls.add(call(
                 3,
                 7,
-                new CallResult.Arrived(CallResult.Counted.TOTAL, nanos(6_000), List.of(1)),
+                new CallResult.Arrived(CallResult.Counted.TOTAL, nanos(6_000), new int[] {1}),
                 new CallResult.Usage(-1, 1, -1),
                 Optional.empty()));
         CallResult failed = call(
                 4,
                 7,
-                new CallResult.Arrived(CallResult.Counted.NOT, List.of(), List.of()),
+                new CallResult.Arrived(CallResult.Counted.NOT, new long[0], new int[0]),
                 new CallResult.Usage(-1, -1, -1),
                 Optional.empty());
         calls.add(new CallResult(

@@ -47,7 +47,7 @@ final class Results {
                 promptTokens,
                 tokens,
                 times(0, nanos(startUs)),
-                new CallResult.Arrived(CallResult.Counted.IDS, List.of(0L), List.of(tokens)),
+                new CallResult.Arrived(CallResult.Counted.IDS, new long[] {0}, new int[] {tokens}),
                 new CallResult.Usage(promptTokens, tokens, promptTokens + tokens, 3),
                 Optional.empty(),
                 Optional.empty(),
@@ -68,7 +68,7 @@ final class Results {
                 1,
                 1,
                 times(0, START_NANOS),
-                new CallResult.Arrived(CallResult.Counted.NOT, List.of(), List.of()),
+                new CallResult.Arrived(CallResult.Counted.NOT, new long[0], new int[0]),
                 new CallResult.Usage(-1, -1, -1),
                 Optional.empty(),
                 Optional.of("overloaded"));
