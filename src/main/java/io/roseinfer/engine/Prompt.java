@@ -31,6 +31,11 @@ public sealed interface Prompt {
             ids = ids.clone();
         }
 
+        /** Returns the number of ids. */
+        public int size() {
+            return ids.length;
+        }
+
         /** Returns the ids without copying; they must not be modified. */
         int[] own() {
             return ids;

@@ -145,7 +145,7 @@ public final class JsonlPrompts {
         }
         OfferedRequest request = new OfferedRequest(
                 0,
-                prompt(node.path("prompt"), where),
+                PromptSource.of(prompt(node.path("prompt"), where)),
                 output,
                 structuredOutputs(node, where),
                 traits(node, max, where));

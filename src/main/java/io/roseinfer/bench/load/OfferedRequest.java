@@ -16,13 +16,13 @@ import tools.jackson.databind.JsonNode;
  * A request of a load.
  *
  * @param dueNanos due time after the load's start
- * @param prompt the prompt
+ * @param source the prompt, made when it is read
  * @param outputTokens length of the completion in simulated time; maximum tokens to generate elsewhere
  * @param structuredOutputs vLLM's field of this name, which restricts the completion to a grammar; empty if nothing does
  * @param traits further facts for policies and results
  */
 public record OfferedRequest(
-        long dueNanos, Prompt prompt, int outputTokens, Optional<JsonNode> structuredOutputs, Traits traits) {
+        long dueNanos, PromptSource source, int outputTokens, Optional<JsonNode> structuredOutputs, Traits traits) {
     /**
      * Facts about a request for policies and results; each is empty if unknown.
      *
@@ -98,7 +98,7 @@ public record OfferedRequest(
     }
 
     public OfferedRequest {
-        Objects.requireNonNull(prompt, "prompt");
+        Objects.requireNonNull(source, "source");
         Objects.requireNonNull(structuredOutputs, "structuredOutputs");
         Objects.requireNonNull(traits, "traits");
         if (dueNanos < 0) {
@@ -111,27 +111,37 @@ public record OfferedRequest(
 
     /** Creates a request without a grammar and without traits. */
     public static OfferedRequest of(long dueNanos, Prompt prompt, int outputTokens) {
-        return new OfferedRequest(dueNanos, prompt, outputTokens, Optional.empty(), Traits.NONE);
+        return of(dueNanos, PromptSource.of(prompt), outputTokens);
+    }
+
+    /** Creates a request without a grammar and without traits. */
+    static OfferedRequest of(long dueNanos, PromptSource source, int outputTokens) {
+        return new OfferedRequest(dueNanos, source, outputTokens, Optional.empty(), Traits.NONE);
+    }
+
+    /** Returns the prompt. */
+    public Prompt prompt() {
+        return source.prompt();
     }
 
     public OfferedRequest withDueNanos(long value) {
-        return new OfferedRequest(value, prompt, outputTokens, structuredOutputs, traits);
+        return new OfferedRequest(value, source, outputTokens, structuredOutputs, traits);
     }
 
     public OfferedRequest withPrompt(Prompt value) {
-        return new OfferedRequest(dueNanos, value, outputTokens, structuredOutputs, traits);
+        return new OfferedRequest(dueNanos, PromptSource.of(value), outputTokens, structuredOutputs, traits);
     }
 
     public OfferedRequest withOutputTokens(int value) {
-        return new OfferedRequest(dueNanos, prompt, value, structuredOutputs, traits);
+        return new OfferedRequest(dueNanos, source, value, structuredOutputs, traits);
     }
 
     public OfferedRequest withStructuredOutputs(Optional<JsonNode> value) {
-        return new OfferedRequest(dueNanos, prompt, outputTokens, value, traits);
+        return new OfferedRequest(dueNanos, source, outputTokens, value, traits);
     }
 
     public OfferedRequest withTraits(Traits value) {
-        return new OfferedRequest(dueNanos, prompt, outputTokens, structuredOutputs, value);
+        return new OfferedRequest(dueNanos, source, outputTokens, structuredOutputs, value);
     }
 
     /** Returns the maximum tokens to generate; without one among the traits, the output tokens. */
@@ -147,7 +157,7 @@ public record OfferedRequest(
      */
     public OfferedRequest withOtherIds(long key) {
         OfferedRequest atStart = withDueNanos(0);
-        return switch (prompt) {
+        return switch (prompt()) {
             case Prompt.Text text -> atStart.withPrompt(new Prompt.Text(key + " " + text.text()));
             case Prompt.Tokens tokens -> {
                 int[] ids = tokens.ids();
@@ -162,9 +172,6 @@ public record OfferedRequest(
 
     /** Returns the number of prompt tokens; -1 for text, which is not tokenized here. */
     public int promptTokens() {
-        return switch (prompt) {
-            case Prompt.Tokens tokens -> tokens.ids().length;
-            case Prompt.Text text -> -1;
-        };
+        return source.tokens();
     }
 }

@@ -55,8 +55,8 @@ public record RandomPrompts(
             Tenant tenant = drawn.isEmpty() ? NO_TENANT : drawn.get(i);
             int input = length(tenant.inputTokens().orElse(inputTokens), lengths);
             int output = length(tenant.outputTokens().orElse(outputTokens), lengths);
-            requests.add(OfferedRequest.of(0, new Prompt.Tokens(ids(i, input)), output)
-                    .withTraits(tenant.traits()));
+            requests.add(
+                    OfferedRequest.of(0, new Source(this, i, input), output).withTraits(tenant.traits()));
         }
         return requests;
     }
@@ -80,6 +80,23 @@ public record RandomPrompts(
     private int length(int mean, RandomStream lengths) {
         int least = Math.max(1, (int) Math.floor(mean * (1 - rangeRatio)));
         return lengths.between(least, (int) Math.ceil(mean * (1 + rangeRatio)));
+    }
+
+    /**
+     * The prompt of a request.
+     *
+     * @param length tokens after the prefix
+     */
+    private record Source(RandomPrompts prompts, int request, int length) implements PromptSource {
+        @Override
+        public Prompt prompt() {
+            return new Prompt.Tokens(prompts.ids(request, length));
+        }
+
+        @Override
+        public int tokens() {
+            return prompts.prefixTokens + length;
+        }
     }
 
     private int[] ids(int request, int length) {

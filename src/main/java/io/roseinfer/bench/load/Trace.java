@@ -105,7 +105,7 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
             int asked = entry.outputTokens() > 0 ? entry.outputTokens() : terms.outputTokens();
             int output = Math.min(asked, terms.context() - input);
             clipped(counts, "output", asked - output);
-            requests.add(OfferedRequest.of(entry.offsetNanos(), prompt(entry, i, input, terms), output));
+            requests.add(OfferedRequest.of(entry.offsetNanos(), source(entry, i, input, terms), output));
         }
         return new Replay(requests, counts);
     }
@@ -117,19 +117,30 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
         }
     }
 
-    private static Prompt prompt(TraceEntry entry, int index, int tokens, Terms terms) {
-        if (entry.text().isPresent()) {
-            return new Prompt.Text(entry.text().get());
+    private static PromptSource source(TraceEntry entry, int index, int tokens, Terms terms) {
+        return entry.text().isPresent()
+                ? PromptSource.of(new Prompt.Text(entry.text().get()))
+                : new Source(entry, index, tokens, terms);
+    }
+
+    /** The prompt of entry {@code index} as token ids. */
+    private record Source(TraceEntry entry, int index, int tokens, Terms terms) implements PromptSource {
+        @Override
+        public Prompt prompt() {
+            long unique = SplitMix64.at(SplitMix64.at(terms.seed(), UNIQUE), index);
+            long blocks = SplitMix64.at(terms.seed(), BLOCK);
+            int[] ids = new int[tokens];
+            int known = Math.min(tokens, entry.blockHashes().size() * entry.blockSize());
+            for (int from = 0; from < known; from += entry.blockSize()) {
+                long key = SplitMix64.at(blocks, entry.blockHashes().get(from / entry.blockSize()));
+                for (int i = from; i < Math.min(known, from + entry.blockSize()); i++) {
+                    ids[i] = RandomPrompts.id(key, i - from, terms.vocabularySize());
+                }
+            }
+            for (int i = known; i < tokens; i++) {
+                ids[i] = RandomPrompts.id(unique, i, terms.vocabularySize());
+            }
+            return new Prompt.Tokens(ids);
         }
-        long unique = SplitMix64.at(SplitMix64.at(terms.seed(), UNIQUE), index);
-        long blocks = SplitMix64.at(terms.seed(), BLOCK);
-        int[] ids = new int[tokens];
-        for (int i = 0; i < tokens; i++) {
-            int block = i / entry.blockSize();
-            boolean known = block < entry.blockHashes().size();
-            long key = known ? SplitMix64.at(blocks, entry.blockHashes().get(block)) : unique;
-            ids[i] = RandomPrompts.id(key, known ? i % entry.blockSize() : i, terms.vocabularySize());
-        }
-        return new Prompt.Tokens(ids);
     }
 }

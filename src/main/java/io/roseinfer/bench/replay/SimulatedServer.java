@@ -120,21 +120,20 @@ public final class SimulatedServer {
             this.offered = offered;
         }
 
-        private int[] prompt() {
+        private Prompt prompt() {
             if (offered.structuredOutputs().isPresent()) {
                 throw new BadInput("simulated time computes no masks, but request " + id
                         + " has structured_outputs; remove the field");
             }
-            return switch (offered.prompt()) {
-                case Prompt.Tokens ids -> ids.ids();
-                case Prompt.Text text ->
-                    throw new BadInput("simulated time needs token ids, but request " + id + " is text");
-            };
+            if (offered.promptTokens() < 0) {
+                throw new BadInput("simulated time needs token ids, but request " + id + " is text");
+            }
+            return offered.prompt();
         }
 
         private GenerationRequest asked() {
             return offered.traits()
-                    .addTo(GenerationRequest.ofTokens(prompt())
+                    .addTo(GenerationRequest.of(prompt())
                             .withMaxNewTokens(offered.maxTokens())
                             .withIgnoreEndOfText(true)
                             .withTag(this));
@@ -145,7 +144,7 @@ public final class SimulatedServer {
         }
 
         private CallResult result() {
-            int prompt = prompt().length;
+            int prompt = offered.promptTokens();
             int[] counts = new int[seen.length];
             Arrays.fill(counts, 1);
             return new CallResult(

@@ -3,6 +3,7 @@ package io.roseinfer.bench.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.engine.Prompt;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -30,6 +31,19 @@ class OfferedLoadTest {
         Prompt other = new Prompt.Tokens(2);
         assertThat(new OfferedLoad(List.of(request), OfferedLoad.Pacing.SCHEDULED).withPrompts(prompt -> other))
                 .isEqualTo(new OfferedLoad(List.of(request.withPrompt(other)), OfferedLoad.Pacing.SCHEDULED));
+    }
+
+    @Test
+    void prompts_are_made_when_they_are_read() {
+        List<OfferedRequest> requests = new ArrayList<>(load().requests());
+        requests.addAll(new SyntheticTrace(64, 8, 1, 1)
+                .trace(40)
+                .replay(new Trace.Terms(8, 2000, 256, 1))
+                .requests());
+        for (OfferedRequest request : requests) {
+            assertThat(request.prompt()).isEqualTo(request.prompt()).isNotSameAs(request.prompt());
+            assertThat(request.promptTokens()).isEqualTo(ids(request).length);
+        }
     }
 
     @Test
