@@ -27,6 +27,7 @@ final class PrefixCache {
     private final long[] serials;
     private final long[] predecessors;
     private final int[] buckets;
+    private final int[] bucketOf;
     private final int[] chain;
     private final LruList idle;
     private final @Nullable PublishedPrefixes published;
@@ -52,6 +53,7 @@ final class PrefixCache {
         predecessors = new long[blocks];
         buckets = new int[Integer.highestOneBit(Math.max(1, blocks)) * 2];
         Arrays.fill(buckets, NONE);
+        bucketOf = new int[blocks];
         chain = new int[blocks];
         idle = new LruList(blocks);
     }
@@ -80,7 +82,11 @@ final class PrefixCache {
         if (serials.length == 0) {
             return NONE;
         }
-        int block = buckets[bucket(predecessor, tokens, from)];
+        return find(bucket(predecessor, tokens, from), predecessor, tokens, from);
+    }
+
+    private int find(int bucket, long predecessor, int[] tokens, int from) {
+        int block = buckets[bucket];
         while (block != NONE && !matches(block, predecessor, tokens, from)) {
             block = chain[block];
         }
@@ -100,7 +106,8 @@ final class PrefixCache {
         if (serials.length == 0) {
             return ROOT;
         }
-        int known = find(predecessor, tokens, from);
+        int bucket = bucket(predecessor, tokens, from);
+        int known = find(bucket, predecessor, tokens, from);
         if (known != NONE) {
             return serials[known];
         }
@@ -108,7 +115,7 @@ final class PrefixCache {
         System.arraycopy(tokens, from, contents, block * blockSize, blockSize);
         serials[block] = nextSerial++;
         predecessors[block] = predecessor;
-        int bucket = bucket(predecessor, tokens, from);
+        bucketOf[block] = bucket;
         chain[block] = buckets[bucket];
         buckets[bucket] = block;
         return serials[block];
@@ -159,7 +166,7 @@ final class PrefixCache {
         if (published != null) {
             published.remove(hashes[block]);
         }
-        int bucket = bucket(predecessors[block], contents, block * blockSize);
+        int bucket = bucketOf[block];
         if (buckets[bucket] == block) {
             buckets[bucket] = chain[block];
         } else {
@@ -179,10 +186,11 @@ final class PrefixCache {
     }
 
     private int bucket(long predecessor, int[] tokens, int from) {
+        // The products of a block's tokens do not wait for a mix each; one at the end spreads them.
         long hash = predecessor;
         for (int i = from; i < from + blockSize; i++) {
-            hash = SplitMix64.mix(hash * 31 + tokens[i]);
+            hash = hash * PublishedPrefixes.ROOT + tokens[i];
         }
-        return (int) hash & (buckets.length - 1);
+        return (int) SplitMix64.mix(hash) & (buckets.length - 1);
     }
 }
