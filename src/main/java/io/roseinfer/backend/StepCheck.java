@@ -19,7 +19,7 @@ public final class StepCheck {
     }
 
     /**
-     * Checks every id, position, slot, block and sample.
+     * Checks every id, position, slot, block and sample that the step has.
      *
      * @param samplesBefore samples of the previous step, to which tokens still on the device refer; 0 if there are none
      * @throws Check.Failure if an index is out of range or inconsistent
@@ -27,6 +27,9 @@ public final class StepCheck {
     public void check(StepInputs step, int samplesBefore) {
         for (int row = 0; row < step.rows(); row++) {
             row(step, row, samplesBefore);
+        }
+        for (int sample = 0; !step.hasAllTokens() && sample < step.samples(); sample++) {
+            id(step.tokenId(step.sampleToken(sample)), samplesBefore);
         }
         checkSamples(step);
     }
@@ -48,10 +51,19 @@ public final class StepCheck {
         int first = step.rowStart(row);
         int end = step.rowStart(row + 1);
         int length = step.contextLength(row);
-        int firstBlock = step.blockStart(row);
-        int rowBlocks = step.blockStart(row + 1) - firstBlock;
         Check.that(first < end, "row %d of %d has no token", row, step.rows());
         Check.that(length <= spec.contextLength(), "row holds %d tokens, more than %d", length, spec.contextLength());
+        if (step.hasAllTokens()) {
+            tokens(step, row, samplesBefore);
+        }
+    }
+
+    private void tokens(StepInputs step, int row, int samplesBefore) {
+        int first = step.rowStart(row);
+        int end = step.rowStart(row + 1);
+        int length = step.contextLength(row);
+        int firstBlock = step.blockStart(row);
+        int rowBlocks = step.blockStart(row + 1) - firstBlock;
         Check.that(rowBlocks >= kv.blocksFor(length), "row has %d blocks for %d tokens", rowBlocks, length);
         for (int i = 0; i < rowBlocks; i++) {
             Check.index(step.block(firstBlock + i), kv.blocks(), "block");

@@ -55,6 +55,7 @@ public final class StepInputs implements LogitConstraints.Target {
     private final long sampleTokens;
     private final long sampleRows;
     private final long blocks;
+    private final boolean hasAllTokens;
     private final SampleRequest[] sampling;
     private final @Nullable TokenMask[] masks;
     private final int[] biasStarts;
@@ -89,7 +90,20 @@ public final class StepInputs implements LogitConstraints.Target {
 
     /** Lays the arrays out in memory of the caller, at least {@link #bytes} bytes. */
     public StepInputs(MemorySegment memory, RunnerLimits limits, int maxBlocksPerRow) {
+        this(memory, limits, maxBlocksPerRow, true);
+    }
+
+    /**
+     * Returns inputs of the shapes of rows, for runners that compute no model: they have neither block tables nor slots, and of the tokens only
+     * those that a sample follows.
+     */
+    public static StepInputs ofShapes(Arena arena, RunnerLimits limits) {
+        return new StepInputs(arena.allocate(bytes(limits, 0), 64), limits, 0, false);
+    }
+
+    private StepInputs(MemorySegment memory, RunnerLimits limits, int maxBlocksPerRow, boolean hasAllTokens) {
         this.memory = memory;
+        this.hasAllTokens = hasAllTokens;
         this.maxTokens = limits.maxTokens();
         this.maxRows = limits.maxRows();
         this.maxSamples = limits.maxSamples();
@@ -142,6 +156,11 @@ public final class StepInputs implements LogitConstraints.Target {
         return 4L * (3L * limits.maxTokens() + 3 * rows + 2 + 2L * limits.maxSamples() + rows * maxBlocksPerRow);
     }
 
+    /** Returns whether the step has all tokens of its rows, with their slots and blocks; false for {@link #ofShapes}. */
+    public boolean hasAllTokens() {
+        return hasAllTokens;
+    }
+
     /** Clears the inputs without touching the memory. */
     public void clear() {
         tokenCount = 0;
@@ -166,11 +185,23 @@ public final class StepInputs implements LogitConstraints.Target {
         rowBlocks = blocks;
     }
 
+    /** Counts the row's next tokens without adding them; only if the step need not have all tokens. */
+    public void skipTokens(int count) {
+        Check.that(!hasAllTokens, "a step lacks tokens");
+        Check.that(count <= maxTokens - tokenCount, "step has more tokens than its limit");
+        tokenCount += count;
+        nextPosition += count;
+    }
+
     /** Adds the row's next token; position and slot follow from {@link #beginRow}. */
     public void addToken(int id) {
         Check.that(tokenCount < maxTokens, "step has more tokens than its limit");
         set(tokenIds, tokenCount, id);
         set(positions, tokenCount, nextPosition++);
+        if (!hasAllTokens) {
+            tokenCount++;
+            return;
+        }
         set(slots, tokenCount, rowBlocks[blockIndex] * blockSize + blockOffset);
         tokenCount++;
         blockOffset++;
@@ -182,7 +213,7 @@ public final class StepInputs implements LogitConstraints.Target {
 
     /** Closes the open row; after the step its sequence holds the tokens up to the last one added. */
     public void endRow() {
-        int count = blockOffset == 0 ? blockIndex : blockIndex + 1;
+        int count = !hasAllTokens ? 0 : blockOffset == 0 ? blockIndex : blockIndex + 1;
         Check.that(blockCount + count <= maxBlocks, "step has more blocks than its limit");
         MemorySegment.copy(rowBlocks, 0, memory, INT, blocks + 4L * blockCount, count);
         blockCount += count;

@@ -28,7 +28,13 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
         int end = plan.start(row) + plan.count(row);
         int first = inputs.tokens() - plan.start(row);
         inputs.beginRow(plan.start(row), sequence.table().idsFor(end));
-        for (int position = plan.start(row); position < end; position++) {
+        int position = plan.start(row);
+        if (!inputs.hasAllTokens()) {
+            int sampled = plan.samples(row) == 0 ? end : plan.firstTarget(row) - 1;
+            inputs.skipTokens(sampled - position);
+            position = sampled;
+        }
+        for (; position < end; position++) {
             boolean onDevice = position == end - 1 && plan.pendingSample(row) != StepPlan.KNOWN;
             inputs.addToken(onDevice ? ~plan.pendingSample(row) : sequence.token(position));
         }

@@ -63,7 +63,7 @@ public final class SimRunner implements ModelRunner {
         this.options = options;
         int blocks = limits.kvBlocks() == 0 ? DEFAULT_BLOCKS : limits.kvBlocks();
         this.kv = new KvGeometry(limits.blockSize(), blocks, 4L * limits.blockSize());
-        this.slots = new int[slots(blocks, limits.blockSize())];
+        this.slots = new int[options.shapesOnly() ? 0 : slots(blocks, limits.blockSize())];
         Arrays.fill(slots, POISON);
         this.check = new StepCheck(spec, kv);
     }
@@ -105,7 +105,9 @@ public final class SimRunner implements ModelRunner {
 
     @Override
     public StepInputs newInputs() {
-        return new StepInputs(arena, limits, kv.blocksFor(spec.contextLength()));
+        return options.shapesOnly()
+                ? StepInputs.ofShapes(arena, limits)
+                : new StepInputs(arena, limits, kv.blocksFor(spec.contextLength()));
     }
 
     @Override
@@ -151,7 +153,7 @@ public final class SimRunner implements ModelRunner {
 
     private void run(StepInputs in, StepOutputs out) {
         options.faults().strike(in);
-        for (int token = 0; token < in.tokens(); token++) {
+        for (int token = 0; !options.shapesOnly() && token < in.tokens(); token++) {
             slots[in.slot(token)] = resolved(in.tokenId(token));
         }
         for (int sample = 0; sample < in.samples(); sample++) {
@@ -174,8 +176,9 @@ public final class SimRunner implements ModelRunner {
         long hash = options.seed() + (request.params().isGreedy() ? 0 : request.seed());
         int length = in.sampleLength(sample);
         for (int position = options.readBack() ? 0 : length - 1; position < length; position++) {
-            int block = in.block(in.blockStart(row) + position / kv.blockSize());
-            int token = slots[block * kv.blockSize() + position % kv.blockSize()];
+            int token = options.shapesOnly()
+                    ? resolved(in.tokenId(in.sampleToken(sample)))
+                    : slots[slot(in, row, position)];
             if (token == POISON) {
                 out.set(sample, 0, StepOutputs.Status.NON_FINITE);
                 return;
@@ -197,6 +200,11 @@ public final class SimRunner implements ModelRunner {
         for (int rank = 0; rank < Math.min(vocabulary, request.params().logprobs()); rank++) {
             out.setTop(sample, rank, (best + rank) % vocabulary, logprob(hash, rank));
         }
+    }
+
+    private int slot(StepInputs in, int row, int position) {
+        int block = in.block(in.blockStart(row) + position / kv.blockSize());
+        return block * kv.blockSize() + position % kv.blockSize();
     }
 
     /** Returns the first token, cyclically from {@code choice}, that the sample may take; −1 if there is none. */

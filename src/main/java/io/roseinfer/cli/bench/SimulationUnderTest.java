@@ -75,7 +75,7 @@ final class SimulationUnderTest implements SystemUnderTest {
     @Override
     public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
         long seed = SplitMix64.at(flags.seed(), runs++);
-        SimOptions sim = SimOptions.defaults().withReadBack(false).withMaxInFlight(costs.inFlight());
+        SimOptions sim = SimOptions.defaults().ofShapes().withMaxInFlight(costs.inFlight());
         return new SimulatedServer(
                         new SimulatedServer.Engines(
                                 flags.model().simulatedReplicas(),

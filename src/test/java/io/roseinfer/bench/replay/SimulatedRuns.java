@@ -58,7 +58,12 @@ public final class SimulatedRuns {
     static SimulatedServer server(
             StepTimes times, SchedulerOptions.Builder scheduler, int maxConcurrency, int inFlight, long seed) {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler.build());
-        SimOptions sim = SimOptions.defaults().withReadBack(false).withMaxInFlight(inFlight);
+        return server(
+                times, options, maxConcurrency, SimOptions.defaults().ofShapes().withMaxInFlight(inFlight), seed);
+    }
+
+    static SimulatedServer server(
+            StepTimes times, EngineOptions options, int maxConcurrency, SimOptions sim, long seed) {
         return new SimulatedServer(
                 SimulatedServer.Engines.one(
                         () -> new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim), options),

@@ -3,15 +3,22 @@ package io.roseinfer.bench.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.bench.load.SyntheticTrace;
+import io.roseinfer.bench.load.Trace;
+import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
@@ -238,5 +245,39 @@ class SimulatedServerTest {
             double truth = SimulatedRuns.costs().nanos(shape);
             assertThat(fitted.nanos(shape)).as("%s", shape).isBetween(0.97 * truth, 1.03 * truth);
         }
+    }
+
+    /** Chunks, drafts, preemptions and cached prefixes do not depend on the tokens that steps of shapes lack. */
+    @Test
+    void steps_of_shapes_give_the_results_of_steps_with_all_tokens() {
+        StepTimes times = new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE);
+        OfferedLoad load = OfferedLoad.of(
+                new SyntheticTrace(40, 20, 1, 3)
+                        .trace(60)
+                        .replay(new Trace.Terms(20, 400, 256, 3))
+                        .requests(),
+                new Arrivals(40, 1, 3));
+        long preemptions = 0;
+        for (int i = 0; i < 8; i++) {
+            SchedulerOptions.Builder scheduler = SchedulerOptions.builder()
+                    .maxBatchSize(8)
+                    .chunkedPrefill(i % 2 == 0)
+                    .prefillMaxTokens(i % 2 == 0 ? 50 : 512);
+            if (i >= 4) {
+                scheduler.drafter(Drafter.ngram(4));
+            }
+            EngineOptions options =
+                    EngineOptions.defaults().withScheduler(scheduler.build()).withKvBlocks(26);
+            SimOptions all = SimOptions.defaults().withReadBack(false).withMaxInFlight(1 + i / 2 % 2);
+            LoadResult expected =
+                    SimulatedRuns.server(times, options, 12, all, 1).run(load);
+            assertThat(SimulatedRuns.server(times, options, 12, all.ofShapes(), 1)
+                            .run(load))
+                    .as("setting %d", i)
+                    .isEqualTo(expected);
+            assertThat(expected.steps().sum(Fact.CACHED_TOKENS)).isPositive();
+            preemptions += expected.steps().sum(Fact.PREEMPTIONS);
+        }
+        assertThat(preemptions).isPositive();
     }
 }
