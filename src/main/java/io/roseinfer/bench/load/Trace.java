@@ -4,6 +4,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.engine.Prompt;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -63,7 +64,7 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
     public record Replay(List<OfferedRequest> requests, Map<String, Long> counts) {
         public Replay {
             requests = List.copyOf(requests);
-            counts = Map.copyOf(counts);
+            counts = Collections.unmodifiableMap(new LinkedHashMap<>(counts));
         }
 
         /** Returns one line about clipped and omitted requests; empty if there are none. */
