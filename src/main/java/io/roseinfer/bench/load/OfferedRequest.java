@@ -129,7 +129,11 @@ public record OfferedRequest(
     }
 
     public OfferedRequest withPrompt(Prompt value) {
-        return new OfferedRequest(dueNanos, PromptSource.of(value), outputTokens, structuredOutputs, traits);
+        return withSource(PromptSource.of(value));
+    }
+
+    public OfferedRequest withSource(PromptSource value) {
+        return new OfferedRequest(dueNanos, value, outputTokens, structuredOutputs, traits);
     }
 
     public OfferedRequest withOutputTokens(int value) {

@@ -9,6 +9,7 @@ import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.bench.load.PromptSource;
 import io.roseinfer.bench.report.Attribution;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ResultJson;
@@ -167,17 +168,22 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
 
     private static OfferedRequest exact(CallResult call, OfferedRequest request) {
         int tokens = call.isComplete() && call.tokens() > 0 ? call.tokens() : request.outputTokens();
-        OfferedRequest ids = request.prompt() instanceof Prompt.Tokens ? request : request.withPrompt(ids(call));
+        OfferedRequest ids = request.promptTokens() >= 0
+                ? request
+                : request.withSource(new UniqueIds(call.id(), Math.max(1, call.inputTokens())));
         return ids.withStructuredOutputs(Optional.empty()).withOutputTokens(tokens);
     }
 
-    /** Returns unique token ids, as many as a text prompt had. */
-    private static Prompt ids(CallResult call) {
-        int[] ids = new int[Math.max(1, call.inputTokens())];
-        for (int i = 0; i < ids.length; i++) {
-            ids[i] = (int) (SplitMix64.uniform(call.id(), i) * MIN_VOCABULARY);
+    /** Token ids instead of the text of a request, as many as it had, which no other request has. */
+    private record UniqueIds(int request, int tokens) implements PromptSource {
+        @Override
+        public Prompt prompt() {
+            int[] ids = new int[tokens];
+            for (int i = 0; i < ids.length; i++) {
+                ids[i] = (int) (SplitMix64.uniform(request, i) * MIN_VOCABULARY);
+            }
+            return new Prompt.Tokens(ids);
         }
-        return new Prompt.Tokens(ids);
     }
 
     /**
