@@ -98,4 +98,33 @@ class CostFitTest {
     private static StepShape mixed(int rows, int tokens) {
         return new StepShape(rows + 1, rows + tokens, tokens, rows * 100L + tokens * (tokens + 1L) / 2, 100);
     }
+
+    @Test
+    void cost_of_the_longest_row_is_fitted() {
+        Random random = new Random(SEED);
+        List<CostFit.Sample> samples = new ArrayList<>(
+                samples(0).stream().filter(sample -> !sample.shape().isDecode()).toList());
+        for (int i = 0; i < 2000; i++) {
+            StepShape shape = decodeWith(1 + random.nextInt(64), 100 + random.nextInt(3000));
+            samples.add(new CostFit.Sample(
+                    shape, 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 100 * shape.unsplit()));
+        }
+        CostTable table = CostFit.fit(samples);
+        assertThat(table.decode().perAttended()).isCloseTo(4, within(0.2));
+        assertThat(table.decode().perLongest()).isCloseTo(100, within(3.0));
+        assertThat(table.nanos(decodeWith(32, 2000)) - table.nanos(decode(32, 100)))
+                .isCloseTo(1900 * (4 + 100), within(10_000.0));
+    }
+
+    /** Returns a step whose rows have 100 positions each, but one row has more. */
+    private static StepShape decodeWith(int rows, int longest) {
+        return new StepShape(rows, rows, 0, 100L * (rows - 1) + longest, longest);
+    }
+
+    @Test
+    void few_rows_share_the_work_of_the_longest() {
+        assertThat(new StepShape(4, 4, 0, 4000, 1000).unsplit()).isEqualTo(250);
+        assertThat(new StepShape(16, 16, 0, 16_000, 1000).unsplit()).isEqualTo(1000);
+        assertThat(new StepShape(64, 64, 0, 64_000, 1000).unsplit()).isEqualTo(1000);
+    }
 }
