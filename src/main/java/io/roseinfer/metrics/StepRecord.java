@@ -63,6 +63,10 @@ public final class StepRecord {
         DRAFT_TOKENS(Kind.COUNT, "Draft Tokens"),
         /** Draft tokens accepted, because they are what the request sampled. */
         ACCEPTED_TOKENS(Kind.COUNT, "Accepted Draft Tokens"),
+        /** The counts {@link StepRecord#acceptedAt} of positions 0 to 7, {@value StepRecord#POSITION_BITS} bits each. */
+        ACCEPTED_AT_0_TO_7(Kind.STATE, "Accepted Draft Tokens at 0 to 7"),
+        /** The counts {@link StepRecord#acceptedAt} of positions 8 to 15. */
+        ACCEPTED_AT_8_TO_15(Kind.STATE, "Accepted Draft Tokens at 8 to 15"),
         /** The engine that ran the step, counted from zero; each engine numbers its own steps. */
         ENGINE(Kind.STATE, "Engine");
 
@@ -111,6 +115,16 @@ public final class StepRecord {
     /** The number of facts. */
     public static final int FACTS = Fact.values().length;
 
+    /** The number of positions of drafts in a row that {@link #acceptedAt} counts. */
+    public static final int DRAFT_POSITIONS = 16;
+
+    private static final int POSITION_BITS = 6;
+
+    /** Maximum rows with drafts in a step. */
+    public static final int MAX_DRAFT_ROWS = (1 << POSITION_BITS) - 1;
+
+    private static final int POSITIONS_PER_FACT = DRAFT_POSITIONS / 2;
+
     private final long[] values = new long[FACTS];
 
     /** Creates a record from the facts in an array, starting at index {@code at}, in the order of {@link Fact}. */
@@ -135,6 +149,26 @@ public final class StepRecord {
 
     public void add(Fact fact, long value) {
         values[fact.ordinal()] += value;
+    }
+
+    /** Returns how many rows accepted the draft at a position, {@code 0 <= position < DRAFT_POSITIONS}. */
+    public int acceptedAt(int position) {
+        return (int) (get(acceptedFact(position)) >>> acceptedShift(position)) & MAX_DRAFT_ROWS;
+    }
+
+    /** Sets how many rows, at most {@link #MAX_DRAFT_ROWS}, accepted the draft at a position. */
+    public void setAcceptedAt(int position, int rows) {
+        Fact fact = acceptedFact(position);
+        int shift = acceptedShift(position);
+        set(fact, (get(fact) & ~((long) MAX_DRAFT_ROWS << shift)) | ((long) rows << shift));
+    }
+
+    private static Fact acceptedFact(int position) {
+        return position < POSITIONS_PER_FACT ? Fact.ACCEPTED_AT_0_TO_7 : Fact.ACCEPTED_AT_8_TO_15;
+    }
+
+    private static int acceptedShift(int position) {
+        return position % POSITIONS_PER_FACT * POSITION_BITS;
     }
 
     /** Returns when it was planned and packing started. */

@@ -83,6 +83,15 @@ final class Drafting {
         }
     }
 
+    /** Notifies the drafter that the request has ended with all its tokens. */
+    void ended(Sequence sequence) {
+        try {
+            drafts.ended(sequence);
+        } catch (Throwable thrown) {
+            throw PolicyFailure.ofDrafter(drafter, thrown);
+        }
+    }
+
     private static void check(int count, int max, int... ids) {
         if (count < 0 || count > max) {
             throw new PolicyFailure.Misuse("proposed " + count + " tokens, not 0 to " + max);

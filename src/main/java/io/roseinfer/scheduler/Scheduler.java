@@ -170,6 +170,10 @@ public final class Scheduler {
             queues.drop(sequence);
             events.ended(sequence);
         }
+        boolean isWhole = reason == FinishReason.STOP || reason == FinishReason.LENGTH;
+        if (isWhole && sequence.drafting != null) {
+            sequence.drafting.ended(sequence);
+        }
         sequence.finish(reason);
         if (sequence.inFlight == 0) {
             sequence.table().release();
@@ -463,7 +467,7 @@ public final class Scheduler {
 
     /** Fills in the facts of a step that are known when it has been applied. */
     public static void recordResults(StepPlan plan, StepRecord step) {
-        step.set(Fact.ACCEPTED_TOKENS, plan.acceptedTokens());
+        plan.recordAccepted(step);
     }
 
     public SchedulerOptions options() {

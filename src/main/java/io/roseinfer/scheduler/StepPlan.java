@@ -3,6 +3,7 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,8 @@ public final class StepPlan {
     private int draftRows;
     private int draftTokens;
     private int acceptedTokens;
+    /** Results: rows that accepted the draft at each position. */
+    private final int[] acceptedAt = new int[StepRecord.DRAFT_POSITIONS];
 
     StepPlan(int maxRows, int maxTokens, int maxSamples, int maxSkips) {
         this.maxSkips = maxSkips;
@@ -91,6 +94,7 @@ public final class StepPlan {
         draftRows = 0;
         draftTokens = 0;
         acceptedTokens = 0;
+        Arrays.fill(acceptedAt, 0);
     }
 
     /**
@@ -187,9 +191,20 @@ public final class StepPlan {
         appliedSamples[row] = count;
     }
 
-    /** Counts drafts that were accepted. */
+    /** Counts the drafts of a row that were accepted, its first {@code count}. */
     void addAccepted(int count) {
         acceptedTokens += count;
+        for (int position = 0; position < count; position++) {
+            acceptedAt[position]++;
+        }
+    }
+
+    /** Fills in the counts of accepted drafts. */
+    void recordAccepted(StepRecord step) {
+        step.set(Fact.ACCEPTED_TOKENS, acceptedTokens);
+        for (int position = 0; position < acceptedAt.length; position++) {
+            step.setAcceptedAt(position, acceptedAt[position]);
+        }
     }
 
     /** Returns the number of rows with drafts. */

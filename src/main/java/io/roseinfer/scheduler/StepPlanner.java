@@ -77,7 +77,8 @@ final class StepPlanner implements StepBuilder {
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
-        this.maxDraftedTokens = maxDraftedTokens;
+        // A row with drafts has at least two tokens.
+        this.maxDraftedTokens = Math.min(maxDraftedTokens, 2 * StepRecord.MAX_DRAFT_ROWS);
         this.maxStepSamples = maxStepSamples;
         this.queues = queues;
         this.blocks = new BlockAllocator(pool, queues, options.policies().preemption(), waitingQueue, totals);

@@ -11,6 +11,7 @@ import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.TokenTimes;
 import io.roseinfer.observe.ObservedRequest;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.ToDoubleFunction;
@@ -72,6 +74,9 @@ public final class ServerMetrics {
     private final RequestsInFlight inFlight = new RequestsInFlight();
     private final LongAdder disconnected = new LongAdder();
     private final DistributionDataPoint[] stepTokens;
+    /** For each replica the accepted draft tokens at each position. */
+    private final AtomicLongArray[] acceptedAt;
+
     private final DistributionDataPoint promptTokens;
     private final DistributionDataPoint completionTokens;
     private final DistributionDataPoint longestCompletion;
@@ -103,6 +108,9 @@ public final class ServerMetrics {
         stepTokens = IntStream.range(0, replicas)
                 .mapToObj(replica -> steps.labelValues(model, String.valueOf(replica)))
                 .toArray(DistributionDataPoint[]::new);
+        acceptedAt = IntStream.range(0, replicas)
+                .mapToObj(replica -> new AtomicLongArray(StepRecord.DRAFT_POSITIONS))
+                .toArray(AtomicLongArray[]::new);
         promptTokens = histogram("vllm:request_prompt_tokens", "Prompt tokens per request.", TOKENS);
         completionTokens = histogram("vllm:request_generation_tokens", "Generated tokens per request.", TOKENS);
         longestCompletion =
@@ -177,11 +185,19 @@ public final class ServerMetrics {
 
     private StepObserver steps(int replica) {
         DistributionDataPoint tokens = stepTokens[replica];
+        AtomicLongArray accepted = acceptedAt[replica];
         return (event, step) -> {
             if (event == StepEvent.APPLIED) {
                 tokens.observe((double) step.get(Fact.TOKENS));
+                addAccepted(step, accepted);
             }
         };
+    }
+
+    private static void addAccepted(StepRecord step, AtomicLongArray accepted) {
+        for (int i = 0; i < StepRecord.DRAFT_POSITIONS && step.acceptedAt(i) > 0; i++) {
+            accepted.addAndGet(i, step.acceptedAt(i));
+        }
     }
 
     /** Counts a grammar that was compiled, or found in the cache. */
@@ -219,6 +235,7 @@ public final class ServerMetrics {
         replicaCounter("vllm:spec_decode_num_drafts", "Rows with draft tokens.", engine, Fact.DRAFTS);
         replicaCounter("vllm:spec_decode_num_draft_tokens", "Draft tokens.", engine, Fact.DRAFT_TOKENS);
         replicaCounter("vllm:spec_decode_num_accepted_tokens", "Accepted draft tokens.", engine, Fact.ACCEPTED_TOKENS);
+        attachAccepted();
         counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> inFlight.generatedTokens());
         counter(
                 "vllm:http_requests_client_disconnected",
@@ -229,6 +246,22 @@ public final class ServerMetrics {
         attachCache(engine);
         attachFinished(engine);
         attachHealth(engine);
+    }
+
+    private void attachAccepted() {
+        CounterWithCallback.builder()
+                .name("vllm:spec_decode_num_accepted_tokens_per_pos")
+                .help("Accepted draft tokens by their position in the draft, from 0; without positions never accepted.")
+                .labelNames(MODEL, ENGINE, "position")
+                .callback(to -> {
+                    for (int replica = 0; replica < replicas; replica++) {
+                        AtomicLongArray accepted = acceptedAt[replica];
+                        for (int i = 0; i < accepted.length() && (i == 0 || accepted.get(i) > 0); i++) {
+                            to.call((double) accepted.get(i), model, String.valueOf(replica), String.valueOf(i));
+                        }
+                    }
+                })
+                .register(registry);
     }
 
     private void attachWaiting(Engine engine) {

@@ -139,7 +139,13 @@ class ThrowingPolicyTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"ngram:0, 1 to 15", "ngram:16, 1 to 15", "ngram:x, N must be 1 to 15", "eagle, 'must be none, ngram or'"
+    @CsvSource({
+        "ngram:0, 1 to 15",
+        "ngram:16, 1 to 15",
+        "ngram:x, N must be 1 to 15",
+        "suffix:0, 1 to 15",
+        "suffix:4:all, N must be 1 to 15",
+        "eagle, 'must be none, ngram, suffix or'"
     })
     void unknown_drafter_is_rejected_with_the_allowed_values(String value, String message) {
         Outcome outcome =

@@ -86,6 +86,7 @@ final class RecordAudit implements StepObserver {
     public void on(StepEvent event, StepRecord step) {
         if (event == StepEvent.APPLIED) {
             accepted += step.get(Fact.ACCEPTED_TOKENS);
+            checkPositions(step);
         }
         if (event == StepEvent.SUBMITTED) {
             counted.forEach((fact, count) -> Require.that(
@@ -96,6 +97,21 @@ final class RecordAudit implements StepObserver {
                     step.get(fact),
                     count));
         }
+    }
+
+    private static void checkPositions(StepRecord step) {
+        long rows = step.get(Fact.DRAFTS);
+        long sum = 0;
+        for (int position = 0; position < StepRecord.DRAFT_POSITIONS; position++) {
+            Require.that(
+                    step.acceptedAt(position) <= rows,
+                    "draft %d was accepted in more rows than had the draft before, in %s",
+                    position,
+                    step);
+            rows = step.acceptedAt(position);
+            sum += rows;
+        }
+        Require.that(sum == step.get(Fact.ACCEPTED_TOKENS), "counts by position differ from their sum in %s", step);
     }
 
     /** Returns the number of prompt tokens found in the prefix cache at first admissions. */

@@ -130,7 +130,7 @@ record SimulationSettings(
             return engine;
         }
         Drafter drafter = dice.chance(0.1)
-                ? Drafter.ngram(dice.between(1, Drafter.MAX_ROW_TOKENS - 1))
+                ? byText(dice.between(1, Drafter.MAX_ROW_TOKENS - 1))
                 : new OracleDrafter(
                         dice.between(1, Drafter.MAX_ROW_TOKENS - 1),
                         vocabulary,
@@ -139,6 +139,14 @@ record SimulationSettings(
                         dice.oneOf(0.5, 1));
         return engine.withScheduler(
                 engine.scheduler().toBuilder().drafter(drafter).build());
+    }
+
+    private static Drafter byText(int tokens) {
+        return switch (tokens % 3) {
+            case 0 -> Drafter.ngram(tokens);
+            case 1 -> Drafter.suffix(tokens, false);
+            default -> Drafter.suffix(tokens, true);
+        };
     }
 
     /** Returns the same settings with other options of the engine. */

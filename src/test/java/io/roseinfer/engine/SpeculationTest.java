@@ -35,6 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** On the CPU, completions are equal with and without drafts, regardless of whether these are right. */
@@ -193,9 +194,14 @@ class SpeculationTest {
         assertThat(served.total(Fact.CACHED_TOKENS)).isPositive();
     }
 
-    @Test
-    void completions_are_equal_with_ngrams() {
-        Served served = serve(options(Drafter.ngram(8)));
+    private static List<Drafter> builtIn() {
+        return List.of(Drafter.ngram(8), Drafter.suffix(8, false), Drafter.suffix(8, true));
+    }
+
+    @ParameterizedTest
+    @MethodSource("builtIn")
+    void completions_are_equal_with_built_in_drafters(Drafter drafter) {
+        Served served = serve(options(drafter));
         assertExpected(served.completions());
         assertThat(served.total(Fact.ACCEPTED_TOKENS)).isPositive();
     }

@@ -44,4 +44,19 @@ class StepRecordTest {
             assertThat(copy.get(fact)).as(fact.label()).isEqualTo(7L * fact.ordinal());
         }
     }
+
+    @Test
+    void accepted_drafts_are_counted_by_position() {
+        StepRecord record = new StepRecord();
+        int most = StepRecord.MAX_DRAFT_ROWS;
+        for (int position = 0; position < StepRecord.DRAFT_POSITIONS; position++) {
+            record.setAcceptedAt(position, most);
+        }
+        for (int position = 0; position < StepRecord.DRAFT_POSITIONS; position++) {
+            record.setAcceptedAt(position, most - 3 * position);
+        }
+        for (int position = 0; position < StepRecord.DRAFT_POSITIONS; position++) {
+            assertThat(record.acceptedAt(position)).isEqualTo(most - 3 * position);
+        }
+    }
 }

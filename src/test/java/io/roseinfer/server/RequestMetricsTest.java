@@ -3,7 +3,10 @@ package io.roseinfer.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.bench.SyntheticDrafter;
+import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.server.http.RawClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -46,6 +49,30 @@ class RequestMetricsTest {
             gate.open();
             assertThat(client.answer().status()).isEqualTo(200);
             assertThat(sum(server, "vllm:generation_tokens_total")).isEqualTo(400);
+        }
+    }
+
+    /** The drafter learns a completion, then drafts it with a wrong third token. */
+    @Test
+    void accepted_draft_tokens_are_counted_by_position() throws Exception {
+        EngineOptions options = TestServer.engineOptions()
+                .withScheduler(SchedulerOptions.builder()
+                        .drafter(new SyntheticDrafter("1/1/0"))
+                        .build());
+        String name = "vllm:spec_decode_num_accepted_tokens";
+        String body = "{\"prompt\":\"a\",\"max_tokens\":400,\"ignore_eos\":true,\"temperature\":0}";
+        try (TestServer server = new TestServer(options, SimOptions.defaults(), TestServer.options());
+                RawClient client = server.client()) {
+            assertThat(server.get("/metrics").body())
+                    .contains(name + "_per_pos_total{engine=\"0\",model_name=\"sim\",position=\"0\"} 0.0");
+            for (int i = 0; i < 2; i++) {
+                client.send(RawClient.post("/v1/completions", body));
+                assertThat(client.answer().status()).isEqualTo(200);
+            }
+            double accepted = sum(server, name + "_total");
+            assertThat(accepted).isGreaterThan(100);
+            assertThat(sum(server, name + "_per_pos_total")).isEqualTo(accepted);
+            assertThat(server.get("/metrics").body()).contains("position=\"1\"").doesNotContain("position=\"2\"");
         }
     }
 

@@ -213,6 +213,10 @@ public final class ServeReport {
         out.format("%-40s %d\n", "Drafts:", drafts.drafts());
         out.format("%-40s %d\n", "Draft tokens:", drafts.draftTokens());
         out.format("%-40s %d\n", "Accepted tokens:", drafts.acceptedTokens());
+        String positions = drafts.acceptedTokensPerPos().stream()
+                .map(rows -> String.format(Locale.ROOT, "%.2f", 100.0 * rows / drafts.drafts()))
+                .collect(Collectors.joining(" "));
+        out.format("%-40s %s\n", "Per-position acceptance (%):", positions);
     }
 
     private static void groups(Formatter out, GroupResults groups) {

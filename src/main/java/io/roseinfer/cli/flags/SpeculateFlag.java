@@ -8,15 +8,17 @@ import picocli.CommandLine.Option;
 @Heading("Scheduling")
 public final class SpeculateFlag {
     private static final String FLAG = "--speculate";
-    private static final int NGRAM_TOKENS = 8;
+    private static final String SHARED = ":shared";
+    private static final int DEFAULT_TOKENS = 8;
 
     @Option(
             names = FLAG,
-            paramLabel = "<none|ngram[:N]|CLASS|FILE.java[:ARG]>",
+            paramLabel = "<none|ngram[:N]|suffix[:N[:shared]]|CLASS|FILE.java[:ARG]>",
             description = "Draft tokens that a step verifies; no token changes, on CUDA given --batch-invariant: none,"
-                    + " ngram (up to N, by default " + NGRAM_TOKENS
-                    + ", that followed the latest three tokens before), or the proposals of a"
-                    + " Drafter by class name or source file.")
+                    + " ngram (up to N, by default " + DEFAULT_TOKENS
+                    + ", that followed the latest three tokens before), suffix (that followed the longest repeated end of"
+                    + " the text; with shared also in other requests' answers, which response times then reveal), or the"
+                    + " proposals of a Drafter by class name or source file.")
     private String drafter = "none";
 
     /**
@@ -27,9 +29,17 @@ public final class SpeculateFlag {
     public Drafter drafter() {
         return PolicyChoice.of(FLAG, Drafter.class)
                 .or("none", Drafter::none)
-                .or("ngram", () -> Drafter.ngram(NGRAM_TOKENS))
+                .or("ngram", () -> Drafter.ngram(DEFAULT_TOKENS))
                 .orWithArgument("ngram", argument -> Drafter.ngram(tokens(argument)))
+                .or("suffix", () -> Drafter.suffix(DEFAULT_TOKENS, false))
+                .orWithArgument("suffix", this::suffix)
                 .make(drafter);
+    }
+
+    private Drafter suffix(String argument) {
+        boolean shared = argument.endsWith(SHARED);
+        String number = shared ? argument.substring(0, argument.length() - SHARED.length()) : argument;
+        return Drafter.suffix(tokens(number), shared);
     }
 
     private int tokens(String argument) {

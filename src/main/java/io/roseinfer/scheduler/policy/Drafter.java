@@ -1,6 +1,7 @@
 package io.roseinfer.scheduler.policy;
 
 import io.roseinfer.sampling.TokenHistory;
+import java.util.Optional;
 
 /**
  * Proposes tokens that a request may generate next (speculative decoding). A step computes such drafts with the request's
@@ -32,6 +33,9 @@ public interface Drafter {
          * @return the number of proposed tokens, 0 to {@code max}
          */
         int propose(TokenHistory tokens, int max, int[] into);
+
+        /** Notifies that the request has ended with all its tokens; not called for one that failed or was cancelled. */
+        default void ended(TokenHistory tokens) {}
     }
 
     /** Returns the drafter without drafts. */
@@ -48,6 +52,19 @@ public interface Drafter {
      */
     static Drafter ngram(int maxTokens) {
         return new Ngram(maxTokens);
+    }
+
+    /**
+     * Returns the drafter that finds the longest suffix of a request's text that occurs before, by a suffix automaton, and
+     * proposes the tokens that followed it: more after a longer match. It takes about 170 bytes per token of a request.
+     *
+     * @param maxTokens maximum drafts in a row of a step, 1 to {@value #MAX_ROW_TOKENS} - 1
+     * @param shared whether to look also in the answers of requests that have ended, up to 131,072 tokens of all
+     *     replicas; then response times reveal whether an answer resembles an earlier one
+     * @throws io.roseinfer.base.RoseException.BadInput if it is out of range
+     */
+    static Drafter suffix(int maxTokens, boolean shared) {
+        return new Suffix(maxTokens, shared ? Optional.of(new Suffix.Answers()) : Optional.empty());
     }
 
     /** {@link #none}. */
