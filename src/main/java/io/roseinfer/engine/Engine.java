@@ -20,6 +20,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepLog;
 import io.roseinfer.sampling.LogitConstraints;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
@@ -360,7 +361,12 @@ public final class Engine implements AutoCloseable {
         long startNanos = clock.nanos();
         CompiledGrammar compiled = compiled(grammar);
         live.setMasks(new GrammarMasks(new GrammarMasks.Terms(
-                live, compiled, live.endTokens(spec()), live.constraints().allowed(), maskWorkers)));
+                live,
+                compiled,
+                live.endTokens(spec()),
+                live.constraints().allowed(),
+                Math.min(options.scheduler().drafter().maxTokens(), Drafter.MAX_ROW_TOKENS - 1),
+                maskWorkers)));
         maskWorkers.start();
         requests.grammarCompiled(live, clock.nanos() - startNanos);
     }

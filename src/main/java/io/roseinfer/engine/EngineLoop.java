@@ -203,10 +203,10 @@ final class EngineLoop {
         pipeline.startSampling();
     }
 
-    /** Waits for a late mask if there is nothing else to do. */
+    /** Waits for a late mask if there is nothing else to do; also for others if the next step then has drafts. */
     private void awaitLateMasks() {
-        if (isIdle && masks.arePending()) {
-            masks.await(true);
+        if (masks.arePending() && (isIdle || pipeline.masksGiveDrafts())) {
+            masks.await(isIdle);
         }
         endByGrammar();
     }

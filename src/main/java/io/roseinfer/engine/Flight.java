@@ -60,7 +60,7 @@ record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord 
     /** Sets the masks and biases of the draw of a sequence's token {@code target}. */
     private void constrain(Sequence sequence, int target) {
         sequence.constraints().apply(sequence, target, inputs);
-        sequence.masks().apply(inputs);
+        sequence.masks().apply(target - sequence.length(), inputs);
     }
 
     /** Sets masks and biases of a packed step; a row whose mask is not ready draws nothing. */

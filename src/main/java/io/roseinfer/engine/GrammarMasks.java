@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The masks by which a grammar restricts one attempt of a request. The engine's thread appends tokens; {@link MaskWorkers}
  * compute the masks. While a mask is being computed, only the worker uses the cursor and the mask.
+ *
+ * <p>Where the grammar fixes the text, the worker goes on by the token that is likely to be next, so such tokens can be drafts. If the
+ * request samples another one, the worker goes back.
  */
 final class GrammarMasks implements MaskSource {
     /**
@@ -23,17 +26,30 @@ final class GrammarMasks implements MaskSource {
      *
      * @param ends tokens that end the completion; allowed only where the text may end
      * @param allowed the only tokens that the request allows; empty if it allows all
+     * @param maxLikely maximum likely tokens to find at a time
      */
     record Terms(
             LiveRequest request,
             CompiledGrammar grammar,
             int[] ends,
             Optional<TokenMask> allowed,
+            int maxLikely,
             MaskWorkers workers) {}
 
     private final Terms terms;
     private final GrammarCursor cursor;
+    /** The mask after all likely tokens. */
     private final TokenMask mask;
+
+    /** Likely tokens before the mask; the cursor is after them. */
+    private final int[] likely;
+    /** The masks of likely tokens, created when they are needed. */
+    private final @Nullable TokenMask[] likelyMasks;
+
+    private int likelyCount;
+    /** Likely tokens that have been appended. */
+    private int appendedLikely;
+
     private @Nullable MaskSignals signals;
     private int appended;
 
@@ -45,7 +61,9 @@ final class GrammarMasks implements MaskSource {
         this.terms = terms;
         this.cursor = terms.grammar().newCursor();
         this.mask = terms.grammar().newMask();
-        updateMask();
+        this.likely = new int[terms.maxLikely()];
+        this.likelyMasks = new TokenMask[terms.maxLikely()];
+        updateMasks();
         this.ready = true;
     }
 
@@ -66,6 +84,10 @@ final class GrammarMasks implements MaskSource {
 
     @Override
     public void append(int token) {
+        if (appendedLikely < likelyCount && likely[appendedLikely] == token) {
+            appendedLikely++;
+            return;
+        }
         appended = token;
         ready = false;
         Objects.requireNonNull(signals).requested();
@@ -73,8 +95,16 @@ final class GrammarMasks implements MaskSource {
     }
 
     @Override
-    public void apply(Target target) {
-        target.mask(mask);
+    public int likelyTokens(int max, int[] into) {
+        int count = ready ? Math.min(max, likelyCount - appendedLikely) : 0;
+        System.arraycopy(likely, appendedLikely, into, 0, count);
+        return count;
+    }
+
+    @Override
+    public void apply(int ahead, Target target) {
+        int index = appendedLikely + ahead;
+        target.mask(index < likelyCount ? Objects.requireNonNull(likelyMasks[index]) : mask);
     }
 
     @Override
@@ -95,6 +125,8 @@ final class GrammarMasks implements MaskSource {
     void compute() {
         boolean isDone = false;
         try {
+            // The likely tokens in whose place another one was sampled.
+            cursor.rollback(likelyCount - appendedLikely);
             Check.that(
                     cursor.advance(appended),
                     "token %d, after %d others, is not in its grammar",
@@ -102,7 +134,7 @@ final class GrammarMasks implements MaskSource {
                     cursor.length());
             isDone = cursor.isDone();
             if (!isDone) {
-                updateMask();
+                updateMasks();
             }
         } catch (Throwable e) { // reported to the request's reader
             failure = failedBy(e);
@@ -110,6 +142,51 @@ final class GrammarMasks implements MaskSource {
         boolean hasEnded = isDone || failure != null;
         ready = !hasEnded;
         Objects.requireNonNull(signals).computed(hasEnded ? terms.request() : null);
+    }
+
+    /** Computes the next mask, and those after likely tokens. */
+    private void updateMasks() {
+        likelyCount = 0;
+        appendedLikely = 0;
+        updateMask();
+        while (likelyCount < likely.length && goOnByLikelyToken()) {
+            likelyCount++;
+        }
+    }
+
+    /**
+     * Goes on by the likely token, and computes the mask after it.
+     *
+     * @return false, with everything as before, if there is none, it completes the text, or the mask after it fails: then it will also fail
+     *     once the token has been sampled
+     */
+    private boolean goOnByLikelyToken() {
+        int token = cursor.likelyToken(mask);
+        if (token == TokenMask.NONE || !cursor.advance(token)) {
+            return false;
+        }
+        TokenMask before = likelyMask(likelyCount);
+        before.set(mask);
+        try {
+            if (!cursor.isDone()) {
+                updateMask();
+                likely[likelyCount] = token;
+                return true;
+            }
+        } catch (RoseException e) { // repeated when the token has been sampled
+            mask.set(before);
+        }
+        cursor.rollback(1);
+        return false;
+    }
+
+    private TokenMask likelyMask(int index) {
+        TokenMask known = likelyMasks[index];
+        if (known == null) {
+            known = terms.grammar().newMask();
+            likelyMasks[index] = known;
+        }
+        return known;
     }
 
     private void updateMask() {

@@ -78,6 +78,14 @@ final class Pipeline {
         return canLaunch() && (inFlight() == 0 || !scheduler.awaitsDrafts());
     }
 
+    /**
+     * Returns whether to wait for masks before the next step is planned, as it then has the tokens that they make likely as drafts. With more
+     * steps in flight, masks are computed during a step, and such tokens are drafts one step later.
+     */
+    boolean masksGiveDrafts() {
+        return depth == 1 && scheduler.options().drafter().maxTokens() > 0;
+    }
+
     private boolean canLaunch() {
         return inFlight() < depth && !lacksSampling;
     }

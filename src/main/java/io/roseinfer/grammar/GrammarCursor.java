@@ -10,10 +10,15 @@ import java.util.Arrays;
  * the vocabulary fits, which is possible only if it lacks tokens for single bytes.
  */
 public final class GrammarCursor {
+    private static final int MAX_ALLOWED = 32;
+
     private final ParseTable table;
     private final ByteClasses classes;
     private final TokenTrie trie;
     private final MaskBuilder masks;
+    /** Scratch of {@link #likelyToken}: where a text is fixed, its beginnings are allowed, but hardly more. */
+    private final int[] allowed = new int[MAX_ALLOWED];
+
     private ParseState[] history;
     private int length;
 
@@ -71,6 +76,56 @@ public final class GrammarCursor {
         }
         history[++length] = next;
         return true;
+    }
+
+    /**
+     * Returns the token that is likely to be next, because the grammar fixes the text: the longest one that every allowed token is a part of,
+     * or goes on from. {@link TokenMask#NONE} if the text is not fixed.
+     *
+     * @param mask the tokens that may come next, or some of them, and maybe end-of-text tokens
+     */
+    public int likelyToken(TokenMask mask) {
+        if (isAccepting()) {
+            return TokenMask.NONE;
+        }
+        int count = 0;
+        for (int token = mask.nextAllowed(0); token != TokenMask.NONE; token = mask.nextAllowed(token + 1)) {
+            if (count == allowed.length) {
+                return TokenMask.NONE;
+            }
+            allowed[count++] = token;
+        }
+        int best = TokenMask.NONE;
+        for (int i = 0; i < count; i++) {
+            if (isFixed(i, count) && (best == TokenMask.NONE || length(allowed[i]) > length(best))) {
+                best = allowed[i];
+            }
+        }
+        return best;
+    }
+
+    /** Returns whether each of some allowed tokens begins with one of them, or is its beginning. */
+    private boolean isFixed(int index, int count) {
+        byte[] text = trie.vocabulary().bytes(allowed[index]);
+        for (int i = 0; i < count; i++) {
+            byte[] other = trie.vocabulary().bytes(allowed[i]);
+            if (i == index) {
+                continue;
+            }
+            if (text == null || other == null) {
+                return false;
+            }
+            int common = Math.min(text.length, other.length);
+            if (!Arrays.equals(text, 0, common, other, 0, common)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private int length(int token) {
+        byte[] text = trie.vocabulary().bytes(token);
+        return text == null ? 0 : text.length;
     }
 
     /** Returns whether the text so far is a text of the grammar, so that it may end here. */

@@ -21,7 +21,12 @@ public interface MaskSource {
         public void append(int token) {}
 
         @Override
-        public void apply(LogitConstraints.Target target) {}
+        public int likelyTokens(int max, int[] into) {
+            return 0;
+        }
+
+        @Override
+        public void apply(int ahead, LogitConstraints.Target target) {}
 
         @Override
         public MaskSource restart() {
@@ -35,11 +40,25 @@ public interface MaskSource {
     /** Returns whether the next sample's mask has been computed. */
     boolean isReady();
 
-    /** Appends a sampled token; another thread then computes the next mask. */
+    /** Appends a sampled token; another thread then computes the next mask, unless it is ready. */
     void append(int token);
 
-    /** Sets the next sample's mask, which does not change until {@link #append}; it must be ready. */
-    void apply(LogitConstraints.Target target);
+    /**
+     * Finds tokens that are likely to be next, because the text there is fixed. Where a mask allows only one, it is next for certain.
+     *
+     * @param max maximum tokens to find
+     * @param into receives the tokens
+     * @return their number; 0 if the next mask is not ready
+     */
+    int likelyTokens(int max, int[] into);
+
+    /**
+     * Sets the mask of the next sample, or of one after likely tokens; the next one must be ready. It does not change until its sample is
+     * appended.
+     *
+     * @param ahead the number of likely tokens before the sample, which are next if the sample counts
+     */
+    void apply(int ahead, LogitConstraints.Target target);
 
     /** Returns the masks of the same request from its first sample on. */
     MaskSource restart();

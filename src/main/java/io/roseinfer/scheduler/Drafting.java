@@ -38,11 +38,11 @@ final class Drafting {
     /** The next pause after a step that waited in vain; doubles with each of them. */
     private int nextWaitPause = 1;
 
-    Drafting(Drafter drafter, double cost) {
+    Drafting(Drafter drafter, Sequence sequence, double cost) {
         this.drafter = drafter;
         this.cost = cost;
         try {
-            this.drafts = drafter.newDrafts();
+            this.drafts = sequence.newDrafts(drafter);
         } catch (Throwable thrown) {
             throw PolicyFailure.ofDrafter(drafter, thrown);
         }

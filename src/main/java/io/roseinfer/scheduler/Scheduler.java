@@ -327,9 +327,10 @@ public final class Scheduler {
             end(sequence, FinishReason.STOP);
         } else if (sequence.length() == sequence.maxLength() && sequence.confirmed == sequence.goal()) {
             end(sequence, FinishReason.LENGTH);
-        } else if (tokens > 0) {
-            // A sequence whose masks follow its tokens has no drafts.
-            sequence.masks().append(plan.sampledToken(row, tokens - 1));
+        } else {
+            for (int i = 0; i < tokens; i++) {
+                sequence.masks().append(plan.sampledToken(row, i));
+            }
         }
     }
 

@@ -6,6 +6,8 @@ import io.roseinfer.sampling.MaskSource;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.Drafter.Drafts;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.lang.invoke.VarHandle;
@@ -428,14 +430,19 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         isLate = true;
     }
 
-    /** Returns whether its next row may have drafts: its tokens are known, and no mask depends on them. */
-    boolean mayDraft() {
-        return !hasPending() && !masks.needsTokens();
+    /**
+     * Returns whether it may have drafts in a step, if its last token is known then; if masks depend on its tokens, whether it will have.
+     *
+     * @param scratch overwritten
+     */
+    boolean mayDraftAt(long step, int[] scratch) {
+        boolean isDue = length + 1 < maxLength && (drafting == null || drafting.isDue(step));
+        return isDue && (!masks.needsTokens() || masks.likelyTokens(pending + 1, scratch) > pending);
     }
 
-    /** Returns whether it may have drafts in a step, if its last token is known then. */
-    boolean mayDraftAt(long step) {
-        return length + 1 < maxLength && !masks.needsTokens() && (drafting == null || drafting.isDue(step));
+    /** Returns the drafts of a drafter; if masks depend on its tokens, those that the masks make likely. */
+    Drafts newDrafts(Drafter drafter) {
+        return masks.needsTokens() ? (tokens, max, into) -> masks.likelyTokens(max, into) : drafter.newDrafts();
     }
 
     /** Sets the tokens after its last one, to be verified by its next row. */

@@ -333,7 +333,7 @@ final class StepPlanner implements StepBuilder {
             return false;
         }
         for (Sequence sequence = queues.decoding.first(); sequence != null; sequence = sequence.next) {
-            if (sequence.mayDraftAt(step)) {
+            if (sequence.mayDraftAt(step, drafts)) {
                 awaitedDrafts = true;
                 return true;
             }
@@ -352,11 +352,11 @@ final class StepPlanner implements StepBuilder {
     private int drafts(Sequence sequence, StepPlan plan, int max) {
         // The last token of a sequence is never computed.
         int wanted = Math.min(max, sequence.maxLength() - sequence.plannedLength() - 1);
-        if (wanted <= 0 || !sequence.mayDraft()) {
+        if (wanted <= 0 || sequence.hasPending()) {
             return 0;
         }
         if (sequence.drafting == null) {
-            sequence.drafting = new Drafting(options.drafter(), DRAFTED_STEP_COST / maxDraftedTokens);
+            sequence.drafting = new Drafting(options.drafter(), sequence, DRAFTED_STEP_COST / maxDraftedTokens);
         }
         int count = sequence.drafting.propose(sequence, plan.step(), wanted, drafts, awaitedDrafts);
         int fitting = Math.min(count, blocks.growForDrafts(sequence, count));

@@ -54,6 +54,10 @@ class GrammarMasksTest {
 
     /** Returns the masks of a grammar over single bytes and an end-of-text token. */
     private GrammarMasks masks(String regex) {
+        return masks(regex, 0);
+    }
+
+    private GrammarMasks masks(String regex, int maxLikely) {
         byte[][] bytes = new byte[END + 1][];
         for (int i = 0; i < END; i++) {
             bytes[i] = new byte[] {(byte) i};
@@ -61,8 +65,8 @@ class GrammarMasksTest {
         TokenTrie trie = TokenTrie.of(TokenVocabulary.of(bytes, Map.of()));
         CompiledGrammar grammar =
                 CompiledGrammar.compile(Grammar.regex(regex), trie, GrammarLimits.DEFAULT, Clock.system());
-        GrammarMasks masks =
-                new GrammarMasks(new GrammarMasks.Terms(request, grammar, new int[] {END}, Optional.empty(), workers));
+        GrammarMasks masks = new GrammarMasks(
+                new GrammarMasks.Terms(request, grammar, new int[] {END}, Optional.empty(), maxLikely, workers));
         masks.reportTo(signals);
         return masks;
     }
@@ -75,9 +79,68 @@ class GrammarMasksTest {
     }
 
     private static TokenMask mask(GrammarMasks masks) {
+        return mask(masks, 0);
+    }
+
+    private static TokenMask mask(GrammarMasks masks, int ahead) {
         Received received = new Received();
-        masks.apply(received);
+        masks.apply(ahead, received);
         return received.mask;
+    }
+
+    /** Returns the likely tokens as a text. */
+    private static String likely(GrammarMasks masks, int max) {
+        int[] into = new int[max];
+        return new String(into, 0, masks.likelyTokens(max, into));
+    }
+
+    @Test
+    void likely_tokens_end_where_there_is_a_choice_or_the_text_is_complete() {
+        GrammarMasks masks = masks("x[ab]yzw[ab]?c", 4);
+        assertThat(likely(masks, 4)).isEqualTo("x");
+        append(masks, 'x');
+        assertThat(masks.isReady()).isTrue();
+        assertThat(likely(masks, 4)).isEmpty();
+        append(masks, 'a');
+        assertThat(likely(masks, 4)).isEqualTo("yzw");
+        assertThat(likely(masks, 2)).isEqualTo("yz");
+        assertThat(mask(masks, 1).allows('z')).isTrue();
+        assertThat(mask(masks, 1).allows('y')).isFalse();
+        assertThat(mask(masks, 3).allows('c')).isTrue();
+        append(masks, 'y');
+        assertThat(likely(masks, 4)).isEqualTo("zw");
+        assertThat(mask(masks, 2).allows('b')).isTrue();
+        append(masks, 'z');
+        append(masks, 'w');
+        assertThat(likely(masks, 4)).isEmpty();
+        append(masks, 'b');
+        assertThat(likely(masks, 4)).as("c completes the text").isEmpty();
+        assertThat(mask(masks).allows('c')).isTrue();
+        append(masks, 'c');
+        assertThat(signals.pollEnded()).isSameAs(request);
+        assertThat(masks.failure()).isEmpty();
+    }
+
+    @Test
+    void as_many_likely_tokens_are_found_as_there_may_be_drafts() {
+        GrammarMasks masks = masks("abcdefgh", 3);
+        assertThat(likely(masks, 15)).isEqualTo("abc");
+        assertThat(mask(masks, 3).allows('d')).isTrue();
+        append(masks, 'a');
+        append(masks, 'b');
+        append(masks, 'c');
+        assertThat(likely(masks, 15)).as("until the masks are computed").isEmpty();
+        append(masks, 'd');
+        assertThat(likely(masks, 15)).isEqualTo("efg");
+    }
+
+    @Test
+    void wrong_token_in_place_of_a_likely_one_fails_the_request() {
+        GrammarMasks masks = masks("abcd", 3);
+        append(masks, 'a');
+        append(masks, 'x');
+        assertThat(signals.pollEnded()).isSameAs(request);
+        assertThat(masks.failure()).get().isInstanceOf(EngineStopped.class);
     }
 
     @Test
@@ -133,7 +196,7 @@ class GrammarMasksTest {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < 30; i++) {
                 append(masks, i % 3 == 2 ? '7' : 'q');
-                masks.apply(received);
+                masks.apply(0, received);
             }
             least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
         }

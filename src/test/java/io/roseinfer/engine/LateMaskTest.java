@@ -69,7 +69,12 @@ class LateMaskTest {
         }
 
         @Override
-        public void apply(Target target) {
+        public int likelyTokens(int max, int[] into) {
+            return 0;
+        }
+
+        @Override
+        public void apply(int ahead, Target target) {
             target.mask(masks[last % 2]);
         }
 

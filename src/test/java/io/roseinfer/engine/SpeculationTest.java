@@ -9,6 +9,7 @@ import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cpu.KernelChoice;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
@@ -45,6 +46,14 @@ class SpeculationTest {
     private static final int ROWS = 4;
     private static final String[] TEXTS = {
         "Once upon a time", "the the the the the the", "we are", "a b c a b c a b c a b c"
+    };
+
+    /** Much of their texts is fixed, but not how it is divided into tokens. */
+    private static final Grammar[] GRAMMARS = {
+        Grammar.jsonSchema("""
+                {"type": "object", "additionalProperties": false, "required": ["name", "other name", "count"],
+                 "properties": {"name": {"enum": ["upon a time", "once"]}, "other name": {"const": "the the the"},
+                                "count": {"type": "integer", "minimum": 0, "maximum": 99}}}"""), Grammar.regex("the (cat|dog) sat on the (mat|hat), and (so|then) did the (cat|dog)\\.")
     };
 
     private static final ModelSpec SPEC = SpecBuilder.named("words")
@@ -148,6 +157,8 @@ class SpeculationTest {
         }
         if (dice.chance(0.3)) {
             request = request.withBadWords("and", "upon a").withMinTokens(dice.between(0, 1));
+        } else if (dice.chance(0.4)) {
+            request = request.withGrammar(GRAMMARS[dice.below(GRAMMARS.length)]).withMaxNewTokens(dice.between(1, 60));
         }
         if (dice.chance(0.3)) {
             request = request.withLogitBias(Map.of(dice.below(vocabulary), 4f));
@@ -204,6 +215,22 @@ class SpeculationTest {
         Served served = serve(options(drafter));
         assertExpected(served.completions());
         assertThat(served.total(Fact.ACCEPTED_TOKENS)).isPositive();
+    }
+
+    /** Drafts nothing. */
+    private record Silent(int maxTokens) implements Drafter {
+        @Override
+        public Drafts newDrafts() {
+            return (tokens, max, into) -> 0;
+        }
+    }
+
+    @Test
+    void text_that_a_grammar_fixes_is_drafted() {
+        Served served = serve(options(new Silent(7)));
+        assertExpected(served.completions());
+        assertThat(served.total(Fact.ACCEPTED_TOKENS)).isGreaterThan(REQUESTS / 10);
+        assertThat(served.total(Fact.DRAFT_TOKENS)).isGreaterThan(served.total(Fact.ACCEPTED_TOKENS));
     }
 
     @Test
