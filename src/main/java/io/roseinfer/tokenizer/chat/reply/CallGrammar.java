@@ -117,7 +117,7 @@ public final class CallGrammar {
     private Expression trigger() {
         return switch (format.calls()) {
             case MISTRAL -> Expression.sequence(marker(format.calls().trigger()), Expression.literal("["));
-            case HERMES -> marker(format.calls().trigger());
+            case HERMES, MISTRAL_ARGS -> marker(format.calls().trigger());
             default -> Expression.EMPTY;
         };
     }
@@ -129,6 +129,13 @@ public final class CallGrammar {
             String prefix = "function " + i + " ";
             Grammar arguments = functions.get(i).arguments();
             arguments.rules().forEach((rule, right) -> rules.put(prefix + rule, renamed(right, prefix)));
+            if (format.calls() == ToolCallFormat.MISTRAL_ARGS) {
+                calls.add(Expression.sequence(
+                        Expression.literal(functions.get(i).name()),
+                        marker(NamedCall.ARGUMENTS),
+                        Expression.reference(prefix + arguments.start())));
+                continue;
+            }
             String name =
                     StrictJson.mapper().writeValueAsString(functions.get(i).name());
             String key = format.calls().argumentsKey();
@@ -150,6 +157,7 @@ public final class CallGrammar {
         Expression separator =
                 switch (format.calls()) {
                     case HERMES -> Expression.sequence(lines(), trigger());
+                    case MISTRAL_ARGS -> trigger();
                     case MISTRAL -> Expression.literal(", ");
                     default -> Expression.literal("; ");
                 };

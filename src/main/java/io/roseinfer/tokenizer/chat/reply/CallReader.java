@@ -3,7 +3,7 @@ package io.roseinfer.tokenizer.chat.reply;
 import java.util.Optional;
 
 /** Reads the text of one tool call as it arrives. */
-sealed interface CallReader permits JsonCall, PythonCall {
+sealed interface CallReader permits JsonCall, NamedCall, PythonCall {
     /** The state of a call. */
     enum Status {
         INCOMPLETE,

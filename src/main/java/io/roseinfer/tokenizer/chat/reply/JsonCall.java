@@ -62,6 +62,11 @@ final class JsonCall implements CallReader {
         return text;
     }
 
+    /** Returns whether the arguments are complete. */
+    boolean hasAllArguments() {
+        return hasArguments && !inArguments;
+    }
+
     @Override
     public Status accept(char next) {
         Status status =

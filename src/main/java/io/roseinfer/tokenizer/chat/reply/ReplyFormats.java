@@ -70,6 +70,10 @@ public record ReplyFormats(ToolCallFormat calls, ReasoningFormat reasoning) {
         if (head.endsWith("[") && next.startsWith("(probe=")) {
             return ToolCallFormat.PYTHONIC;
         }
+        boolean isNamed = next.startsWith(NamedCall.ARGUMENTS + "{") || next.startsWith(NamedCall.ID);
+        if (head.endsWith(ToolCallFormat.MISTRAL_ARGS.trigger()) && isNamed) {
+            return ToolCallFormat.MISTRAL_ARGS;
+        }
         if (!head.endsWith("{\"name\":\"")) {
             return ToolCallFormat.NONE;
         }

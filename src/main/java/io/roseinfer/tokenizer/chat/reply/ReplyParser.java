@@ -103,6 +103,11 @@ public final class ReplyParser {
         return completeCalls > 0 || callStarted;
     }
 
+    /** Returns the number of complete calls that are part of the reply. */
+    public int calls() {
+        return format.oneCall() ? Math.min(1, completeCalls) : completeCalls;
+    }
+
     private void accept(char next) {
         switch (part) {
             case START -> start(next);
@@ -227,7 +232,11 @@ public final class ReplyParser {
             rawCall.append(next);
             return;
         }
-        call = calls == ToolCallFormat.PYTHONIC ? new PythonCall() : new JsonCall();
+        call = switch (calls) {
+            case PYTHONIC -> new PythonCall();
+            case MISTRAL_ARGS -> new NamedCall();
+            default -> new JsonCall();
+        };
         callStarted = false;
         part = Part.CALL;
         inCall(next);
@@ -287,7 +296,7 @@ public final class ReplyParser {
             } else if (++endRead == end.length()) {
                 endCalls();
             }
-        } else if (next == (calls.isList() ? ',' : ';')) {
+        } else if (calls.separates(next)) {
             part = Part.CALL_START;
         } else if (calls.isList() && next != ']') {
             malformedCall();

@@ -20,11 +20,13 @@ public enum ToolCallFormat {
     LLAMA3_JSON("<|python_tag|>", false, "", "parameters", ToolCallFormat.LONG_ID),
     /** {@code [TOOL_CALLS][{"name": "f", "arguments": {}}]}. */
     MISTRAL("[TOOL_CALLS]", true, "", "arguments", 9),
+    /** {@code [TOOL_CALLS]f[ARGS]{}} per call, as newer Mistral models write them; also with {@code [CALL_ID]} and an id before {@code [ARGS]}. */
+    MISTRAL_ARGS("[TOOL_CALLS]", false, "", "arguments", 9),
     /** {@code [f(x=1), g()]} at the start of the reply: calls with keyword arguments as Python writes them. */
     PYTHONIC("", true, "", "", ToolCallFormat.LONG_ID);
 
     /** The values of a flag. */
-    public static final String LABEL = "<none|hermes|llama3_json|mistral|pythonic>";
+    public static final String LABEL = "<none|hermes|llama3_json|mistral|mistral_args|pythonic>";
 
     private static final int LONG_ID = 24;
 
@@ -69,6 +71,11 @@ public enum ToolCallFormat {
         return list ? '[' : '{';
     }
 
+    /** Returns whether a character may be between two calls that have no text after each. */
+    boolean separates(char next) {
+        return this != MISTRAL_ARGS && next == (list ? ',' : ';');
+    }
+
     /** Returns the text after each call. */
     String end() {
         return end;
@@ -103,6 +110,7 @@ public enum ToolCallFormat {
 
     /** Returns the texts that may be special tokens in a reply of this format. */
     Stream<String> markers() {
-        return Stream.of(trigger, end).filter(text -> !text.isEmpty());
+        Stream<String> inCalls = this == MISTRAL_ARGS ? Stream.of(NamedCall.ARGUMENTS, NamedCall.ID) : Stream.empty();
+        return Stream.concat(Stream.of(trigger, end), inCalls).filter(text -> !text.isEmpty());
     }
 }

@@ -69,7 +69,11 @@ class CallGrammarTest {
                 "LLAMA3_JSON § {\"name\": \"f\", \"parameters\": {\"x\":1}}; § false",
                 "MISTRAL § [TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"x\":1}}] § true",
                 "MISTRAL § [TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"x\":1}}, {\"name\": \"g\\\"\", \"arguments\": {}}] § true",
-                "MISTRAL § [TOOL_CALLS][] § false"
+                "MISTRAL § [TOOL_CALLS][] § false",
+                "MISTRAL_ARGS § [TOOL_CALLS]f[ARGS]{\"x\":1} § true",
+                "MISTRAL_ARGS § [TOOL_CALLS]f[ARGS]{\"x\":1}[TOOL_CALLS]f[ARGS]{\"x\":2} § true",
+                "MISTRAL_ARGS § [TOOL_CALLS]f[ARGS]{\"x\":\"1\"} § false",
+                "MISTRAL_ARGS § [TOOL_CALLS]h[ARGS]{\"x\":1} § false"
             })
     void required_calls_are_valid_calls(String calls, String text, boolean allowed) {
         ReplyFormat format = format(calls, ReasoningFormat.NONE);
@@ -97,7 +101,10 @@ class CallGrammarTest {
                 "LLAMA3_JSON § {\"name\": \"f\", \"parameters\": {\"y\":1}} § false",
                 "MISTRAL § Hm. [1] § true",
                 "MISTRAL § Hm. [TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"x\":1}}] § true",
-                "MISTRAL § Hm. [TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"x\":null}}] § false"
+                "MISTRAL § Hm. [TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"x\":null}}] § false",
+                "MISTRAL_ARGS § Hm. [ARGS] § true",
+                "MISTRAL_ARGS § Hm. [TOOL_CALLS]f[ARGS]{\"x\":1} § true",
+                "MISTRAL_ARGS § Hm. [TOOL_CALLS]f[ARGS]{\"x\":null} § false"
             })
     void optional_calls_are_valid_calls(String calls, String text, boolean allowed) {
         ReplyFormat format = format(calls, ReasoningFormat.NONE);

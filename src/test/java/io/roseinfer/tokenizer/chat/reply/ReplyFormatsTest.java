@@ -18,6 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -67,6 +68,24 @@ class ReplyFormatsTest {
                 + "<call>{{ c.function.name }}: {{ c.function.arguments | tojson }}</call>{% endfor %}{% endfor %}{{ tools }}";
         assertThat(ReplyFormats.of(ChatTemplate.parse(source, "test", Map.of())))
                 .isEqualTo(ReplyFormats.NONE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"[ARGS]", "[CALL_ID]' + c.id + '[ARGS]"})
+    void calls_of_newer_mistral_models_are_recognized_and_parsed_back(String middle) {
+        String source = "{% for m in messages %}{{ m.content }}{% if m.role == 'user' %}[/INST]{% endif %}"
+                + "{% for c in m.tool_calls %}{{ '[TOOL_CALLS]' + c.function.name + '" + middle
+                + "' + c.function.arguments | tojson }}{% endfor %}"
+                + "{% if m.role == 'assistant' %}</s>{% endif %}{% endfor %}";
+        ChatTemplate template = ChatTemplate.parse(source, "test", Map.of());
+        ReplyFormats formats = ReplyFormats.of(template);
+        assertThat(formats.calls()).isEqualTo(ToolCallFormat.MISTRAL_ARGS);
+        for (String arguments : ARGUMENTS) {
+            Call call = new Call("get_weather", arguments);
+            assertRoundTrip(template, formats, "</s>", "Let me look.", List.of(call));
+            assertRoundTrip(
+                    template, formats, "</s>", "", List.of(call, new Call("get_weather", "{\"place\": \"Bern\"}")));
+        }
     }
 
     @Test

@@ -95,6 +95,9 @@ class ReplyParserTest {
                 "MISTRAL § Sure. [TOOL_CALLS][{\"name\": \"f\", \"arguments\": {}}, {\"name\": \"g\", \"arguments\": {}}] § Sure. § f{}g{}",
                 "MISTRAL § [TOOL_CALLS][{\"name\": \"f\", \"arguments\": {}} §  § f{}",
                 "MISTRAL § [TOOLS] are [1] § [TOOLS] are [1] §",
+                "MISTRAL_ARGS § [TOOL_CALLS]f[ARGS]{\"x\": [\"]\"]} §  § f{\"x\": [\"]\"]}",
+                "MISTRAL_ARGS § Sure. [TOOL_CALLS]f.a-b[CALL_ID]abcdefghi[ARGS]{}[TOOL_CALLS]g[ARGS] {\"y\": 1} § Sure. § f.a-b{}g{\"y\": 1}",
+                "MISTRAL_ARGS § [ARGS]{} is not a call § [ARGS]{} is not a call §",
                 "PYTHONIC § [f(x=1, y='it\\'s', z=[True, None, -2.5], w={'k': (1, 2)}), g()] §  § f{\"x\": 1, \"y\": \"it's\", \"z\": [true, null, -2.5], \"w\": {\"k\": [1, 2]}}g{}",
                 "PYTHONIC § [f(x=\"a)]\")] §  § f{\"x\": \"a)]\"}",
                 "PYTHONIC § One [f(x=1)] § One [f(x=1)] §"
@@ -126,6 +129,10 @@ class ReplyParserTest {
                 "MISTRAL § [TOOL_CALLS]f{\"x\": 1}",
                 "MISTRAL § [TOOL_CALLS]",
                 "MISTRAL § [TOOL_CALLS][]",
+                "MISTRAL_ARGS § [TOOL_CALLS]f{\"x\": 1}",
+                "MISTRAL_ARGS § [TOOL_CALLS][ARGS]{}",
+                "MISTRAL_ARGS § [TOOL_CALLS]f[ARGS][1]",
+                "MISTRAL_ARGS § [TOOL_CALLS]f[CALL_ID",
                 "PYTHONIC § [1] is a reference",
                 "PYTHONIC § [f(1)]",
                 "PYTHONIC § [f(x=y)]",
@@ -204,6 +211,9 @@ class ReplyParserTest {
             if (calls == ToolCallFormat.PYTHONIC) {
                 text.append(call.name()).append('(').append(PYTHON.get(ARGUMENTS.indexOf(call.arguments())));
                 ends.add(text.append(')').length());
+            } else if (calls == ToolCallFormat.MISTRAL_ARGS) {
+                text.append(i == 0 ? "" : calls.trigger()).append(call.name()).append("[ARGS]");
+                ends.add(text.append(call.arguments()).length());
             } else {
                 text.append(calls == ToolCallFormat.HERMES ? "<tool_call>" : "")
                         .append("{\"name\": \"%s\", \"%s\": ".formatted(call.name(), calls.argumentsKey()));
@@ -292,6 +302,8 @@ class ReplyParserTest {
                     case HERMES ->
                         "Hi <tool_call>\n{\"name\": \"f\", \"arguments\": {\"x\": [1.5, \"\\u00e9\", null]}}\n</tool_call>";
                     case MISTRAL -> "[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"x\": [true, -1e3]}}]";
+                    case MISTRAL_ARGS ->
+                        "[TOOL_CALLS]f[CALL_ID]abc[ARGS]{\"x\": [true]}[TOOL_CALLS]g[ARGS]{\"y\": \"]\"}";
                     case PYTHONIC -> "[f(x=1, y=['a', {\"b\": None}]), g(z='\\n')]";
                     default -> "{\"name\": \"f\", \"parameters\": {\"x\": {\"y\": \"\\\\\"}}}; {\"name\": \"g\"}";
                 };
