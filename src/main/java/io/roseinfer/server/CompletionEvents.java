@@ -262,6 +262,7 @@ final class CompletionEvents implements BodySource {
             addDetails(event, first);
             if (last) {
                 finish(event);
+                metrics.toolCalls(parts.toolCalls());
                 if (parts.hasCalls()) {
                     CompletionJson.finishCalls(choice(event), completion.orElseThrow());
                 }

@@ -93,8 +93,9 @@ final class Completions {
     /** Compiles a call's grammar before a request is accepted, so that its errors are the client's and name the field. */
     private void compile(Grammar grammar, CompletionCall call) {
         long startNanos = clock.nanos();
-        Fields.check(call.grammarField().orElseThrow(), () -> engine.compile(grammar));
-        metrics.grammarCompiled(clock.nanos() - startNanos);
+        String field = call.grammarField().orElseThrow();
+        Fields.check(field, () -> engine.compile(grammar));
+        metrics.grammarCompiled(field, clock.nanos() - startNanos);
     }
 
     /** Rejects a call that is too large even for an idle server, so that retrying is useless. */
@@ -150,6 +151,7 @@ final class Completions {
         }
         completions.forEach(Completions::requireServed);
         ObjectNode body = json.response(call, completions);
+        metrics.toolCalls(CompletionJson.toolCalls(body));
         if (completions.size() == 1) {
             Timings.add(body, completions.getFirst());
         }

@@ -1,5 +1,6 @@
 package io.roseinfer.server;
 
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.CounterWithCallback;
@@ -60,6 +61,8 @@ public final class ServerMetrics {
     /** Statuses that have a series before the first error, so that a rate includes that error. */
     private static final int[] ERRORS_FROM_THE_START = {400, 401, 429, 500, 503};
 
+    private static final String[] GRAMMARS_FROM_THE_START = {"response_format", "structured_outputs", "tools"};
+
     private static final String MODEL = "model_name";
     private static final String ENGINE = "engine";
     /** With several replicas: the label of totals. */
@@ -94,6 +97,8 @@ public final class ServerMetrics {
     private final DistributionDataPoint grammarMask;
     private final Counter calls;
     private final Counter errors;
+    private final Counter grammars;
+    private final CounterDataPoint toolCalls;
 
     /** Creates the metrics of an engine with one replica. */
     public ServerMetrics(String modelName) {
@@ -129,6 +134,20 @@ public final class ServerMetrics {
                 "roseinfer:grammar_compile_seconds",
                 "Time to compile a request's grammar, or to find it in the cache.");
         grammarMask = seconds("roseinfer:grammar_mask_seconds", "Time to compute the mask of a token.");
+        grammars = Counter.builder()
+                .name("roseinfer:grammars")
+                .help("Requests restricted to a grammar, by the field that gives it.")
+                .labelNames(MODEL, ENGINE, "field")
+                .register(registry);
+        for (String field : GRAMMARS_FROM_THE_START) {
+            grammars.initLabelValues(model, together(), field);
+        }
+        toolCalls = Counter.builder()
+                .name("roseinfer:tool_calls")
+                .help("Complete tool calls in responses.")
+                .labelNames(MODEL, ENGINE)
+                .register(registry)
+                .labelValues(model, together());
         calls = Counter.builder()
                 .name("http_requests")
                 .help("HTTP requests by path, method and status class; unknown paths share one label.")
@@ -200,9 +219,19 @@ public final class ServerMetrics {
         }
     }
 
-    /** Counts a grammar that was compiled, or found in the cache. */
-    void grammarCompiled(long nanos) {
+    /**
+     * Counts a grammar that was compiled, or found in the cache.
+     *
+     * @param field the request's field that gives it
+     */
+    void grammarCompiled(String field, long nanos) {
+        grammars.labelValues(model, together(), field).inc();
         grammarCompile.observe(nanos / 1e9);
+    }
+
+    /** Counts complete tool calls of a response. */
+    void toolCalls(int count) {
+        toolCalls.inc(count);
     }
 
     /** Returns the requests in flight. */

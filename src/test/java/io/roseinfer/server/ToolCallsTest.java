@@ -166,6 +166,9 @@ class ToolCallsTest {
                 assertThat(chunk.get("finish_reason").isNull()).isTrue();
                 assertThat(chunk.get("delta").path("tool_calls").size()).isLessThan(2);
             }
+            assertThat(server.get("/metrics").body())
+                    .as("two calls in each of two responses")
+                    .contains("roseinfer:tool_calls_total{engine=\"0\",model_name=\"sim\"} 4.0");
         }
     }
 

@@ -94,6 +94,14 @@ public sealed class CompletionJson permits ChatJson {
         }
     }
 
+    /** Returns the number of tool calls in a response. */
+    public static int toolCalls(ObjectNode response) {
+        return response.path("choices")
+                .valueStream()
+                .mapToInt(choice -> choice.path("message").path("tool_calls").size())
+                .sum();
+    }
+
     /** Returns the tokens of a prompt that a call's log-probabilities begin with; empty without {@code echo}. */
     public static List<GeneratedToken> echoed(CompletionCall call, List<PromptToken> prompt) {
         if (!call.output().echo()) {

@@ -46,6 +46,11 @@ public final class ReplyStream {
         return parser.hasCalls();
     }
 
+    /** Returns the number of complete tool calls. */
+    public int toolCalls() {
+        return parser.calls();
+    }
+
     /** Returns the parts since the last call. */
     Reply takeReply() {
         return Reply.of(parser.take());
