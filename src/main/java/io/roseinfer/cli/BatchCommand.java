@@ -15,6 +15,7 @@ import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.ReplyFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.ProgressBars;
@@ -143,6 +144,9 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     private ModelFlags model = new ModelFlags();
 
     @Mixin
+    private ReplyFlags replies = new ReplyFlags();
+
+    @Mixin
     private GenerationConfigFlag generationConfig = new GenerationConfigFlag();
 
     @Mixin
@@ -163,9 +167,9 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
                         resume ? BatchOutput.resume(to, terminal.clock()) : BatchOutput.create(to, terminal.clock());
                 LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
-            ServedModel served = ServedModel.named(servedModelName.orElse(model.model()))
-                    .withChat(loaded.chat())
-                    .withDefaults(generationConfig.of(loaded));
+            ServedModel chat =
+                    ServedModel.named(servedModelName.orElse(model.model())).withChat(loaded.chat());
+            ServedModel served = replies.addTo(chat).withDefaults(generationConfig.of(loaded));
             BatchModel batch = new BatchModel(served, loaded.spec(), loaded.tokenizer(), seed, created(from));
             BatchOptions how = new BatchOptions(window(options, loaded), ordered, feeders());
             int most = (int) Math.min(Integer.MAX_VALUE, how.inFlight() * CHOICES);

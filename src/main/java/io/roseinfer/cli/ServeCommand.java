@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.ReplyFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.ServeFlags;
 import io.roseinfer.cli.terminal.StopSignals;
@@ -41,6 +42,9 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private ModelFlags model = new ModelFlags();
 
     @Mixin
+    private ReplyFlags replies = new ReplyFlags();
+
+    @Mixin
     private GenerationConfigFlag generationConfig = new GenerationConfigFlag();
 
     @Mixin
@@ -58,8 +62,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         model.requireTokenizer();
         try (LoadedModel loaded = model.load(engine, terminal)) {
             ServedModel chat = options.model().withChat(loaded.chat());
-            ServedModel served =
-                    chat.withReplies(server.replies(chat.replies())).withDefaults(generationConfig.of(loaded));
+            ServedModel served = replies.addTo(chat).withDefaults(generationConfig.of(loaded));
             warmUp(loaded, served, engine, terminal);
             return serve(loaded, engine, options.withModel(served), terminal);
         }

@@ -82,6 +82,23 @@ class BatchCommandTest {
                 .doesNotContainAnyElementsOf(lines(folder.resolve("one")));
     }
 
+    /** DeepSeek R1's replies begin with reasoning, so all of a reply without its end is reasoning. */
+    @Test
+    void reply_formats_can_be_chosen() throws IOException {
+        Path from = folder.resolve("in.jsonl");
+        Files.writeString(
+                from,
+                "{\"custom_id\":\"a\",\"method\":\"POST\",\"url\":\"/v1/chat/completions\",\"body\":"
+                        + "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"max_tokens\":4}}\n");
+        for (String parser : List.of("none", "deepseek_r1")) {
+            Path to = folder.resolve(parser);
+            Outcome outcome = run(from, to, "--reasoning-parser=" + parser);
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            assertThat(Files.readString(to).contains("\"reasoning_content\":\""))
+                    .isEqualTo(parser.equals("deepseek_r1"));
+        }
+    }
+
     @Test
     void existing_output_is_rejected_without_resume() throws IOException {
         Path from = input(20);

@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -22,7 +23,16 @@ class SmallScopeTest {
     private static final int STEP = -1;
     private static final int ADD = -2;
 
-    record Scope(int blocks, int blockSize, int maxInFlight, boolean chunkedPrefill, boolean prefixCache) {
+    /**
+     * An engine.
+     *
+     * @param rate the probability that a draft is right; {@link #NO_DRAFTS} without drafts
+     */
+    record Scope(int blocks, int blockSize, int maxInFlight, boolean chunkedPrefill, boolean prefixCache, double rate) {
+        private static final double NO_DRAFTS = -1;
+        private static final long SEED = 1;
+        private static final int VOCABULARY = 50;
+
         SimulationSettings settings() {
             SchedulerOptions scheduler = SchedulerOptions.builder()
                     .maxBatchSize(2)
@@ -30,13 +40,28 @@ class SmallScopeTest {
                     .prefillMaxTokens(chunkedPrefill ? 2 : SchedulerOptions.UNLIMITED)
                     .chunkedPrefill(chunkedPrefill)
                     .prefixCache(prefixCache)
+                    .drafter(rate == NO_DRAFTS ? Drafter.none() : new OracleDrafter(2, VOCABULARY, SEED, rate, 1))
                     .build();
             EngineOptions engine = EngineOptions.defaults()
                     .withScheduler(scheduler)
                     .withBlockSize(blockSize)
                     .withKvBlocks(blocks);
             return new SimulationSettings(
-                    1, engine, 8, 50, maxInFlight, 0, false, 0, 0, 1, 0, 0, 0, 1, SimulationSettings.Faults.none());
+                    SEED,
+                    engine,
+                    8,
+                    VOCABULARY,
+                    maxInFlight,
+                    0,
+                    false,
+                    0,
+                    0,
+                    1,
+                    0,
+                    0,
+                    0,
+                    1,
+                    SimulationSettings.Faults.none());
         }
 
         /**
@@ -59,9 +84,11 @@ class SmallScopeTest {
             int maxInFlight = 1 + variant % 2;
             boolean chunked = (variant & 2) != 0;
             boolean cached = (variant & 4) != 0;
-            scopes.add(new Scope(4, 1, maxInFlight, chunked, cached));
-            scopes.add(new Scope(3, 2, maxInFlight, chunked, cached));
-            scopes.add(new Scope(2, 2, maxInFlight, chunked, cached));
+            scopes.add(new Scope(4, 1, maxInFlight, chunked, cached, Scope.NO_DRAFTS));
+            scopes.add(new Scope(3, 2, maxInFlight, chunked, cached, Scope.NO_DRAFTS));
+            scopes.add(new Scope(2, 2, maxInFlight, chunked, cached, Scope.NO_DRAFTS));
+            scopes.add(new Scope(4, 1, maxInFlight, chunked, cached, 0.5));
+            scopes.add(new Scope(3, 2, maxInFlight, chunked, cached, 1));
         }
         return scopes.stream();
     }

@@ -9,9 +9,6 @@ import io.roseinfer.server.AccessLog;
 import io.roseinfer.server.ApiKey;
 import io.roseinfer.server.ServerOptions;
 import io.roseinfer.server.http.HttpLimits;
-import io.roseinfer.tokenizer.chat.reply.ReasoningFormat;
-import io.roseinfer.tokenizer.chat.reply.ReplyFormats;
-import io.roseinfer.tokenizer.chat.reply.ToolCallFormat;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -96,26 +93,6 @@ public final class ServeFlags {
             defaultValue = "off",
             description = "Log each HTTP request to standard error, without prompts.")
     private AccessLog.Format accessLog = AccessLog.Format.OFF;
-
-    @Option(
-            names = "--tool-call-parser",
-            paramLabel = ToolCallFormat.LABEL,
-            description = "Format of the model's tool calls (default: recognized from its chat template).",
-            showDefaultValue = Visibility.NEVER)
-    private Optional<ToolCallFormat> toolCallParser = Optional.empty();
-
-    @Option(
-            names = "--reasoning-parser",
-            paramLabel = ReasoningFormat.LABEL,
-            description = "Format of the model's reasoning (default: recognized from its chat template).",
-            showDefaultValue = Visibility.NEVER)
-    private Optional<ReasoningFormat> reasoningParser = Optional.empty();
-
-    /** Returns the formats of replies that the flags give, or else the recognized ones. */
-    public ReplyFormats replies(ReplyFormats recognized) {
-        return new ReplyFormats(
-                toolCallParser.orElse(recognized.calls()), reasoningParser.orElse(recognized.reasoning()));
-    }
 
     public AccessLog.Format accessLog() {
         return accessLog;
