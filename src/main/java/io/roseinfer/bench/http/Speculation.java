@@ -52,7 +52,7 @@ public record Speculation(
                         .sum())
                 .takeWhile(rows -> rows > 0)
                 .toList();
-        boolean isKnown = !accepted.isEmpty() || sum(run, Fact.ACCEPTED_TOKENS) == 0;
+        boolean isKnown = !accepted.isEmpty() || run.steps().sum(Fact.ACCEPTED_TOKENS) == 0;
         return accepted.isEmpty() && isKnown ? List.of(0L) : accepted;
     }
 }
