@@ -16,11 +16,6 @@ public interface StepObserver {
 
     /** Returns an observer that calls several in order, without allocating memory. */
     static StepObserver all(List<? extends StepObserver> observers) {
-        StepObserver[] each = observers.toArray(StepObserver[]::new);
-        return (event, step) -> {
-            for (StepObserver observer : each) {
-                observer.on(event, step);
-            }
-        };
+        return new StepObservers(observers);
     }
 }
