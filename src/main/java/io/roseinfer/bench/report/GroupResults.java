@@ -35,6 +35,7 @@ public record GroupResults(
             "p99_tpot_ms",
             "median_e2el_ms",
             "p99_e2el_ms",
+            "max_normalized_ms",
             "output_throughput",
             "good_share");
 

@@ -22,7 +22,8 @@ import java.util.function.ToDoubleFunction;
  * The metrics of a run, by vLLM's names: {@code mean_}, {@code median_}, {@code p90_} and {@code p99_} with {@code ttft_ms},
  * {@code tpot_ms}, {@code itl_ms} and {@code e2el_ms}, and per second {@code request_throughput}, {@code request_goodput} and
  * {@code output_throughput}. Additional metrics are {@code completion_rate}, requests per second from the first completion to the last
- * (without an idle tail), and {@code good_share}, good requests divided by all requests. Engines with known steps also have
+ * (without an idle tail), {@code mean_} and {@code max_normalized_ms}, the latency since the request was due divided by its output tokens,
+ * as in the papers of Orca and vLLM (its maximum is the slowdown of the worst served request, up to the time of a token alone), and {@code good_share}, good requests divided by all requests. Engines with known steps also have
  * {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} of {@link SchedulerCounts}. Loads with
  * tenants or classes also have the metrics of {@link GroupResults}, as in {@code p99_ttft_ms{tenant=a}}, and with several tenants
  * {@code jain_index} and {@code max_service_gap} of {@link Fairness}. Metrics without samples are absent.
@@ -52,13 +53,13 @@ public final class RunMetrics {
         for (String latency : LATENCIES) {
             STATISTICS.forEach(statistic -> names.add(statistic + "_" + latency + "_ms"));
         }
+        names.addAll(List.of("mean_normalized_ms", "max_normalized_ms"));
         HIGHER.stream()
                 .filter(name -> !name.equals(GroupResults.JAIN_INDEX))
                 .sorted()
                 .forEach(names::add);
         names.addAll(List.of("preemptions", "recomputed_tokens", FORCED_ADMISSIONS));
-        names.addAll(GroupResults.names(
-                load.requests().stream().map(OfferedRequest::traits).toList()));
+        names.addAll(GroupResults.names(load.turns().map(OfferedRequest::traits).toList()));
         return names;
     }
 
@@ -86,6 +87,15 @@ public final class RunMetrics {
                 metrics.put("p99_" + metric + "_ms", Percentiles.of(sorted, 99));
             }
         });
+        double[] normalized = run.completed().stream()
+                .filter(call -> call.tokens() > 0)
+                .mapToDouble(call -> call.latencyFromDueNanos() / 1e6 / call.tokens())
+                .toArray();
+        if (normalized.length > 0) {
+            Summary summary = Summary.of(normalized);
+            metrics.put("mean_normalized_ms", summary.mean());
+            metrics.put("max_normalized_ms", summary.max());
+        }
         long good = goodRequests(run, objectives);
         metrics.put("request_throughput", run.completed().size() / run.seconds());
         metrics.put("request_goodput", good / run.seconds());

@@ -222,12 +222,13 @@ public final class ServeReport {
     private static void groups(Formatter out, GroupResults groups) {
         title(out, "Tenants and Classes");
         out.format(
-                "%-20s %8s %19s %19s %19s %9s %7s %10s\n",
+                "%-20s %8s %19s %19s %19s %12s %9s %7s %10s\n",
                 "",
                 "requests",
                 "TTFT p50/p99 (ms)",
                 "TPOT p50/p99 (ms)",
                 "E2EL p50/p99 (ms)",
+                "max ms/token",
                 "tokens/s",
                 "good %",
                 "service");
@@ -248,12 +249,13 @@ public final class ServeReport {
 
     private static void group(Formatter out, String name, Map<String, Double> metrics, @Nullable Double service) {
         out.format(
-                "%-20s %8.0f %19s %19s %19s %9.2f %7.1f %10s\n",
+                "%-20s %8.0f %19s %19s %19s %12.2f %9.2f %7.1f %10s\n",
                 name,
                 metrics.getOrDefault("requests", 0.0),
                 pair(metrics, "ttft_ms"),
                 pair(metrics, "tpot_ms"),
                 pair(metrics, "e2el_ms"),
+                metrics.getOrDefault("max_normalized_ms", 0.0),
                 metrics.getOrDefault("output_throughput", 0.0),
                 100 * metrics.getOrDefault("good_share", 0.0),
                 service == null ? "" : String.format(Locale.ROOT, "%.0f", service));

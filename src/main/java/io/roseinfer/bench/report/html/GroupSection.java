@@ -18,6 +18,7 @@ final class GroupSection {
             "TPOT p99",
             "E2EL p50",
             "E2EL p99",
+            "E2EL/token max",
             "tokens/s",
             "good (%)",
             "service");
@@ -51,6 +52,7 @@ final class GroupSection {
                 "p99_tpot_ms",
                 "median_e2el_ms",
                 "p99_e2el_ms",
+                "max_normalized_ms",
                 "output_throughput")) {
             row.add(number(metrics.get(metric)));
         }
