@@ -83,7 +83,7 @@ public final class StreamingBenchmark {
         listener.warmedUp(warmUp);
         List<RunResult> measured = new ArrayList<>();
         for (int number = 1; number <= repeats; number++) {
-            listener.started(Phase.MEASURED, number, repeats, load.requests().size());
+            listener.started(Phase.MEASURED, number, repeats, load.size());
             RunResult result = runOnce(target -> new LoadRun(target, LoadRun.UNBOUNDED, PATIENCE, clock));
             listener.finished(Phase.MEASURED, result);
             measured.add(result);
@@ -94,7 +94,7 @@ public final class StreamingBenchmark {
     private WarmUp warmUp(int runs) {
         long startNanos = clock.nanos();
         for (int number = 1; number <= runs; number++) {
-            listener.started(Phase.WARMUP, number, runs, load.requests().size());
+            listener.started(Phase.WARMUP, number, runs, load.size());
             listener.finished(Phase.WARMUP, warmUpRun(Long.MAX_VALUE));
         }
         return new WarmUp(runs, secondsSince(startNanos), Optional.empty(), OptionalDouble.empty());

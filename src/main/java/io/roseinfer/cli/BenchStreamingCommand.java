@@ -242,6 +242,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             "--random-vocab-size",
             "--random-max-tokens",
             "--random-prediction-error",
+            "--conversation-turns",
+            "--think-time-s",
             "--tenant",
             "--clip-to");
 

@@ -361,6 +361,12 @@ public final class VirtualEngine {
         }
     }
 
+    /** Returns the ids of the tokens that a request of this engine has generated so far. */
+    public int[] generatedIds(ObservedRequest request) {
+        LiveRequest live = (LiveRequest) request;
+        return IntStream.range(0, live.generatedTokens()).map(live.tokens()::id).toArray();
+    }
+
     /** Wakes a parked replica if shared requests wait. */
     private void wakeOne() {
         if (inFlight.waitingQueue().sharedCount() == 0) {

@@ -224,6 +224,39 @@ class BenchServeCommandTest {
     }
 
     @Test
+    void chat_endpoint_gets_random_prompts_as_words() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            Outcome unused = bench(file(), "--base-url=" + server.uri(), "--model=m", "--backend=openai-chat");
+            assertThat(server.bodies().stream().filter(body -> body.contains("\"max_tokens\":5")))
+                    .hasSize(12)
+                    .allSatisfy(
+                            body -> assertThat(body)
+                                    .matches(
+                                            "(?s).*\"messages\":\\[\\{\"role\":\"user\",\"content\":\"([a-z]+ ){6}[a-z]+\"}].*"));
+        }
+    }
+
+    @Test
+    void chat_endpoint_gets_neither_given_token_ids_nor_conversations() throws IOException {
+        Path ids = Files.writeString(directory.resolve("ids.jsonl"), "{\"prompt\":[1,2]}\n");
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            String url = "--base-url=" + server.uri();
+            assertThat(bench(
+                                    file(),
+                                    url,
+                                    "--model=m",
+                                    "--endpoint-type=chat",
+                                    "--dataset=jsonl",
+                                    "--dataset-path=" + ids)
+                            .err())
+                    .contains("--endpoint-type chat takes text, and these prompts are token ids");
+            assertThat(bench(file(), url, "--model=m", "--endpoint-type=chat", "--conversation-turns=3")
+                            .err())
+                    .contains("--conversation-turns needs token ids, and --endpoint-type chat takes text");
+        }
+    }
+
+    @Test
     void in_process_engine_is_measured_without_a_server() throws IOException {
         Outcome outcome =
                 bench(file(), "--backend=engine", "--device=sim", "--model=random:gpt2", "--request-rate=2000");
@@ -324,7 +357,7 @@ class BenchServeCommandTest {
                 "--goodput=ttft | --goodput is 'ttft'; it must be ttft:MS",
                 "--burstiness=2 | --burstiness shapes the intervals of --request-rate, which is inf",
                 "--request-rate=0 | '0' is not a number, above 0, or inf",
-                "--endpoint-type=chat | --endpoint-type chat takes text, and these prompts are token ids",
+                "--think-time-s=1 | --think-time-s is between turns; add --conversation-turns N",
                 "--clip-to=5 | --clip-to applies to traces and synthetic conversations; leave it out with --dataset random",
                 "--percentile-metrics=foo | 'foo' is not a list of ttft,tpot,itl,e2el"
             })

@@ -65,6 +65,30 @@ class SimulatedTimeTest {
         return SimBench.read(file).get("roseinfer");
     }
 
+    /** The warm-up has an empty machine: without it, the median time to first token is longer. */
+    @Test
+    void trimmed_requests_are_counted_and_in_no_result() throws IOException {
+        String[] load = {"--num-prompts=200", "--request-rate=40", "--random-input-len=64", "--random-output-len=32"};
+        JsonNode all = serve(SIMULATED, load);
+        JsonNode some = serve(
+                SIMULATED,
+                Stream.concat(Stream.of(load), Stream.of("--trim-warmup-s=2", "--trim-cooldown-s=0.5"))
+                        .toArray(String[]::new));
+        assertThat(all.get("requests")).hasSize(200);
+        int left = some.get("requests").size();
+        assertThat(left).isBetween(50, 150);
+        assertThat(some.get("validity").get("notes").toString())
+                .contains(200 - left + " of 200 requests are trimmed: due in the first 2.0 s or the last 0.5 s");
+        assertThat(some.get("requests").get(0).get("due_ns").longValue()).isBetween(0L, 500_000_000L);
+    }
+
+    @Test
+    void trimming_everything_is_rejected() {
+        Outcome outcome = bench("serve", SIMULATED, "--num-prompts=5", "--trim-warmup-s=100");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("leave no request of a run");
+    }
+
     /** Nearly all requests of a burst wait if two are served at a time. */
     @Test
     void simulation_and_engine_attribute_waiting_to_the_queue() throws IOException {

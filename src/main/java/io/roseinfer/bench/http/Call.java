@@ -1,6 +1,7 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.engine.Prompt;
 import java.util.Arrays;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
@@ -11,7 +12,16 @@ import tools.jackson.databind.JsonNode;
  */
 final class Call {
     final int id;
-    final OfferedRequest request;
+    /** The request; of a later turn, its whole prompt is known after the previous turn. */
+    OfferedRequest request;
+
+    /** The next turn of its conversation. */
+    Optional<Call> next = Optional.empty();
+
+    /** Whether it was sent, or failed because the previous turn did; and whether it has a slot of the limit on requests in flight. */
+    boolean hasBegun;
+
+    boolean hasSlot;
 
     /** The time when the request was due, when it was no longer held back by a concurrency limit, and just before its first byte was written. */
     long dueNanos;
@@ -47,6 +57,11 @@ final class Call {
 
     Optional<JsonNode> rawStamps = Optional.empty();
 
+    /** Ids of the generated tokens from events, kept only for a next turn. */
+    private int[] answer = {};
+
+    private int answerLength;
+
     /** The response of an in-process engine. */
     Optional<EngineResponse> engine = Optional.empty();
 
@@ -80,6 +95,22 @@ final class Call {
         eventContent = new Content[room];
     }
 
+    /** Completes the prompt of this turn, or fails it, because the previous turn has ended. */
+    void continueAfter(Call previous) {
+        int[] generated = previous.engine
+                .map(EngineResponse::ids)
+                .orElseGet(() -> Arrays.copyOf(previous.answer, previous.answerLength));
+        if (!previous.error.isEmpty()) {
+            fail("the previous turn of its conversation failed");
+        } else if (generated.length == 0) {
+            fail("the server sent no token ids of the previous answer, which this turn's prompt contains");
+        } else if (previous.request.prompt() instanceof Prompt.Tokens before) {
+            request = request.after(before.ids(), generated);
+        } else {
+            fail("the previous turn of its conversation has a text prompt");
+        }
+    }
+
     /** Adds an event of the response. */
     void add(CompletionEvent event, long nanos) {
         if (event.completionTokens >= 0) {
@@ -90,6 +121,11 @@ final class Call {
         }
         if (event.stamps.isPresent()) {
             rawStamps = event.stamps;
+        }
+        if (next.isPresent() && event.ids > 0) {
+            answer = Arrays.copyOf(answer, answerLength + event.ids);
+            System.arraycopy(event.tokenIds, 0, answer, answerLength, event.ids);
+            answerLength += event.ids;
         }
         if (event.hasChoice) {
             hasChoice = true;

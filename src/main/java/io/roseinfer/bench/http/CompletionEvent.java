@@ -2,6 +2,7 @@ package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.StrictJson;
+import java.util.Arrays;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -26,6 +27,8 @@ final class CompletionEvent {
     boolean hasFinish;
     /** Number of token ids of the choices, or {@link #UNKNOWN}. */
     int ids;
+    /** The token ids; longer than their number. */
+    int[] tokenIds = new int[16];
     /** Tokens by {@code usage}, so far or in total, or {@link #UNKNOWN}. */
     int promptTokens;
 
@@ -144,9 +147,11 @@ final class CompletionEvent {
             return;
         }
         ids = Math.max(0, ids);
-        while (in.nextToken() != JsonToken.END_ARRAY) {
-            ids++;
-            skip(in);
+        for (JsonToken id = in.nextToken(); id != JsonToken.END_ARRAY; id = in.nextToken()) {
+            if (ids == tokenIds.length) {
+                tokenIds = Arrays.copyOf(tokenIds, 2 * ids);
+            }
+            tokenIds[ids++] = count(in, id);
         }
     }
 

@@ -14,6 +14,7 @@ import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.api.GrammarReader;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -68,7 +69,12 @@ public final class EngineTarget implements Target {
 
     @Override
     public void prepare(List<OfferedRequest> offered, int maxAtOnce) {
-        requests = offered.stream().map(this::request).toList();
+        requests = new ArrayList<>(offered.stream().map(this::request).toList());
+    }
+
+    @Override
+    public void prepare(Call call) {
+        GenerationRequest unused = requests.set(call.id, request(call.request));
     }
 
     private GenerationRequest request(OfferedRequest offered) {

@@ -76,6 +76,11 @@ public final class HttpTarget implements Target {
         }
     }
 
+    @Override
+    public void prepare(Call call) {
+        wire[call.id] = endpoint.bytes(call.request, runId + "-" + call.id);
+    }
+
     /** Returns the maximum number of requests due within any interval of a length. */
     static int maxDueWithin(List<OfferedRequest> requests, long nanos) {
         int most = 0;

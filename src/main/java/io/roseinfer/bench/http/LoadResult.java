@@ -2,7 +2,9 @@ package io.roseinfer.bench.http;
 
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -52,6 +54,34 @@ public record LoadResult(
         return new LoadResult(startNanos, endNanos, isScheduled, some, cost, oddities, StepTable.EMPTY);
     }
 
+    /**
+     * Returns the result without its beginning and end: requests that were due in between, from the end of the first interval until they
+     * have ended.
+     *
+     * @param warmUpNanos length of the first interval, from the start
+     * @param coolDownNanos length of the last interval, until the last request was due
+     */
+    public LoadResult trimmed(long warmUpNanos, long coolDownNanos) {
+        long from = startNanos + warmUpNanos;
+        long to =
+                calls.stream().mapToLong(call -> call.times().dueNanos()).max().orElse(startNanos) - coolDownNanos;
+        List<CallResult> some = calls.stream()
+                .filter(call -> call.times().dueNanos() >= from && call.times().dueNanos() <= to)
+                .toList();
+        long end =
+                some.stream().mapToLong(call -> call.times().endNanos()).max().orElse(from);
+        return new LoadResult(
+                from,
+                Math.max(from + 1, end),
+                isScheduled,
+                some,
+                cost,
+                oddities,
+                steps.stream()
+                        .filter(step -> step.endNanos() >= from && step.get(Fact.START_NANOS) <= end)
+                        .toList());
+    }
+
     public double seconds() {
         return (endNanos - startNanos) / NANOS_PER_SECOND;
     }
@@ -67,7 +97,12 @@ public record LoadResult(
     }
 
     private static double rate(long... nanos) {
-        return nanos.length == 0 ? 0 : OfferedLoad.rate(nanos.length, nanos[nanos.length - 1] - nanos[0]);
+        return nanos.length == 0
+                ? 0
+                : OfferedLoad.rate(
+                        nanos.length,
+                        Arrays.stream(nanos).max().orElse(0)
+                                - Arrays.stream(nanos).min().orElse(0));
     }
 
     public long inputTokens() {

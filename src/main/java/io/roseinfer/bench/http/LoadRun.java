@@ -7,9 +7,16 @@ import io.roseinfer.bench.load.OfferedLoad.Pacing;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.metrics.StepRecord.Fact;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -100,12 +107,9 @@ public final class LoadRun {
      * @param afterEach called after each request on its reader thread, which it blocks
      */
     public LoadResult run(OfferedLoad load, Runnable afterEach) {
-        List<OfferedRequest> requests = load.requests();
-        target.prepare(requests, maxConcurrency);
-        List<Call> calls = new ArrayList<>();
-        for (int id = 0; id < requests.size(); id++) {
-            calls.add(new Call(id, requests.get(id)));
-        }
+        List<Call> calls = calls(load.requests());
+        int maxAtOnce = load.hasConversations() ? Math.min(load.requests().size(), maxConcurrency) : maxConcurrency;
+        target.prepare(calls.stream().map(call -> call.request).toList(), maxAtOnce);
         if (!isWarmUp) {
             // Collect garbage and await compilation of the warm-up and the preparation; during the run they would delay
             // due requests.
@@ -115,7 +119,7 @@ public final class LoadRun {
         Heartbeat heartbeat = Heartbeat.start(clock);
         boolean isOver = false;
         try {
-            LoadResult result = run(calls, load.pacing(), afterEach, heartbeat);
+            LoadResult result = run(calls, load, afterEach, heartbeat);
             isOver = true;
             return result;
         } finally {
@@ -126,13 +130,40 @@ public final class LoadRun {
         }
     }
 
-    private LoadResult run(List<Call> calls, Pacing pacing, Runnable afterEach, Heartbeat heartbeat) {
+    /** Returns the calls of requests, then the calls of later turns. */
+    private static List<Call> calls(List<OfferedRequest> requests) {
+        List<Call> calls = new ArrayList<>();
+        for (OfferedRequest request : requests) {
+            calls.add(new Call(calls.size(), request));
+        }
+        for (int i = 0; i < calls.size(); i++) {
+            Optional<OfferedRequest.Turn> turn = calls.get(i).request.next();
+            if (turn.isPresent()) {
+                Call next = new Call(calls.size(), turn.get().request());
+                calls.get(i).next = Optional.of(next);
+                calls.add(next);
+            }
+        }
+        return calls;
+    }
+
+    private LoadResult run(List<Call> calls, OfferedLoad load, Runnable afterEach, Heartbeat heartbeat) {
+        Pacing pacing = load.pacing();
         CountDownLatch running = new CountDownLatch(calls.size());
         AtomicLong open = new AtomicLong(calls.size());
+        BlockingQueue<Call> continued = new LinkedBlockingQueue<>();
         Consumer<Call> ended = call -> {
             lastEndNanos = clock.nanos();
+            call.next.ifPresent(next -> {
+                next.continueAfter(call);
+                next.dueNanos =
+                        call.endNanos + call.request.next().orElseThrow().thinkNanos();
+                continued.add(next);
+            });
             open.decrementAndGet();
-            slots.release();
+            if (call.hasSlot) {
+                slots.release();
+            }
             try {
                 afterEach.run();
             } finally {
@@ -141,13 +172,14 @@ public final class LoadRun {
         };
         ClientCost before = ClientCost.now();
         startNanos = clock.nanos();
-        int sent = sendAll(calls, pacing, ended);
-        long unanswered = awaitAll(running, calls.size() - sent, open);
+        Sender sender = new Sender(calls.subList(0, load.requests().size()), pacing, continued, ended);
+        sender.sendAll(calls.size());
+        long unanswered = awaitAll(running, sender.unsent, open);
         target.failure().ifPresent(LoadRun::raise);
         long endNanos = clock.nanos();
         ClientCost cost = ClientCost.now().since(before, heartbeat.stop());
         boolean interrupted = Thread.interrupted();
-        calls.subList(sent, calls.size()).clear();
+        calls.removeIf(call -> !call.hasBegun);
         target.join(calls);
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -172,32 +204,137 @@ public final class LoadRun {
         return Thread.currentThread().isInterrupted() || isPastLimit();
     }
 
-    /** Sends the calls and returns their number, which is smaller than the list only after an interrupt or past the limit. */
-    private int sendAll(List<Call> calls, Pacing pacing, Consumer<Call> ended) {
-        long heldUntilNanos = startNanos;
-        // Time zero of the load's times.
-        long originNanos = startNanos;
-        for (Call call : calls) {
-            long dueNanos = originNanos + call.request.dueNanos();
-            if (pacing != Pacing.BURST) {
-                awaitDue(dueNanos);
+    /** The sender of a run's calls, on the run's thread: first turns by the load's pacing, later ones after their think times. */
+    private final class Sender {
+        private final Deque<Call> first;
+        private final Pacing pacing;
+        /** Later turns whose previous turn has ended, by due time. */
+        private final PriorityQueue<Call> later = new PriorityQueue<>(
+                Comparator.comparingLong((Call call) -> call.dueNanos).thenComparingInt(call -> call.id));
+
+        /** The same, not yet taken by the sender. */
+        private final BlockingQueue<Call> continued;
+
+        private final Consumer<Call> ended;
+        private long heldUntilNanos = startNanos;
+        /** Time zero of the load's times. */
+        private long originNanos = startNanos;
+
+        private int unsent;
+
+        Sender(List<Call> first, Pacing pacing, BlockingQueue<Call> continued, Consumer<Call> ended) {
+            this.first = new ArrayDeque<>(first);
+            this.pacing = pacing;
+            this.continued = continued;
+            this.ended = ended;
+        }
+
+        /** Sends a number of calls; {@code unsent} remain after an interrupt or past the limit. */
+        void sendAll(int calls) {
+            for (unsent = calls; unsent > 0 && !isEnding(); ) {
+                if (first.isEmpty() && later.isEmpty()) {
+                    await(() -> takeContinued(LOOK_NANOS) || isEnding(), false);
+                    continue;
+                }
+                boolean isFirst = later.isEmpty() || (!first.isEmpty() && dueNanos() <= later.peek().dueNanos);
+                Call call = isFirst ? first.element() : later.element();
+                if (!awaitTurn(isFirst ? dueNanos() : call.dueNanos)) {
+                    continue;
+                }
+                boolean unused = isFirst ? first.remove(call) : later.remove(call);
+                if (!call.error.isEmpty()) {
+                    skip(call);
+                } else if (!send(call, isFirst)) {
+                    return;
+                }
             }
+        }
+
+        /** Returns when the next first turn is due, in a burst at once. */
+        private long dueNanos() {
+            return pacing == Pacing.BURST
+                    ? startNanos
+                    : originNanos + first.element().request.dueNanos();
+        }
+
+        /** Waits for a due time; returns false if a later turn has become known, which may be due before. */
+        private boolean awaitTurn(long dueNanos) {
+            if (!hasConversations()) {
+                awaitDue(dueNanos);
+                return true;
+            }
+            if (takeContinued(0)) {
+                return false;
+            }
+            for (long now = clock.nanos(); now < dueNanos && !isEnding(); now = clock.nanos()) {
+                if (dueNanos - now > 2 * Pacer.SPIN_NANOS) {
+                    if (takeContinued(Math.min(LOOK_NANOS, dueNanos - now - Pacer.SPIN_NANOS))) {
+                        return false;
+                    }
+                    target.failure().ifPresent(LoadRun::raise);
+                } else {
+                    pacer.awaitUntil(dueNanos);
+                }
+            }
+            return true;
+        }
+
+        private boolean hasConversations() {
+            return unsent > first.size();
+        }
+
+        /** Waits for a later turn that has become known, prepares it, and returns whether there was one. */
+        private boolean takeContinued(long nanos) {
+            try {
+                Call next = continued.poll(nanos, TimeUnit.NANOSECONDS);
+                if (next == null) {
+                    return false;
+                }
+                if (next.error.isEmpty()) {
+                    target.prepare(next);
+                }
+                return later.add(next);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+
+        /** Ends a call that cannot be sent. */
+        private void skip(Call call) {
+            long now = clock.nanos();
+            call.dueNanos = now;
+            call.readyNanos = now;
+            call.sentNanos = now;
+            call.endNanos = now;
+            call.hasBegun = true;
+            unsent--;
+            ended.accept(call);
+        }
+
+        /** Sends a due call; returns false after an interrupt or past the limit. */
+        private boolean send(Call call, boolean isFirst) {
             if (!isEnding() && !slots.tryAcquire()) {
                 await(() -> slots.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS), false);
                 heldUntilNanos = clock.nanos();
             }
             target.failure().ifPresent(LoadRun::raise);
             if (isEnding()) {
-                return call.id;
+                return false;
             }
-            call.dueNanos = pacing == Pacing.SCHEDULED ? dueNanos : clock.nanos();
+            if (isFirst) {
+                call.dueNanos = pacing == Pacing.SCHEDULED ? originNanos + call.request.dueNanos() : clock.nanos();
+            }
             call.readyNanos = Math.max(call.dueNanos, heldUntilNanos);
+            call.hasBegun = true;
+            call.hasSlot = true;
+            unsent--;
             target.send(call, ended);
-            if (pacing == Pacing.AFTER_SENT) {
+            if (isFirst && pacing == Pacing.AFTER_SENT) {
                 originNanos = clock.nanos() - call.request.dueNanos();
             }
+            return true;
         }
-        return calls.size();
     }
 
     /** Waits in short intervals, because a pacer ignores interrupts. */

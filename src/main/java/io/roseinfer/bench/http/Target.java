@@ -8,8 +8,11 @@ import java.util.function.Consumer;
 
 /** The target of a load: a server or an engine. */
 public sealed interface Target extends AutoCloseable permits HttpTarget, EngineTarget {
-    /** Prepares requests and connections before the measurement. */
+    /** Prepares requests and connections before the measurement; the index of a request is the id of its call. */
     void prepare(List<OfferedRequest> requests, int maxAtOnce);
+
+    /** Prepares the request of a call again, because its prompt is complete now. */
+    void prepare(Call call);
 
     /**
      * Sends the prepared request of a call without waiting for the response. Failures of the target end the call with an error and are never

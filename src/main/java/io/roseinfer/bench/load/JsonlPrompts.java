@@ -15,7 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -35,8 +37,12 @@ import tools.jackson.databind.JsonNode;
  * tenant, slo         names of its tenant and of its class of objectives
  * priority            a whole number; higher is more urgent
  * deadline_ms         time after arrival by which the request should be complete
+ * conversation        name of the conversation that the line is the next turn of; its first line begins it
+ * think_ms            of a later turn: time from the end of the previous answer until it is due, default 0
  * structured_outputs  vLLM's field
  * </pre>
+ *
+ * <p>The prompt of a later turn is token ids, and only its new part: the previous prompt and the generated answer come before it.
  */
 public final class JsonlPrompts {
     /** Names of tenants and classes, which are also in names of metrics. */
@@ -57,29 +63,42 @@ public final class JsonlPrompts {
             "slo",
             "priority",
             "deadline_ms",
+            "conversation",
+            "think_ms",
             GrammarReader.OUTPUTS);
 
     private JsonlPrompts() {}
 
     /**
      * Reads the first requests of a file. With timestamps they are due at these times since the earliest, in their order; without, all are
-     * due at the start.
+     * due at the start. Of conversations only the first turns are listed.
      *
-     * @param most maximum number of requests
+     * @param most maximum number of requests, with later turns
      * @param outputTokens output length of requests that specify none
      * @throws BadInput if a line is wrong; the message has its number
      */
     public static OfferedLoad read(Path file, int most, int outputTokens) {
         FileFailure.requireRegular(file);
         List<Line> parsed = new ArrayList<>();
+        // Lines of conversations by name, and for any other line itself.
+        Map<Object, List<Line>> conversations = new LinkedHashMap<>();
         try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
             int number = 0;
             for (String line : (Iterable<String>) lines::iterator) {
                 number++;
                 if (!line.isBlank() && parsed.size() < most) {
                     Line next = line(line, FileFailure.shown(file) + " line " + number, outputTokens);
-                    next.requireTimeLike(parsed);
-                    parsed.add(next);
+                    List<Line> turns = conversations.computeIfAbsent(
+                            next.conversation().isPresent()
+                                    ? next.conversation().get()
+                                    : next,
+                            key -> new ArrayList<>());
+                    next.requireTurn(turns);
+                    if (turns.isEmpty()) {
+                        next.requireTimeLike(parsed);
+                        parsed.add(next);
+                    }
+                    turns.add(next);
                 }
             }
         } catch (IOException | java.io.UncheckedIOException e) {
@@ -88,7 +107,12 @@ public final class JsonlPrompts {
         if (parsed.isEmpty()) {
             throw new BadInput(FileFailure.shown(file) + " has no line with a request");
         }
-        return load(parsed);
+        int number = 0;
+        List<Line> joined = new ArrayList<>();
+        for (List<Line> turns : conversations.values()) {
+            joined.add(turns.getFirst().conversation().isPresent() ? Line.joined(number++, turns) : turns.getFirst());
+        }
+        return load(joined);
     }
 
     private static OfferedLoad load(List<Line> lines) {
@@ -111,8 +135,45 @@ public final class JsonlPrompts {
      *
      * @param where its file and number
      * @param millis its timestamp
+     * @param conversation name of its conversation
+     * @param thinkMillis think time before it
      */
-    private record Line(String where, OfferedRequest request, OptionalDouble millis) {
+    private record Line(
+            String where,
+            OfferedRequest request,
+            OptionalDouble millis,
+            Optional<String> conversation,
+            OptionalDouble thinkMillis) {
+        /** Returns the first turn, followed by the others. */
+        static Line joined(int number, List<Line> turns) {
+            OfferedRequest joined = turns.getLast().turn(number, turns.size() - 1);
+            for (int i = turns.size() - 2; i >= 0; i--) {
+                long think = Math.round(turns.get(i + 1).thinkMillis.orElse(0) * NANOS_PER_MILLI);
+                joined = turns.get(i).turn(number, i).withNext(new OfferedRequest.Turn(think, joined));
+            }
+            Line first = turns.getFirst();
+            return new Line(first.where, joined, first.millis, first.conversation, first.thinkMillis);
+        }
+
+        private OfferedRequest turn(int ofConversation, int number) {
+            return request.withTraits(request.traits().withTurn(ofConversation, number));
+        }
+
+        /** Fails if the line cannot follow the turns of its conversation. */
+        void requireTurn(List<Line> before) {
+            if (thinkMillis.isPresent() && before.isEmpty()) {
+                throw new BadInput(where + " has think_ms, but no line before it has its conversation; leave it out");
+            }
+            if (millis.isPresent() && !before.isEmpty()) {
+                throw new BadInput(where + " has timestamp_ms, but it is a later turn, due think_ms after the previous"
+                        + " answer; leave it out");
+            }
+            if (conversation.isPresent() && request.promptTokens() < 0) {
+                throw new BadInput(
+                        where + " is a turn of a conversation with a text prompt; it must be a list of token ids");
+            }
+        }
+
         /** Fails if only some lines have timestamps. */
         void requireTimeLike(List<Line> before) {
             if (!before.isEmpty() && before.getFirst().millis().isPresent() != millis.isPresent()) {
@@ -148,8 +209,14 @@ public final class JsonlPrompts {
                 PromptSource.of(prompt(node.path("prompt"), where)),
                 output,
                 structuredOutputs(node, where),
-                traits(node, max, where));
-        return new Line(where, request, millis(node, "timestamp_ms", where));
+                traits(node, max, where),
+                Optional.empty());
+        return new Line(
+                where,
+                request,
+                millis(node, "timestamp_ms", where),
+                name(node, "conversation", where),
+                millis(node, "think_ms", where));
     }
 
     private static Traits traits(JsonNode node, OptionalInt maxTokens, String where) {
@@ -159,7 +226,9 @@ public final class JsonlPrompts {
                 whole(node, "priority", Integer.MIN_VALUE, "a whole number", where),
                 millis(node, "deadline_ms", where),
                 maxTokens,
-                positive(node, "predicted_tokens", where));
+                positive(node, "predicted_tokens", where),
+                OptionalInt.empty(),
+                OptionalInt.empty());
     }
 
     private static boolean isMissing(JsonNode value) {

@@ -7,11 +7,12 @@ import java.util.List;
 import java.util.function.IntToLongFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Requests and their send times.
  *
- * @param requests the requests in the order they are due
+ * @param requests the requests in the order they are due, of a conversation only the first; its later turns are due after an answer
  * @param pacing the meaning of their times
  */
 public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
@@ -66,6 +67,21 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
         return pacing == Pacing.SCHEDULED;
     }
 
+    /** Returns all requests, with later turns of conversations. */
+    public Stream<OfferedRequest> turns() {
+        return requests.stream().flatMap(OfferedRequest::turns);
+    }
+
+    /** Returns the number of requests, with later turns of conversations. */
+    public int size() {
+        return Math.toIntExact(turns().count());
+    }
+
+    /** Returns whether any request has a later turn. */
+    public boolean hasConversations() {
+        return requests.stream().anyMatch(request -> request.next().isPresent());
+    }
+
     /** Returns the due time of the last request. */
     public long spanNanos() {
         return requests.isEmpty() ? 0 : requests.getLast().dueNanos();
@@ -81,7 +97,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
     public OfferedLoad withPrompts(UnaryOperator<Prompt> exchange) {
         return new OfferedLoad(
                 requests.stream()
-                        .map(request -> request.withPrompt(exchange.apply(request.prompt())))
+                        .map(request -> request.mapTurns(turn -> turn.withPrompt(exchange.apply(turn.prompt()))))
                         .toList(),
                 pacing);
     }
@@ -90,7 +106,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
     public OfferedLoad upToMaxTokens() {
         return new OfferedLoad(
                 requests.stream()
-                        .map(request -> request.withOutputTokens(request.maxTokens()))
+                        .map(request -> request.mapTurns(turn -> turn.withOutputTokens(turn.maxTokens())))
                         .toList(),
                 pacing);
     }
@@ -102,7 +118,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
      * @param key seed of the permutation
      */
     public OfferedLoad withOtherIds(long key) {
-        int most = requests.stream().flatMapToInt(request -> ids(request)).max().orElse(0);
+        int most = turns().flatMapToInt(OfferedLoad::ids).max().orElse(0);
         int[] others = permutation(most + 1, key);
         return withPrompts(prompt -> prompt instanceof Prompt.Tokens tokens
                 ? new Prompt.Tokens(

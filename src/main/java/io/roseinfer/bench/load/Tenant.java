@@ -130,7 +130,14 @@ public record Tenant(double share, OptionalInt inputTokens, OptionalInt outputTo
         List<Tenant> drawn = draw(tenants, requests.size(), seed);
         List<OfferedRequest> assigned = new ArrayList<>();
         for (int i = 0; i < requests.size(); i++) {
-            assigned.add(requests.get(i).withTraits(drawn.get(i).traits()));
+            Traits traits = drawn.get(i).traits();
+            assigned.add(requests.get(i)
+                    .mapTurns(turn -> turn.withTraits(
+                            turn.traits().turn().isPresent()
+                                    ? traits.withTurn(
+                                            turn.traits().conversation().orElse(0),
+                                            turn.traits().turn().getAsInt())
+                                    : traits)));
         }
         return assigned;
     }

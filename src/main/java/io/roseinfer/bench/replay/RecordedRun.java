@@ -148,6 +148,15 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
      * @throws BadInput if the requests differ, because the dataset or its generator has changed
      */
     public OfferedLoad again(OfferedLoad load, boolean exactly) {
+        if (command.stream().anyMatch(word -> word.startsWith("--trim-"))) {
+            throw new BadInput(
+                    name + " lacks the requests that --trim-warmup-s or --trim-cooldown-s left out; record a run"
+                            + " without them");
+        }
+        if (load.hasConversations()) {
+            throw new BadInput(name + " has conversations, which cannot be replayed: their later turns depend on the"
+                    + " answers; run its command with --backend sim instead");
+        }
         if (load.requests().size() != result.calls().size()) {
             throw new BadInput(name + " has " + result.calls().size() + " requests, but its command makes "
                     + load.requests().size() + "; the dataset must be unchanged");

@@ -105,7 +105,8 @@ public final class SimulatedServer {
     /** A request with its timestamps so far. */
     private static final class Request {
         private final int id;
-        private final OfferedRequest offered;
+        private OfferedRequest offered;
+        private Optional<Request> next = Optional.empty();
         private long dueNanos;
         private long sentNanos;
         private long queuedNanos;
@@ -184,14 +185,29 @@ public final class SimulatedServer {
         private final PriorityQueue<Long> places = new PriorityQueue<>();
 
         private final StepTable.Builder steps = new StepTable.Builder();
+        /** Later turns of conversations whose previous turn has ended, by due time. */
+        private final PriorityQueue<Request> later =
+                new PriorityQueue<>(Comparator.comparingLong((Request request) -> request.dueNanos)
+                        .thenComparingInt(request -> request.id));
+
+        private final int firstTurns;
         private int sent;
 
         private Run(List<ModelRunner> runners, OfferedLoad load) {
             this.load = load;
             this.each = IntStream.range(0, runners.size()).mapToObj(times).toList();
             this.host = each.getFirst().host();
-            for (int id = 0; id < load.requests().size(); id++) {
-                requests.add(new Request(id, load.requests().get(id)));
+            for (OfferedRequest request : load.requests()) {
+                requests.add(new Request(requests.size(), request));
+            }
+            this.firstTurns = requests.size();
+            for (int i = 0; i < requests.size(); i++) {
+                Optional<OfferedRequest.Turn> turn = requests.get(i).offered.next();
+                if (turn.isPresent()) {
+                    Request next = new Request(requests.size(), turn.get().request());
+                    requests.get(i).next = Optional.of(next);
+                    requests.add(next);
+                }
             }
             places.addAll(Collections.nCopies(Math.min(maxConcurrency, requests.size()), 0L));
             this.engine = new VirtualEngine(
@@ -251,15 +267,58 @@ public final class SimulatedServer {
                     steps.build());
         }
 
-        /** Sends every request that has a concurrency slot, even in the future: it then arrives later. */
+        /**
+         * Sends every request that has a concurrency slot, even in the future: it then arrives later. Of conversations, only requests that
+         * are sent before the next event, as a later turn may become due before the others.
+         */
         private void send() {
-            while (sent < requests.size() && !places.isEmpty()) {
-                Request request = requests.get(sent++);
+            while ((sent < firstTurns || !later.isEmpty()) && !places.isEmpty()) {
+                boolean isFirst = later.isEmpty()
+                        || (sent < firstTurns && firstDueNanos(requests.get(sent)) <= later.peek().dueNanos);
+                Request request = isFirst ? requests.get(sent) : later.element();
+                long dueNanos = isFirst ? firstDueNanos(request) : request.dueNanos;
+                if (firstTurns < requests.size() && Math.max(dueNanos, places.element()) > nextEventNanos()) {
+                    return;
+                }
+                if (isFirst) {
+                    sent++;
+                } else {
+                    Request unused = later.remove();
+                }
                 long freeNanos = places.remove();
-                request.dueNanos = load.isScheduled() ? request.offered.dueNanos() : freeNanos;
+                request.dueNanos = isFirst && !load.isScheduled() ? freeNanos : dueNanos;
                 request.sentNanos = Math.max(request.dueNanos, freeNanos);
                 request.queuedNanos = request.sentNanos + HostTimes.draw(host.arriving(), key(ARRIVING, request.id, 0));
                 arriving.add(request);
+            }
+        }
+
+        /** Returns when a first turn is due: in a burst as soon as it has a slot. */
+        private long firstDueNanos(Request request) {
+            return load.isScheduled() ? request.offered.dueNanos() : 0;
+        }
+
+        private long nextEventNanos() {
+            return arriving.isEmpty()
+                    ? engine.nextNanos()
+                    : Math.min(engine.nextNanos(), arriving.element().queuedNanos);
+        }
+
+        /** Makes the next turn of a conversation due; if this one failed, so do all that follow. */
+        private void continueAfter(Request request, int... generated) {
+            for (Request before = request; before.next.isPresent(); before = before.next.get()) {
+                Request next = before.next.get();
+                if (before.error.isEmpty()) {
+                    next.offered = next.offered.after(((Prompt.Tokens) before.prompt()).ids(), generated);
+                    next.dueNanos = before.endNanos()
+                            + before.offered.next().orElseThrow().thinkNanos();
+                    later.add(next);
+                    return;
+                }
+                next.error = Optional.of("the previous turn of its conversation failed");
+                next.dueNanos = before.endNanos();
+                next.sentNanos = next.dueNanos;
+                next.queuedNanos = next.dueNanos;
             }
         }
 
@@ -270,6 +329,7 @@ public final class SimulatedServer {
             } catch (BadInput | RoseException.EngineStopped refused) {
                 request.error = Optional.of(refused.jsonMessage());
                 places.add(request.sentNanos);
+                continueAfter(request);
             }
         }
 
@@ -284,6 +344,9 @@ public final class SimulatedServer {
                 request.error = Optional.of("engine " + timeline.engine() + " stopped");
             }
             places.add(request.endNanos());
+            if (request.next.isPresent()) {
+                continueAfter(request, engine.generatedIds(observed));
+            }
         }
 
         private void deliver(Request request, long[] tokenNanos) {

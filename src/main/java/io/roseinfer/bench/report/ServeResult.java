@@ -181,7 +181,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param server the server's timestamps; null if unknown
      * @param ttftParts breakdown of its time to first token since it was due in ms, by the same parts as for all requests; null if unknown
      * @param error reason for the failure; null if it completed
-     * @param traits tenant, slo, priority, deadline_ms, max_tokens and predicted_tokens, as far as the load had them; absent without any
+     * @param traits tenant, slo, priority, deadline_ms, max_tokens, predicted_tokens, conversation and turn, as far as the load had them;
+     *     absent without any
      */
     public record Request(
             int id,
@@ -548,6 +549,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             traits.deadlineMillis().ifPresent(millis -> row.put("deadline_ms", Double.toString(millis)));
             traits.maxTokens().ifPresent(tokens -> row.put("max_tokens", Integer.toString(tokens)));
             traits.predictedTokens().ifPresent(tokens -> row.put("predicted_tokens", Integer.toString(tokens)));
+            traits.conversation().ifPresent(number -> row.put("conversation", Integer.toString(number)));
+            traits.turn().ifPresent(number -> row.put("turn", Integer.toString(number)));
         });
         return row;
     }

@@ -274,7 +274,9 @@ public final class BenchAbCommand implements Command {
             verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
             verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
             return verdict.isValid()
-                    ? Optional.of(RunMetrics.of(result, line.flags().objective().objectives()))
+                    ? Optional.of(RunMetrics.of(
+                            line.flags().counted(result),
+                            line.flags().objective().objectives()))
                     : Optional.empty();
         };
     }

@@ -3,10 +3,12 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.http.ClientBaseline;
+import io.roseinfer.bench.http.Endpoint;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.bench.load.Words;
 import io.roseinfer.cli.flags.ArrivalFlags;
 import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -66,6 +69,23 @@ final class BenchServeFlags {
             showDefaultValue = Visibility.NEVER)
     @Within(above = 0)
     private Optional<Double> duration = Optional.empty();
+
+    @Option(
+            names = "--trim-warmup-s",
+            paramLabel = "<S>",
+            preprocessor = Within.Check.class,
+            description =
+                    "Leave requests that were due in the first S seconds out of the results, which then begin at S.")
+    @Within(min = 0)
+    private double trimWarmUp;
+
+    @Option(
+            names = "--trim-cooldown-s",
+            paramLabel = "<S>",
+            preprocessor = Within.Check.class,
+            description = "Leave requests that were due in the last S seconds before the last one out of the results.")
+    @Within(min = 0)
+    private double trimCoolDown;
 
     @Mixin
     private ArrivalFlags arrivals = new ArrivalFlags();
@@ -197,11 +217,25 @@ final class BenchServeFlags {
                 dataset.read(count(command), ofSeed, arrivals.burstiness()).requests(Integer.MAX_VALUE);
         arrivals.requireConsistent(data.hasTimes(), command);
         requireEnds(data.requests());
-        OfferedLoad offered = withinDuration(arrivals.load(data, ofSeed));
+        OfferedLoad offered = withWords(withinDuration(arrivals.load(data, ofSeed)));
         objective.requireBounds(offered);
         boolean endsAtLength =
                 endpoint.backend() == EndpointFlags.Kind.SIM || endpoint.ask().ignoreEos();
         return new Load(endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), data.changes());
+    }
+
+    /** Replaces generated token ids by words for the chat endpoint, which takes text. */
+    private OfferedLoad withWords(OfferedLoad load) {
+        if (endpoint.endpointType() != Endpoint.Kind.CHAT
+                || endpoint.backend() != EndpointFlags.Kind.HTTP
+                || !dataset.isGenerated()) {
+            return load;
+        }
+        if (load.hasConversations()) {
+            throw new BadInput("--conversation-turns needs token ids, and --endpoint-type chat takes text; use"
+                    + " --endpoint-type completions");
+        }
+        return load.withPrompts(Words::of);
     }
 
     /** Returns the number of requests to read or generate, which with a duration and no number is enough for it. */
@@ -229,6 +263,34 @@ final class BenchServeFlags {
             throw new BadInput("--ignore-eos cannot be combined with structured_outputs of the dataset,"
                     + " because a grammar ends the completion; leave it out");
         }
+    }
+
+    /**
+     * Returns the part of a run that its results are of.
+     *
+     * @throws BadInput if no request is left
+     */
+    LoadResult counted(LoadResult run) {
+        if (trimWarmUp == 0 && trimCoolDown == 0) {
+            return run;
+        }
+        LoadResult rest =
+                run.trimmed(Math.round(trimWarmUp * NANOS_PER_SECOND), Math.round(trimCoolDown * NANOS_PER_SECOND));
+        if (rest.calls().isEmpty()) {
+            throw new BadInput("--trim-warmup-s and --trim-cooldown-s leave no request of a run of " + run.seconds()
+                    + " s; trim less, or send more requests");
+        }
+        return rest;
+    }
+
+    /** Returns a note on trimmed requests; empty if there are none. */
+    private Optional<String> trimmed(LoadResult run) {
+        int left = counted(run).calls().size();
+        return left == run.calls().size()
+                ? Optional.empty()
+                : Optional.of(run.calls().size() - left + " of " + run.calls().size()
+                        + " requests are trimmed: due in the first " + trimWarmUp + " s or the last " + trimCoolDown
+                        + " s");
     }
 
     /** Returns warm-up requests with the lengths of a load's first requests and other token ids. */
@@ -266,6 +328,7 @@ final class BenchServeFlags {
                                 backend == EndpointFlags.Kind.ENGINE,
                                 floor,
                                 system.contextLength()))
-                .with(system.notes(result));
+                .with(Stream.concat(trimmed(result).stream(), system.notes(result).stream())
+                        .toList());
     }
 }

@@ -62,7 +62,12 @@ record MeasuredRun(
                 line.flags().objective().objectives(),
                 data,
                 replayOf);
-        return ServeResult.of(result, verdict, floor, InstantSource.system().instant(), about);
+        return ServeResult.of(
+                line.flags().counted(result),
+                verdict,
+                floor,
+                InstantSource.system().instant(),
+                about);
     }
 
     private Map<String, Object> head() {

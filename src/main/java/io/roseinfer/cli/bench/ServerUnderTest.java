@@ -60,8 +60,7 @@ final class ServerUnderTest implements SystemUnderTest {
     }
 
     private static LoadResult watched(LoadRun run, String what, OfferedLoad load, Terminal terminal) {
-        Optional<ProgressBar> bar =
-                ProgressBars.open(terminal, what, load.requests().size());
+        Optional<ProgressBar> bar = ProgressBars.open(terminal, what, load.size());
         try {
             return run.run(load, () -> bar.ifPresent(ProgressBar::step));
         } finally {

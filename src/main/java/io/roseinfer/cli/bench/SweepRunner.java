@@ -37,6 +37,10 @@ final class SweepRunner implements AutoCloseable {
             "random-prefix-len",
             "random-max-tokens",
             "random-prediction-error",
+            "trim-warmup-s",
+            "trim-cooldown-s",
+            "conversation-turns",
+            "think-time-s",
             "tenant",
             "warmup-requests");
 
@@ -69,7 +73,11 @@ final class SweepRunner implements AutoCloseable {
         RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
         verdict.notes().stream().map(note -> "point " + flags + ": " + note).forEach(terminal::note);
-        return SweepPoint.of(flags, result, verdict, line.flags().objective().objectives());
+        return SweepPoint.of(
+                flags,
+                line.flags().counted(result),
+                verdict,
+                line.flags().objective().objectives());
     }
 
     /** Returns the environment of the last point. */

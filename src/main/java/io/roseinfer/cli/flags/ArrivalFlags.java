@@ -138,8 +138,8 @@ public final class ArrivalFlags {
             }
             rate = own.getAsDouble() * traceSpeed;
         }
-        double expected = rate * seconds;
-        double deviation = Math.sqrt(expected / Math.min(1, burstiness));
+        double expected = rate * seconds * dataset.conversationTurns();
+        double deviation = Math.sqrt(expected * dataset.conversationTurns() / Math.min(1, burstiness));
         return OptionalInt.of(count(expected + 10 * deviation + 10));
     }
 

@@ -2,6 +2,7 @@ package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.load.Conversations;
 import io.roseinfer.bench.load.JsonlPrompts;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
@@ -152,6 +153,24 @@ public final class DatasetFlags {
     private Optional<Double> predictionError = Optional.empty();
 
     @Option(
+            names = "--conversation-turns",
+            paramLabel = "<N>",
+            preprocessor = Within.Check.class,
+            description =
+                    "Join random requests into conversations of N turns on average: the prompt of a turn follows the previous prompt and its"
+                            + " answer. --request-rate is of conversations.")
+    @Within(min = 1)
+    private double conversationTurns = 1;
+
+    @Option(
+            names = "--think-time-s",
+            paramLabel = "<S>",
+            preprocessor = Within.Check.class,
+            description = "Mean time from the end of an answer until the next turn of its conversation is sent.")
+    @Within(min = 0)
+    private double thinkSeconds;
+
+    @Option(
             names = "--tenant",
             paramLabel = "<NAME:KEY=VALUE,...>",
             description = {
@@ -230,6 +249,14 @@ public final class DatasetFlags {
                     (maxTokens.isPresent() ? "--random-max-tokens" : "--random-prediction-error")
                             + " applies to --dataset random; leave it out, or give max_tokens and predicted_tokens in a jsonl file");
         }
+        if (dataset != Dataset.RANDOM && conversationTurns > 1) {
+            throw new BadInput(
+                    "--conversation-turns applies to --dataset random; leave it out, or give conversation and"
+                            + " think_ms in a jsonl file");
+        }
+        if (thinkSeconds > 0 && conversationTurns == 1) {
+            throw new BadInput("--think-time-s is between turns; add --conversation-turns N");
+        }
         return switch (dataset) {
             case RANDOM -> fixed(new OfferedLoad(random(count, seed), OfferedLoad.Pacing.BURST));
             case JSONL -> {
@@ -277,7 +304,22 @@ public final class DatasetFlags {
                     .map(request -> request.withTraits(request.traits().withMaxTokens(max)))
                     .toList();
         }
-        return predictionError.isPresent() ? RandomPrompts.predicted(requests, predictionError.get(), seed) : requests;
+        if (predictionError.isPresent()) {
+            requests = RandomPrompts.predicted(requests, predictionError.get(), seed);
+        }
+        return conversationTurns == 1
+                ? requests
+                : new Conversations(conversationTurns, thinkSeconds, prefixLength, seed).of(requests);
+    }
+
+    /** Returns whether prompts of token ids are generated, so that any text of the same length does as well. */
+    public boolean isGenerated() {
+        return dataset != Dataset.JSONL;
+    }
+
+    /** Returns the mean requests per conversation. */
+    double conversationTurns() {
+        return conversationTurns;
     }
 
     private static Source fixed(OfferedLoad load) {

@@ -123,7 +123,7 @@ public final class ObjectiveFlags {
      */
     public void requireBounds(OfferedLoad load) {
         Set<String> defined = objectives().slos().keySet();
-        load.requests().stream()
+        load.turns()
                 .flatMap(request -> request.traits().slo().stream())
                 .filter(name -> !defined.contains(name))
                 .findFirst()

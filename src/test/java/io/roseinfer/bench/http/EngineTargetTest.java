@@ -12,6 +12,7 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.Prompt;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -171,5 +172,57 @@ class EngineTargetTest {
         LoadResult run = paced(OfferedLoad.every(2, requests, OfferedLoad.Pacing.AFTER_SENT), deadlines);
         assertThat(deadlines).containsExactly(2_000_500L, 4_000_507L, 6_000_514L);
         assertThat(run.isScheduled()).isFalse();
+    }
+
+    /** Returns two conversations of three turns of four tokens each. */
+    private static OfferedLoad conversations(int secondTurn) {
+        List<OfferedRequest> requests = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            OfferedRequest third = OfferedRequest.of(0, ids(5), 4);
+            OfferedRequest second =
+                    OfferedRequest.of(0, ids(secondTurn), 4).withNext(new OfferedRequest.Turn(3_000_000, third));
+            requests.add(OfferedRequest.of(i, ids(6), 4).withNext(new OfferedRequest.Turn(2_000_000, second)));
+        }
+        return new OfferedLoad(requests, OfferedLoad.Pacing.SCHEDULED);
+    }
+
+    private static Prompt ids(int length) {
+        int[] ids = new int[length];
+        Arrays.setAll(ids, i -> i + 1);
+        return new Prompt.Tokens(ids);
+    }
+
+    private static LoadResult converse(OfferedLoad load, int maxConcurrency) {
+        try (Engine engine = Sim.engine(Sim.options(true), step -> {}, Clock.system());
+                EngineTarget target = new EngineTarget(engine, Sim.template(), false, Clock.system(), READERS)) {
+            return new LoadRun(target, maxConcurrency, FOREVER, Clock.system()).run(load);
+        }
+    }
+
+    @Test
+    void later_turns_contain_the_answers_before_them_and_wait_for_their_think_time() {
+        for (int maxConcurrency : new int[] {1, LoadRun.UNBOUNDED}) {
+            List<CallResult> calls = converse(conversations(2), maxConcurrency).calls();
+            assertThat(calls).hasSize(6).allMatch(CallResult::isComplete);
+            for (int i = 0; i < 2; i++) {
+                CallResult first = calls.get(i);
+                CallResult second = calls.get(2 + i);
+                CallResult third = calls.get(4 + i);
+                assertThat(second.promptTokens()).isEqualTo(6 + 4 + 2);
+                assertThat(third.promptTokens()).isEqualTo(6 + 4 + 2 + 4 + 5);
+                assertThat(second.times().dueNanos() - first.times().endNanos()).isEqualTo(2_000_000);
+                assertThat(third.times().dueNanos() - second.times().endNanos()).isEqualTo(3_000_000);
+                assertThat(third.times().sentNanos())
+                        .isGreaterThanOrEqualTo(third.times().dueNanos());
+            }
+        }
+    }
+
+    @Test
+    void turns_after_a_failed_one_are_not_sent() {
+        LoadResult run = converse(conversations(1 << 16), LoadRun.UNBOUNDED);
+        assertThat(run.completed()).hasSize(2);
+        assertThat(run.calls()).hasSize(6);
+        assertThat(run.calls().getLast().error()).hasValue("the previous turn of its conversation failed");
     }
 }

@@ -136,4 +136,38 @@ class JsonlPromptsTest {
     void wrong_line_is_reported_with_its_number(String line, String message) {
         assertThatThrownBy(() -> read(line, 10)).isInstanceOf(BadInput.class).hasMessageContaining(message);
     }
+
+    @Test
+    void lines_of_a_conversation_are_turns_of_its_first_line() throws IOException {
+        OfferedLoad load = load("""
+                {"prompt":[1],"timestamp_ms":10,"conversation":"x","tenant":"a"}
+                {"prompt":[9],"timestamp_ms":5}
+                {"prompt":[2,3],"conversation":"x","think_ms":2.5,"output_tokens":7}
+                {"prompt":[4],"conversation":"x"}
+                """, 9);
+        assertThat(load.requests()).hasSize(2);
+        assertThat(load.size()).isEqualTo(4);
+        List<OfferedRequest> turns = load.requests().getLast().turns().toList();
+        assertThat(turns).extracting(turn -> turn.traits().turn().getAsInt()).containsExactly(0, 1, 2);
+        assertThat(turns.getFirst().next().orElseThrow().thinkNanos()).isEqualTo(2_500_000);
+        assertThat(turns.get(1).outputTokens()).isEqualTo(7);
+        assertThat(turns.get(1).next().orElseThrow().thinkNanos()).isZero();
+        assertThat(load.requests().getFirst().traits().turn()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"prompt\":[1],\"conversation\":\"x\",\"think_ms\":5} | has think_ms, but no line before it",
+                "{\"prompt\":\"hi\",\"conversation\":\"x\"} | text prompt",
+                "{\"prompt\":[1],\"conversation\":\"y\",\"timestamp_ms\":5} | it is a later turn"
+            })
+    void line_that_cannot_be_a_turn_is_rejected(String line, String reason) {
+        String first = "{\"prompt\":[1],\"conversation\":\"y\",\"timestamp_ms\":1}\n";
+        assertThatThrownBy(() -> load(first + line + "\n", 9))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("line 2")
+                .hasMessageContaining(reason);
+    }
 }

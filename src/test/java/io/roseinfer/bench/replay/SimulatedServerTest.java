@@ -22,9 +22,13 @@ import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 class SimulatedServerTest {
@@ -279,5 +283,66 @@ class SimulatedServerTest {
             preemptions += expected.steps().sum(Fact.PREEMPTIONS);
         }
         assertThat(preemptions).isPositive();
+    }
+
+    /** Returns two requests of two turns each, with ten tokens a turn and 20 ms between the turns. */
+    private static OfferedLoad conversations(OfferedLoad.Pacing pacing) {
+        return new OfferedLoad(
+                IntStream.range(0, 2)
+                        .mapToObj(i -> OfferedRequest.of(i * 1_000_000L, ids(i, 40), 10)
+                                .withNext(new OfferedRequest.Turn(20_000_000, OfferedRequest.of(0, ids(7 + i, 5), 10))))
+                        .toList(),
+                pacing);
+    }
+
+    private static Prompt ids(int first, int length) {
+        return new Prompt.Tokens(IntStream.range(first, first + length).toArray());
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = OfferedLoad.Pacing.class,
+            names = {"BURST", "SCHEDULED"})
+    void later_turn_is_due_a_think_time_after_the_answer_and_contains_it(OfferedLoad.Pacing pacing) {
+        LoadResult run = SimulatedRuns.server(
+                        exact(MILLISECOND_STEPS), SchedulerOptions.builder().maxBatchSize(8), Integer.MAX_VALUE, 0)
+                .run(conversations(pacing));
+        assertThat(run.completed()).hasSize(4);
+        for (int i = 0; i < 2; i++) {
+            CallResult first = run.calls().get(i);
+            CallResult second = run.calls().get(2 + i);
+            assertThat(second.times().dueNanos()).isEqualTo(first.times().endNanos() + 20_000_000);
+            assertThat(second.lagNanos()).isZero();
+            assertThat(second.promptTokens()).isEqualTo(40 + 10 + 5);
+            // Whole blocks of the previous prompt and answer, whose last token has no keys yet.
+            assertThat(second.cachedTokens()).isEqualTo(48);
+        }
+    }
+
+    @Test
+    void limit_on_requests_in_flight_holds_later_turns_too() {
+        LoadResult run = SimulatedRuns.server(
+                        exact(MILLISECOND_STEPS), SchedulerOptions.builder().maxBatchSize(8), 1, 0)
+                .run(conversations(OfferedLoad.Pacing.SCHEDULED));
+        List<CallResult> bySend = run.completed().stream()
+                .sorted(Comparator.comparingLong(call -> call.times().sentNanos()))
+                .toList();
+        assertThat(bySend).hasSize(4);
+        for (int i = 1; i < 4; i++) {
+            assertThat(bySend.get(i).times().sentNanos())
+                    .isGreaterThanOrEqualTo(bySend.get(i - 1).times().endNanos());
+        }
+    }
+
+    @Test
+    void turns_after_a_failed_one_fail() {
+        OfferedRequest third = OfferedRequest.of(0, ids(3, 5), 10);
+        OfferedRequest second =
+                OfferedRequest.of(0, ids(2, 1 << 20), 10).withNext(new OfferedRequest.Turn(1000, third));
+        OfferedRequest first = OfferedRequest.of(0, ids(1, 5), 10).withNext(new OfferedRequest.Turn(1000, second));
+        LoadResult run = SimulatedRuns.server(exact(MILLISECOND_STEPS), 0)
+                .run(new OfferedLoad(List.of(first), OfferedLoad.Pacing.BURST));
+        assertThat(run.completed()).hasSize(1);
+        assertThat(run.calls().getLast().error()).hasValue("the previous turn of its conversation failed");
     }
 }

@@ -52,10 +52,14 @@ class BackendFlagsTest {
             --random-vocab-size           honored  honored  honored  honored
             --random-max-tokens           honored  honored  honored  honored
             --random-prediction-error     honored  honored  honored  honored
+            --conversation-turns          honored  honored  honored  honored
+            --think-time-s                honored  honored  honored  honored
             --tenant                      honored  honored  honored  honored
             --clip-to                     honored  honored  honored  honored
             --num-prompts                 honored  honored  honored  honored
             --duration                    honored  honored  honored  honored
+            --trim-warmup-s               honored  honored  honored  honored
+            --trim-cooldown-s             honored  honored  honored  honored
             --max-concurrency             honored  honored  honored  honored
             --seed                        honored  honored  honored  honored
             --warmup-requests             honored  honored  honored  refused
