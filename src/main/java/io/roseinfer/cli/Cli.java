@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.bench.BenchAbCommand;
+import io.roseinfer.cli.bench.BenchFleetCommand;
 import io.roseinfer.cli.bench.BenchReplayCommand;
 import io.roseinfer.cli.bench.BenchServeCommand;
 import io.roseinfer.cli.bench.BenchSweepCommand;
@@ -39,6 +40,7 @@ final class Cli {
             new Subcommand("scheduler", BenchSchedulerCommand::new),
             new Subcommand("model", BenchModelCommand::new),
             new Subcommand("serve", BenchServeCommand::new),
+            new Subcommand("fleet", BenchFleetCommand::new),
             new Subcommand("sweep", BenchSweepCommand::new),
             new Subcommand("ab", BenchAbCommand::new),
             new Subcommand("replay", BenchReplayCommand::new));

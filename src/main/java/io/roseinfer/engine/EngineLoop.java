@@ -407,6 +407,12 @@ final class EngineLoop {
         load.clear();
     }
 
+    /** Empties the prefix cache of an idle engine. */
+    void evictAll() {
+        scheduler.checkIdle();
+        scheduler.pool().evictAll();
+    }
+
     /** Fails if an idle engine holds blocks. */
     void checkIdle() {
         scheduler.checkIdle();

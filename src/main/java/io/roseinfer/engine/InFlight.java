@@ -157,7 +157,8 @@ final class InFlight {
     /** Requeues an admitted request that its loop cannot serve. */
     void requeue(LiveRequest request) {
         synchronized (waitingQueue) {
-            waitingQueue.requeue(request.restart());
+            boolean wasRunning = !request.sequence().orElseThrow().isWaiting();
+            waitingQueue.requeue(request.restart(), wasRunning);
         }
     }
 

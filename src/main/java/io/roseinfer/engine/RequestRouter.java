@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.scheduler.PolicyFailure;
@@ -9,6 +10,7 @@ import io.roseinfer.scheduler.WaitingQueue;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -27,12 +29,29 @@ final class RequestRouter {
     private final int blockSize;
     private final InFlight inFlight;
 
-    /** The loads of the live replicas by number; after a failure of the last one it stays. */
-    private volatile List<ReplicaLoad> live = List.of();
+    private final Function<ReplicaLoad, ReplicaView> views;
 
-    /** Creates a router without replicas. */
+    /** The loads of the live replicas by number, and their views; after a failure of the last one it stays. */
+    private volatile Live live = new Live(List.of(), List.of());
+
+    private boolean hasNone = true;
+
+    private record Live(List<ReplicaLoad> loads, List<ReplicaView> views) {}
+
+    /** Creates a router without replicas, whose policy sees the current loads. */
     RequestRouter(RoutingPolicy routing, EngineOptions options, InFlight inFlight) {
+        this(routing, options, inFlight, load -> load);
+    }
+
+    /**
+     * Creates a router without replicas.
+     *
+     * @param views returns what the policy sees of a replica
+     */
+    RequestRouter(
+            RoutingPolicy routing, EngineOptions options, InFlight inFlight, Function<ReplicaLoad, ReplicaView> views) {
         this.routing = routing;
+        this.views = views;
         this.blockSize = options.blockSize();
         this.inFlight = inFlight;
     }
@@ -43,22 +62,34 @@ final class RequestRouter {
 
     /** Adds a replica that serves from now on. */
     synchronized void add(ReplicaLoad load) {
-        live = Stream.concat(live.stream(), Stream.of(load))
-                .sorted(Comparator.comparingInt(ReplicaLoad::index))
-                .toList();
+        setLive(Stream.concat(hasNone ? Stream.empty() : live.loads.stream(), Stream.of(load)));
+        hasNone = false;
     }
 
     /** Removes a replica that no longer serves, and lets any other admit the requests bound to it. */
     synchronized void remove(int replica) {
-        if (live.size() > 1) {
-            live = live.stream().filter(load -> load.index() != replica).toList();
+        if (live.loads.size() > 1) {
+            setLive(live.loads.stream().filter(load -> load.index() != replica));
+        } else {
+            hasNone = true;
         }
         inFlight.unbindAll(replica);
     }
 
+    private void setLive(Stream<ReplicaLoad> loads) {
+        List<ReplicaLoad> sorted =
+                loads.sorted(Comparator.comparingInt(ReplicaLoad::index)).toList();
+        live = new Live(sorted, sorted.stream().map(views).toList());
+    }
+
+    /** Returns what the policy sees of the live replicas, by number. */
+    synchronized List<ReplicaView> views() {
+        return hasNone ? List.of() : live.views;
+    }
+
     /** Returns whether more than one replica serves. */
     boolean hasSeveral() {
-        return live.size() > 1;
+        return live.loads.size() > 1;
     }
 
     /**
@@ -71,12 +102,12 @@ final class RequestRouter {
         if (usesPrefixes() && !request.reportsPrompt()) {
             request.prefixes(PublishedPrefixes.prefixHashes(prompt, blockSize));
         }
-        List<ReplicaLoad> candidates = live;
-        int chosen = ask(request, candidates);
-        return chosen == RoutingPolicy.SHARED_QUEUE ? Optional.empty() : Optional.of(candidates.get(chosen));
+        Live candidates = live;
+        int chosen = ask(request, candidates.views);
+        return chosen == RoutingPolicy.SHARED_QUEUE ? Optional.empty() : Optional.of(candidates.loads.get(chosen));
     }
 
-    private int ask(LiveRequest request, List<ReplicaLoad> candidates) {
+    private int ask(LiveRequest request, List<ReplicaView> candidates) {
         try {
             int chosen = routing.choose(request, candidates);
             if (chosen < RoutingPolicy.SHARED_QUEUE || chosen >= candidates.size()) {
@@ -111,7 +142,7 @@ final class RequestRouter {
      * requests.
      */
     int share(ReplicaLoad own) {
-        List<ReplicaLoad> all = live;
+        List<ReplicaLoad> all = live.loads;
         return all.size() <= 1
                 ? Integer.MAX_VALUE
                 : share(own, all, inFlight.waitingQueue().sharedCount());

@@ -7,8 +7,11 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.engine.routing.AgedView;
 import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.engine.routing.ViewAge;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.ObservedRequest;
@@ -37,8 +40,8 @@ import java.util.stream.IntStream;
  * engine.runUntil(Long.MAX_VALUE);
  * }
  *
- * <p>The caller submits requests and stops replicas in order of time, and runs the events between them. At equal times
- * the caller's events come first, then steps that end, then iterations that start, each by the replica's number.
+ * <p>The caller submits requests and starts, drains and stops replicas in order of time, and runs the events between
+ * them. At equal times the caller's events come first, then steps that end, then iterations that start, each by the replica's number.
  * Tokens and outcomes are delivered at the end of their step; observers are notified then and may not call the engine.
  * Not thread-safe.
  */
@@ -72,6 +75,18 @@ public final class VirtualEngine {
         }
     }
 
+    /** The phases of a replica. */
+    public enum Phase {
+        /** Accepts requests. */
+        SERVING,
+        /** Accepts no requests and serves those admitted. */
+        DRAINING,
+        /** Is drained, or has never started; can start. */
+        OFF,
+        /** Failed; never starts again. */
+        STOPPED
+    }
+
     private final ModelSpec spec;
     private final KvGeometry kv;
     private final EngineOptions options;
@@ -80,17 +95,29 @@ public final class VirtualEngine {
     private final InFlight inFlight;
     private final RequestRouter router;
     private final List<VirtualReplica> replicas;
+    private final List<AgedView> agedViews;
     private long nowNanos = Long.MIN_VALUE;
     private long nextId;
     private int rotation;
     private int liveCount;
 
+    /** Creates an engine like the other constructor, whose routing policy sees the current state of replicas. */
+    public VirtualEngine(
+            List<? extends ModelRunner> runners,
+            EngineOptions options,
+            RoutingPolicy routing,
+            Durations durations,
+            Observers observers) {
+        this(runners, options, routing, ViewAge.NONE, durations, observers);
+    }
+
     /**
-     * Creates an engine of idle replicas.
+     * Creates an engine of idle replicas that serve.
      *
      * @param runners one per replica, at least one; closed by the caller
      * @param options apply to each replica, except {@code maxInflightRequests}, which is the total
      * @param routing chooses the replica of a request; not used with a single replica
+     * @param age how old the state of replicas is that policies see
      * @param observers notified of requests and of steps; no iteration is reported
      * @throws BadInput if a runner was loaded for smaller steps than the options require
      */
@@ -98,6 +125,7 @@ public final class VirtualEngine {
             List<? extends ModelRunner> runners,
             EngineOptions options,
             RoutingPolicy routing,
+            ViewAge age,
             Durations durations,
             Observers observers) {
         if (runners.isEmpty()) {
@@ -119,12 +147,22 @@ public final class VirtualEngine {
                 new WaitingQueue(runners.size(), options.scheduler().policies()),
                 new TokenizeWorkers(0, request -> {}),
                 () -> {});
-        this.router = new RequestRouter(runners.size() == 1 ? (request, only) -> 0 : routing, options, inFlight);
+        this.router =
+                new RequestRouter(runners.size() == 1 ? (request, only) -> 0 : routing, options, inFlight, this::view);
         this.replicas = IntStream.range(0, runners.size())
                 .mapToObj(i -> new VirtualReplica(i, runners.get(i), observers))
                 .toList();
+        this.agedViews = age.nanos() == 0
+                ? List.of()
+                : replicas.stream()
+                        .map(replica -> new AgedView(replica.load(), this::nowNanos, age))
+                        .toList();
         replicas.forEach(replica -> router.add(replica.load()));
         this.liveCount = replicas.size();
+    }
+
+    private ReplicaView view(ReplicaLoad load) {
+        return agedViews.isEmpty() ? load : agedViews.get(load.index());
     }
 
     /** A loop and its next event. */
@@ -137,7 +175,7 @@ public final class VirtualEngine {
         /** Whether it is idle until it is woken, or was woken and has not started its iteration. */
         private boolean isParked = true;
 
-        private boolean hasStopped;
+        private Phase phase = Phase.SERVING;
         private long deviceFreeNanos = Long.MIN_VALUE;
         private long nextIterationNanos;
 
@@ -174,9 +212,17 @@ public final class VirtualEngine {
         }
 
         void wake() {
-            if (isParked && iterationNanos == NEVER) {
+            if (canWake()) {
                 iterationNanos = durations.wakeUp(load().index(), nowNanos);
             }
+        }
+
+        boolean isWaiting() {
+            return isParked && accepts();
+        }
+
+        boolean canWake() {
+            return isWaiting() && iterationNanos == NEVER;
         }
 
         void startIteration() {
@@ -186,11 +232,26 @@ public final class VirtualEngine {
             if (isBusy) {
                 wakeOne();
             }
-            loop.begin(isBusy && isAnyParked() ? 0 : router.share(load()));
+            loop.begin(maxShared(isBusy));
             if (loop.stepsInFlight() == 0) {
                 Check.that(!loop.isBusy(), "requests wait and nothing can run");
-                loop.checkIdle();
-                isParked = true;
+                park();
+            }
+        }
+
+        private int maxShared(boolean isBusy) {
+            return accepts() && !(isBusy && isAnyParked()) ? router.share(load()) : 0;
+        }
+
+        private boolean accepts() {
+            return phase == Phase.SERVING;
+        }
+
+        private void park() {
+            loop.checkIdle();
+            isParked = true;
+            if (phase == Phase.DRAINING) {
+                phase = Phase.OFF;
             }
         }
 
@@ -201,14 +262,35 @@ public final class VirtualEngine {
             iterationNanos = nextIterationNanos;
         }
 
+        void start() {
+            loop.evictAll();
+            phase = Phase.SERVING;
+            inFlight.waitingQueue().reopen(load().index());
+            router.add(load());
+            if (inFlight.waitingQueue().sharedCount() > 0) {
+                wake();
+            }
+        }
+
+        void drain() {
+            phase = Phase.DRAINING;
+            router.remove(load().index());
+            if (isParked && iterationNanos == NEVER) {
+                park();
+            }
+        }
+
         void stop() {
-            hasStopped = true;
+            boolean wasServing = phase == Phase.SERVING;
+            phase = Phase.STOPPED;
             isParked = false;
             iterationNanos = NEVER;
             stepEnds.clear();
             int index = load().index();
             RequestOutcome outcome = RequestOutcome.failed(new ReplicaStopped("engine " + index + " stopped"));
-            router.remove(index);
+            if (wasServing) {
+                router.remove(index);
+            }
             if (liveCount > 0) {
                 loop.requeueRestartable(request -> {
                     inFlight.requeue(request);
@@ -250,6 +332,15 @@ public final class VirtualEngine {
         long next = nextNanos();
         Check.that(next < NEVER, "no event is left");
         nowNanos = next;
+        runAt(next);
+        recordViews();
+    }
+
+    private void recordViews() {
+        agedViews.forEach(AgedView::record);
+    }
+
+    private void runAt(long next) {
         for (int i = 0; i < replicas.size(); i++) {
             if (replicas.get(i).stepEndNanos() == next) {
                 replicas.get(i).endStep();
@@ -307,6 +398,7 @@ public final class VirtualEngine {
         observer.tokenized(live);
         try {
             enqueue(live, prompt);
+            recordViews();
         } catch (RuntimeException | Error e) {
             boolean unused = inFlight.discard(live);
             throw e;
@@ -318,6 +410,9 @@ public final class VirtualEngine {
         Optional<ReplicaLoad> chosen = router.choose(live, prompt);
         Sequence sequence = live.newSequence(prompt, spec);
         inFlight.watch(live);
+        if (chosen.isPresent() && !agedViews.isEmpty()) {
+            agedViews.get(chosen.get().index()).send(live, sequence.maxLength());
+        }
         Check.that(router.enqueue(live, sequence, chosen), "a request has ended before it was queued");
         if (chosen.isPresent()) {
             replicas.get(chosen.get().index()).wake();
@@ -348,16 +443,18 @@ public final class VirtualEngine {
 
     /**
      * Stops a replica as if its device had failed. Other replicas serve its requests without a token; those with one
-     * end with {@link io.roseinfer.scheduler.FinishReason#ERROR}, and if no replica is left, all.
+     * end with {@link io.roseinfer.scheduler.FinishReason#ERROR}, and if no replica is left that serves, all.
      *
      * @param nanos like {@link #submit}
      */
     public void stop(int replica, long nanos) {
         advanceTo(nanos);
-        if (!replicas.get(replica).hasStopped) {
-            liveCount--;
-            replicas.get(replica).stop();
+        VirtualReplica stopped = replicas.get(replica);
+        if (stopped.phase != Phase.STOPPED) {
+            liveCount -= stopped.phase == Phase.SERVING ? 1 : 0;
+            stopped.stop();
             wakeOne();
+            recordViews();
         }
     }
 
@@ -365,6 +462,58 @@ public final class VirtualEngine {
     public int[] generatedIds(ObservedRequest request) {
         LiveRequest live = (LiveRequest) request;
         return IntStream.range(0, live.generatedTokens()).map(live.tokens()::id).toArray();
+    }
+
+    /**
+     * Drains a replica that serves: others admit its waiting requests, and it is {@link Phase#OFF off} when those it
+     * has admitted have ended.
+     *
+     * @param nanos like {@link #submit}
+     * @throws BadInput if it is the only one that serves
+     */
+    public void drain(int replica, long nanos) {
+        require(replica, Phase.SERVING);
+        if (liveCount == 1) {
+            throw new BadInput("replica " + replica + " is the only one that serves; start another before it drains");
+        }
+        advanceTo(nanos);
+        liveCount--;
+        replicas.get(replica).drain();
+        wakeOne();
+        recordViews();
+    }
+
+    /**
+     * Starts a replica that is {@link Phase#OFF off}. It serves at once, with an empty prefix cache.
+     *
+     * @param nanos like {@link #submit}
+     */
+    public void start(int replica, long nanos) {
+        require(replica, Phase.OFF);
+        advanceTo(nanos);
+        liveCount++;
+        replicas.get(replica).start();
+        recordViews();
+    }
+
+    private void require(int replica, Phase phase) {
+        Phase seen = phase(replica);
+        BadInput.require(seen == phase, "the phase of replica " + replica, seen, phase.toString());
+    }
+
+    /** Returns the phase of a replica. */
+    public Phase phase(int replica) {
+        return replicas.get(replica).phase;
+    }
+
+    /** Returns what policies see of the replicas that serve, by number. */
+    public List<? extends ReplicaView> views() {
+        return router.views();
+    }
+
+    /** Returns the number of waiting requests that any replica may admit. */
+    public int sharedRequests() {
+        return inFlight.waitingQueue().sharedCount();
     }
 
     /** Wakes a parked replica if shared requests wait. */
@@ -375,7 +524,7 @@ public final class VirtualEngine {
         int first = rotation++;
         for (int i = 0; i < replicas.size(); i++) {
             VirtualReplica replica = replicas.get(Integer.remainderUnsigned(first + i, replicas.size()));
-            if (replica.isParked && replica.iterationNanos == NEVER) {
+            if (replica.canWake()) {
                 replica.wake();
                 return;
             }
@@ -384,7 +533,7 @@ public final class VirtualEngine {
 
     private boolean isAnyParked() {
         for (int i = 0; i < replicas.size(); i++) {
-            if (replicas.get(i).isParked) {
+            if (replicas.get(i).isWaiting()) {
                 return true;
             }
         }
@@ -394,8 +543,10 @@ public final class VirtualEngine {
     /** Checks that no request is in flight and no replica that serves holds KV blocks. */
     public void checkIdle() {
         Check.that(inFlight.count() == 0, "requests have not ended");
-        replicas.stream().filter(replica -> !replica.hasStopped).forEach(replica -> replica.loop.check());
-        replicas.stream().filter(replica -> !replica.hasStopped).forEach(replica -> replica.loop.checkIdle());
+        replicas.stream().filter(replica -> replica.phase != Phase.STOPPED).forEach(replica -> {
+            replica.loop.check();
+            replica.loop.checkIdle();
+        });
     }
 
     /** Returns the counters of each replica. */

@@ -105,6 +105,13 @@ public final class KvBlockPool {
         }
     }
 
+    /** Frees all cached blocks that no table lists. */
+    public void evictAll() {
+        for (int block = cache.evictOldest(); block != NONE; block = cache.evictOldest()) {
+            free[freeCount++] = block;
+        }
+    }
+
     /** Returns the number of tables that list the block. */
     public int references(int block) {
         return references[block];

@@ -3,6 +3,7 @@ package io.roseinfer.kv;
 import io.roseinfer.base.SplitMix64;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The hashes of the prefixes that one pool has cached, for other threads to read. Only the thread that owns the cache
@@ -25,12 +26,35 @@ public final class PublishedPrefixes {
 
     private final long[] entries;
     private final int mask;
+    private @Nullable Changes changes;
+
+    /** Is notified of each change, by the cache's thread and after the change. */
+    interface Changes {
+        void added(long hash);
+
+        void removed(long hash);
+    }
 
     /** Creates an empty set, large enough for the prefixes of {@code blocks} blocks. */
     public PublishedPrefixes(int blocks) {
         int size = Math.max(WINDOW, Integer.highestOneBit(Math.min(blocks, 1 << 26)) * 8);
         entries = new long[size];
         mask = size - 1;
+    }
+
+    private PublishedPrefixes(int size, int mask) {
+        this.entries = new long[size];
+        this.mask = mask;
+    }
+
+    /** Sets who is notified of changes. Called before the first one. */
+    void observe(Changes observer) {
+        changes = observer;
+    }
+
+    /** Returns an empty set of the same size. */
+    PublishedPrefixes emptyCopy() {
+        return new PublishedPrefixes(entries.length, mask);
     }
 
     /** Returns the hash of a prefix that is extended by one block. */
@@ -76,6 +100,9 @@ public final class PublishedPrefixes {
         if (index >= 0) {
             ENTRY.setRelease(entries, index, hash);
         }
+        if (changes != null) {
+            changes.added(hash);
+        }
     }
 
     /** Removes one occurrence of a prefix. Called by the cache's thread. */
@@ -83,6 +110,9 @@ public final class PublishedPrefixes {
         int index = indexOf(hash, hash);
         if (index >= 0) {
             ENTRY.setRelease(entries, index, FREE);
+        }
+        if (changes != null) {
+            changes.removed(hash);
         }
     }
 

@@ -46,6 +46,11 @@ public final class PolicyFailure {
         return of("routing", policy, thrown);
     }
 
+    /** Returns the exception to throw if a scaling policy threw {@code thrown}. */
+    public static RuntimeException ofScaling(Object policy, Throwable thrown) {
+        return of("scaling", policy, thrown);
+    }
+
     private static RuntimeException of(String kind, Object policy, Throwable thrown) {
         String name = policy.getClass().getName();
         boolean builtIn = BUILT_IN.stream().anyMatch(name::startsWith);

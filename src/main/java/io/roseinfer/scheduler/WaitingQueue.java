@@ -73,10 +73,16 @@ public final class WaitingQueue {
         events.arrived(sequence);
     }
 
-    /** Adds a shared sequence whose scheduler has failed, at the position of its arrival. */
-    public synchronized void requeue(Sequence sequence) {
+    /**
+     * Adds a shared sequence whose scheduler has failed, at the position of its arrival.
+     *
+     * @param wasRunning whether it ran there; policies know already of one that waited after a preemption
+     */
+    public synchronized void requeue(Sequence sequence, boolean wasRunning) {
         requeue(sequence, shared.sequences.first());
-        events.preempted(sequence);
+        if (wasRunning) {
+            events.preempted(sequence);
+        }
     }
 
     /** Adds a shared sequence before the first one, at or after {@code from}, that arrived later; returns that one. */
@@ -134,6 +140,11 @@ public final class WaitingQueue {
             later = requeue(sequence, later);
         }
         return own;
+    }
+
+    /** Lets a scheduler that has stopped admit sequences again. */
+    public synchronized void reopen(int scheduler) {
+        queue(scheduler).closed = false;
     }
 
     /** Removes and returns all sequences, which end. */

@@ -24,7 +24,9 @@ class PolicyExamplesTest {
             "Vtc.java", ADMISSION + FOLDER + "/Vtc.java",
             "EarliestDeadline.java", ADMISSION + FOLDER + "/EarliestDeadline.java",
             "StallFree.java", STEPS + FOLDER + "/StallFree.java:64",
-            "Mlfq.java", STEPS + FOLDER + "/Mlfq.java --kv-blocks 40");
+            "Mlfq.java", STEPS + FOLDER + "/Mlfq.java --kv-blocks 40",
+            "TargetRequests.java",
+                    "--engines 3 --scale-interval 0.2 --scale-policy " + FOLDER + "/TargetRequests.java:8");
 
     @Test
     void every_policy_serves_all_requests() throws IOException {

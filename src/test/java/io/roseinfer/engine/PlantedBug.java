@@ -143,7 +143,7 @@ enum PlantedBug {
 
     WOKEN_VIRTUAL_REPLICA_OVERTAKEN(
             "engine.VirtualEngine$VirtualReplica",
-            "startIteration",
+            "maxShared",
             Edit.withAnswer("isAnyParked", 0),
             1,
             "engine.VirtualEngineTest#busy_replica_leaves_a_request_to_the_idle_one_that_wakes_for_it"),
@@ -168,6 +168,83 @@ enum PlantedBug {
             Edit.withoutCallOf("RequestRouter", "remove"),
             1,
             "engine.VirtualEngineTest#every_request_of_random_runs_ends_once_and_runs_are_reproducible"),
+
+    DRAINED_REPLICA_STAYS_ROUTED(
+            "engine.VirtualEngine$VirtualReplica",
+            "drain",
+            Edit.withoutCallOf("RequestRouter", "remove"),
+            1,
+            "engine.VirtualEngineTest#every_request_of_random_runs_ends_once_and_runs_are_reproducible"),
+
+    DRAINING_REPLICA_ADMITS_SHARED_REQUESTS(
+            "engine.VirtualEngine$VirtualReplica",
+            "maxShared",
+            Edit.withAnswer("accepts", 1),
+            1,
+            "engine.VirtualEngineTest#every_request_of_random_runs_ends_once_and_runs_are_reproducible"),
+
+    DRAIN_WAKES_NO_REPLICA(
+            "engine.VirtualEngine",
+            "drain",
+            Edit.withoutCall("wakeOne"),
+            1,
+            "engine.VirtualEngineTest#request_waiting_for_a_drained_replica_wakes_an_idle_one"),
+
+    STARTED_REPLICA_IS_NOT_ROUTED(
+            "engine.VirtualEngine$VirtualReplica",
+            "start",
+            Edit.withoutCallOf("RequestRouter", "add"),
+            1,
+            "engine.VirtualEngineTest#started_replica_serves_with_an_empty_prefix_cache"),
+
+    STARTED_REPLICA_KEEPS_ITS_CACHE(
+            "engine.VirtualEngine$VirtualReplica",
+            "start",
+            Edit.withoutCall("evictAll"),
+            1,
+            "engine.VirtualEngineTest#started_replica_serves_with_an_empty_prefix_cache"),
+
+    FAILED_REPLICAS_STAY_ROUTED(
+            "engine.RequestRouter",
+            "add",
+            Edit.readAs("hasNone", 0),
+            1,
+            "engine.VirtualEngineTest#replica_that_starts_after_all_others_failed_serves_again"),
+
+    PREEMPTION_REPORTED_TWICE(
+            "engine.InFlight",
+            "requeue",
+            Edit.withAnswer("isWaiting", 0),
+            1,
+            "engine.VirtualEngineTest#every_request_of_random_runs_ends_once_and_runs_are_reproducible"),
+
+    REQUESTS_SENT_SINCE_NOT_SEEN(
+            "engine.routing.AgedView",
+            "send",
+            Edit.withoutWrite("sent"),
+            1,
+            "engine.VirtualEngineTest#aged_view_shows_the_past_and_what_was_sent_since"),
+
+    EVENTS_OF_A_FLEET_OUT_OF_ORDER(
+            "bench.replay.SimulatedServer$Run",
+            "nextNanos",
+            Edit.callInstead("min", "max"),
+            1,
+            "bench.replay.FleetTest#requests_and_tokens_are_conserved_in_random_fleets_and_runs_are_reproducible"),
+
+    FAILED_ENGINE_STARTS(
+            "bench.replay.FleetControl",
+            "fail",
+            Edit.withoutCallOf("Deque", "removeIf", 0),
+            1,
+            "bench.replay.FleetTest#engines_that_start_are_cancelled_first_and_failed_ones_do_not_start"),
+
+    CANCELLED_START_STAYS_IN_USE(
+            "bench.replay.FleetControl",
+            "scale",
+            Edit.withoutCall("release"),
+            1,
+            "bench.replay.FleetTest#engines_that_start_are_cancelled_first_and_failed_ones_do_not_start"),
 
     CACHED_TOKENS_COUNT_RESTARTS("scheduler.StepPlan", "addRow", Edit.withAnswer("isRestart", 0)),
 

@@ -7,7 +7,11 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.engine.VirtualEngine.Phase;
+import io.roseinfer.engine.routing.ReplicaView;
+import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.engine.routing.ViewAge;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -40,6 +44,10 @@ class VirtualEngineTest {
         private final Map<ObservedRequest, Integer> admissions = new HashMap<>();
 
         Recorded(int replicas, int depth, EngineOptions options, RoutingPolicy routing, long wakeNanos) {
+            this(replicas, depth, options, routing, wakeNanos, ViewAge.NONE);
+        }
+
+        Recorded(int replicas, int depth, EngineOptions options, RoutingPolicy routing, long wakeNanos, ViewAge age) {
             this.wakeNanos = wakeNanos;
             this.runners = Stream.generate(() -> new SimRunner(
                             Models.spec(),
@@ -47,7 +55,7 @@ class VirtualEngineTest {
                             SimOptions.defaults().withMaxInFlight(depth)))
                     .limit(replicas)
                     .toList();
-            this.engine = new VirtualEngine(runners, options, routing, this, Observers.ofRequests(this));
+            this.engine = new VirtualEngine(runners, options, routing, age, this, Observers.ofRequests(this));
         }
 
         Recorded(int replicas, RoutingPolicy routing) {
@@ -72,6 +80,9 @@ class VirtualEngineTest {
         @Override
         public void admitted(ObservedRequest request) {
             admissions.merge(request, 1, Integer::sum);
+            assertThat(engine.phase(request.timeline().engine()))
+                    .as("the phase of a replica that admits")
+                    .isEqualTo(Phase.SERVING);
         }
 
         @Override
@@ -88,6 +99,16 @@ class VirtualEngineTest {
         void stop(int replica, long nanos) {
             engine.runUntil(nanos);
             engine.stop(replica, nanos);
+        }
+
+        void drain(int replica, long nanos) {
+            engine.runUntil(nanos);
+            engine.drain(replica, nanos);
+        }
+
+        void start(int replica, long nanos) {
+            engine.runUntil(nanos);
+            engine.start(replica, nanos);
         }
 
         /** Runs all events that are left, and checks that every request has ended. */
@@ -168,7 +189,130 @@ class VirtualEngineTest {
         run.finish();
     }
 
-    /** Returns a description of all requests of a random run, in which replicas may stop. */
+    @Test
+    void drained_replica_serves_what_it_has_admitted_and_leaves_the_rest_to_others() {
+        Recorded run = new Recorded(
+                2,
+                1,
+                Models.options()
+                        .withScheduler(SchedulerOptions.builder()
+                                .maxBatchSize(1)
+                                .maxActiveRequests(1)
+                                .build()),
+                RoutingPolicy.roundRobin(),
+                0);
+        ObservedRequest admitted = run.submit(0, 9, 1, 2);
+        ObservedRequest other = run.submit(0, 9, 3, 4);
+        ObservedRequest waiting = run.submit(0, 2, 5, 6);
+        run.drain(0, 1500);
+        assertThat(run.engine.phase(0)).isEqualTo(Phase.DRAINING);
+        assertThat(run.engine.views()).extracting(ReplicaView::index).containsExactly(1);
+        assertThatThrownBy(() -> run.drain(1, 1600))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("only one");
+        run.finish();
+        assertThat(run.engine.phase(0)).isEqualTo(Phase.OFF);
+        assertThat(List.of(run.reason(admitted), run.reason(other), run.reason(waiting)))
+                .containsOnly(FinishReason.LENGTH);
+        assertThat(List.of(admitted, other, waiting))
+                .extracting(request -> request.timeline().engine())
+                .containsExactly(0, 1, 1);
+    }
+
+    @Test
+    void request_waiting_for_a_drained_replica_wakes_an_idle_one() {
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder().maxActiveRequests(1).build());
+        Recorded run = new Recorded(2, 1, options, watching(new ArrayList<>()), 0);
+        ObservedRequest admitted = run.submit(0, 30, 1);
+        ObservedRequest waiting = run.submit(1, 1, 2);
+        run.drain(0, 1500);
+        run.finish();
+        assertThat(admitted.timeline().engine()).isZero();
+        assertThat(waiting.timeline().engine()).isEqualTo(1);
+        assertThat(waiting.timeline().admittedNanos()).isEqualTo(1500);
+    }
+
+    @Test
+    void started_replica_serves_with_an_empty_prefix_cache() {
+        Recorded run = new Recorded(2, RoutingPolicy.pull());
+        int[] prompt = new int[33];
+        run.drain(1, 0);
+        ObservedRequest first = run.submit(1, 1, prompt);
+        ObservedRequest again = run.submit(50_000, 1, prompt);
+        run.start(1, 100_000);
+        assertThat(run.engine.views()).extracting(ReplicaView::index).containsExactly(0, 1);
+        run.drain(0, 100_000);
+        ObservedRequest other = run.submit(100_001, 1, prompt);
+        run.start(0, 200_000);
+        run.drain(1, 200_000);
+        ObservedRequest last = run.submit(200_001, 1, prompt);
+        assertThatThrownBy(() -> run.start(0, 200_002))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("the phase of replica 0 is SERVING; it must be OFF");
+        run.finish();
+        assertThat(List.of(first, again, other, last))
+                .extracting(request -> request.timeline().engine())
+                .containsExactly(0, 0, 1, 0);
+        assertThat(List.of(first, again, other, last))
+                .extracting(ObservedRequest::cachedTokens)
+                .containsExactly(0, 32, 0, 0);
+    }
+
+    @Test
+    void replica_that_starts_after_all_others_failed_serves_again() {
+        Recorded run = new Recorded(2, RoutingPolicy.leastTokens());
+        run.drain(1, 0);
+        run.stop(0, 1);
+        assertThat(run.engine.views()).isEmpty();
+        assertThatThrownBy(() -> run.submit(2, 1, 1)).isInstanceOf(EngineStopped.class);
+        run.start(1, 3);
+        assertThat(run.engine.views()).extracting(ReplicaView::index).containsExactly(1);
+        ObservedRequest request = run.submit(4, 1, 1);
+        run.finish();
+        assertThat(request.timeline().engine()).isEqualTo(1);
+    }
+
+    /** A policy that records the first replica's values, and always chooses it. */
+    private static RoutingPolicy watching(List<String> seen) {
+        return new RoutingPolicy() {
+            @Override
+            public int choose(RoutedRequest request, List<? extends ReplicaView> liveReplicas) {
+                ReplicaView view = liveReplicas.getFirst();
+                seen.add(view.requests() + " " + view.running() + " " + view.waiting() + " " + view.outstandingTokens()
+                        + " " + view.uncomputedPromptTokens() + " " + view.heldTokens() + " "
+                        + view.cachedTokens(request));
+                return 0;
+            }
+
+            @Override
+            public boolean usesPrefixes() {
+                return true;
+            }
+        };
+    }
+
+    /** Returns what a policy sees of a replica that gets four requests with the same prompt. */
+    private static List<String> seen(ViewAge age) {
+        List<String> seen = new ArrayList<>();
+        Recorded run = new Recorded(2, 1, Models.options(), watching(seen), 0, age);
+        int[] prompt = new int[40];
+        List.of(0L, 1L, 5000L, 6500L).forEach(nanos -> run.submit(nanos, 1, prompt));
+        run.finish();
+        return seen;
+    }
+
+    @Test
+    void aged_view_shows_the_past_and_what_was_sent_since() {
+        String idle = "0 0 0 0 0 0 0";
+        String first = "1 1 0 41 40 40 0";
+        assertThat(seen(ViewAge.NONE)).containsExactly(idle, first, "0 0 0 0 0 0 36", "0 0 0 0 0 0 36");
+        assertThat(seen(new ViewAge(5000, true)))
+                .containsExactly(idle, "1 0 1 41 40 0 0", "2 1 1 82 80 40 0", "2 1 1 82 80 40 36");
+        assertThat(seen(new ViewAge(5000, false))).containsExactly(idle, idle, first, "1 1 0 41 40 40 36");
+    }
+
+    /** Returns a description of all requests of a random run, in which replicas may stop, drain and start. */
     private static List<String> random(long seed) {
         Dice dice = new Dice(seed, "virtual");
         int replicas = dice.between(1, 5);
@@ -190,15 +334,34 @@ class VirtualEngineTest {
                         .prefillMaxTokens(dice.between(1, 20))
                         .prefixCache(dice.coin())
                         .build());
-        Recorded run = new Recorded(replicas, dice.between(1, 2), options, routing, dice.oneOf(0, 1, 700));
+        boolean plansAtRandom = dice.chance(0.3);
+        if (plansAtRandom) {
+            RandomPolicy policy = new RandomPolicy(seed);
+            options = options.withScheduler(SchedulerOptions.builder()
+                    .maxBatchSize(dice.between(1, 6))
+                    .chunkedPrefill(true)
+                    .prefillMaxTokens(dice.between(1, 20))
+                    .admission(policy)
+                    .preemption(policy)
+                    .step(policy)
+                    .build());
+        }
+        ViewAge age = new ViewAge(dice.oneOf(0, 0, 3, 2000, 20_000), dice.coin());
+        Recorded run = new Recorded(replicas, dice.between(1, 2), options, routing, dice.oneOf(0, 1, 700), age);
         long nanos = 0;
         int stopped = 0;
+        double scales = dice.oneOf(0, 0.1, 0.4);
         List<ObservedRequest> requests = new ArrayList<>();
         List<Integer> lengths = new ArrayList<>();
         for (int i = dice.between(1, 40); i > 0; i--) {
             nanos += dice.oneOf(0, 10, 500, 5000);
-            if (stopped < replicas - 1 && dice.chance(0.05)) {
+            if (stopped < replicas - 1
+                    && dice.chance(0.05)
+                    && run.engine.views().size() > 1) {
                 run.stop(stopped++, nanos);
+            }
+            if (dice.chance(scales)) {
+                scale(run, dice.below(replicas), nanos);
             }
             int[] prompt = new int[dice.between(1, 16)];
             Arrays.setAll(prompt, at -> at < 9 ? 5 : dice.below(20));
@@ -224,6 +387,17 @@ class VirtualEngineTest {
             all.add(reason + " " + timeline + " " + request.cachedTokens());
         }
         return all;
+    }
+
+    /** Drains a replica that serves, unless no other serves, or starts it if it is off. */
+    private static void scale(Recorded run, int replica, long nanos) {
+        run.engine.runUntil(nanos);
+        if (run.engine.phase(replica) == Phase.OFF) {
+            run.engine.start(replica, nanos);
+        } else if (run.engine.phase(replica) == Phase.SERVING
+                && run.engine.views().size() > 1) {
+            run.engine.drain(replica, nanos);
+        }
     }
 
     @Test

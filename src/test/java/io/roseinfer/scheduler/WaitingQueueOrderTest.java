@@ -115,7 +115,7 @@ class WaitingQueueOrderTest {
             for (Sequence sequence : running.get(scheduler)) {
                 if (sequence.finishReason().isEmpty()) {
                     Sequence again = sequence.newAttempt();
-                    waitingQueue.requeue(again);
+                    waitingQueue.requeue(again, true);
                     waiting.add(again);
                 }
             }

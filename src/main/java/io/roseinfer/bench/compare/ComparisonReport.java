@@ -36,6 +36,7 @@ public final class ComparisonReport {
             "preemptions",
             "recomputed_tokens",
             "cache_hit_rate",
+            "engine_seconds",
             "jain_index",
             "max_service_gap");
 

@@ -6,6 +6,8 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * The raw result of a load run, from which all metrics are computed. All timestamps are of the same clock.
@@ -17,6 +19,7 @@ import java.util.List;
  * @param cost resource usage of the process during the run
  * @param oddities unusual events
  * @param steps engine steps during the run, oldest first; empty if unknown
+ * @param fleet the use of several simulated engines; empty for others
  */
 public record LoadResult(
         long startNanos,
@@ -25,7 +28,8 @@ public record LoadResult(
         List<CallResult> calls,
         ClientCost cost,
         Oddities oddities,
-        StepTable steps) {
+        StepTable steps,
+        Optional<FleetUse> fleet) {
     private static final double NANOS_PER_SECOND = 1e9;
 
     public LoadResult {
@@ -41,7 +45,18 @@ public record LoadResult(
             ClientCost cost,
             Oddities oddities,
             List<StepRecord> steps) {
-        this(startNanos, endNanos, isScheduled, calls, cost, oddities, StepTable.copyOf(steps));
+        this(startNanos, endNanos, isScheduled, calls, cost, oddities, StepTable.copyOf(steps), Optional.empty());
+    }
+
+    /** Returns the result with only some of its steps. */
+    public LoadResult withSteps(Predicate<StepRecord> kept) {
+        List<StepRecord> some = steps.stream().filter(kept).toList();
+        return new LoadResult(startNanos, endNanos, isScheduled, calls, cost, oddities, StepTable.copyOf(some), fleet);
+    }
+
+    /** Returns the result with the use of its engines. */
+    public LoadResult withFleet(FleetUse use) {
+        return new LoadResult(startNanos, endNanos, isScheduled, calls, cost, oddities, steps, Optional.of(use));
     }
 
     /** Returns the completed requests. */

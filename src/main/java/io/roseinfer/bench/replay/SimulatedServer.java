@@ -6,6 +6,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
+import io.roseinfer.bench.http.FleetUse;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.ServerStamps;
@@ -31,6 +32,8 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -58,15 +61,20 @@ public final class SimulatedServer {
      * The engines of a server.
      *
      * @param count number of engines
-     * @param runners opens a simulated runner for each
+     * @param runners opens a simulated runner for each, by its number
      * @param options options of each; any number of requests may be in flight
      * @param routing chooses the engine of a request; not used with a single engine
+     * @param fleet failures, scaling and views of the engines
      */
     public record Engines(
-            int count, Supplier<? extends ModelRunner> runners, EngineOptions options, RoutingPolicy routing) {
+            int count,
+            IntFunction<? extends ModelRunner> runners,
+            EngineOptions options,
+            RoutingPolicy routing,
+            FleetPlan fleet) {
         /** Returns a single engine. */
         public static Engines one(Supplier<? extends ModelRunner> runner, EngineOptions options) {
-            return new Engines(1, runner, options, RoutingPolicy.pull());
+            return new Engines(1, engine -> runner.get(), options, RoutingPolicy.pull(), FleetPlan.NONE);
         }
     }
 
@@ -94,7 +102,7 @@ public final class SimulatedServer {
         List<ModelRunner> runners = new ArrayList<>();
         try {
             for (int i = 0; i < engines.count(); i++) {
-                runners.add(engines.runners().get());
+                runners.add(engines.runners().apply(i));
             }
             return new Run(runners, load).run();
         } finally {
@@ -115,6 +123,8 @@ public final class SimulatedServer {
         private long[] tokens = {};
         private long[] seen = {};
         private Optional<String> error = Optional.empty();
+        private long failedNanos;
+        private boolean wasAdmitted;
 
         private Request(int id, OfferedRequest offered) {
             this.id = id;
@@ -141,7 +151,8 @@ public final class SimulatedServer {
         }
 
         private long endNanos() {
-            return seen.length == 0 ? sentNanos : seen[seen.length - 1];
+            long lastNanos = seen.length == 0 ? sentNanos : seen[seen.length - 1];
+            return error.isPresent() ? Math.max(lastNanos, failedNanos) : lastNanos;
         }
 
         private CallResult result() {
@@ -185,12 +196,19 @@ public final class SimulatedServer {
         private final PriorityQueue<Long> places = new PriorityQueue<>();
 
         private final StepTable.Builder steps = new StepTable.Builder();
+
         /** Later turns of conversations whose previous turn has ended, by due time. */
         private final PriorityQueue<Request> later =
                 new PriorityQueue<>(Comparator.comparingLong((Request request) -> request.dueNanos)
                         .thenComparingInt(request -> request.id));
 
         private final int firstTurns;
+        private final FleetControl control;
+
+        /** For each engine, the time in which its device ran steps, and the end of the last one. */
+        private final long[] busyNanos;
+
+        private final long[] stepEndNanos;
         private int sent;
 
         private Run(List<ModelRunner> runners, OfferedLoad load) {
@@ -214,13 +232,21 @@ public final class SimulatedServer {
                     runners,
                     engines.options().withMaxInflightRequests(Integer.MAX_VALUE),
                     engines.routing(),
+                    engines.fleet().age(),
                     this,
                     Observers.ofSteps(this::onStep).and(Observers.ofRequests(this)));
+            this.busyNanos = new long[runners.size()];
+            this.stepEndNanos = new long[runners.size()];
+            this.control = new FleetControl(engine, runners.size(), engines.fleet());
         }
 
         @Override
         public long stepEnd(StepRecord step, long startNanos) {
-            return times(step).endNanos(StepShape.of(step), startNanos, step.get(Fact.STEP));
+            long endNanos = times(step).endNanos(StepShape.of(step), startNanos, step.get(Fact.STEP));
+            int number = (int) step.get(Fact.ENGINE);
+            busyNanos[number] += endNanos - startNanos;
+            stepEndNanos[number] = endNanos;
+            return endNanos;
         }
 
         @Override
@@ -247,24 +273,69 @@ public final class SimulatedServer {
 
         private LoadResult run() {
             send();
-            while (!arriving.isEmpty() || engine.nextNanos() < Long.MAX_VALUE) {
-                if (!arriving.isEmpty() && arriving.peek().queuedNanos <= engine.nextNanos()) {
+            for (long next = nextNanos(); next < Long.MAX_VALUE; next = nextNanos()) {
+                if (control.nextNanos() <= next) {
+                    control.runNext();
+                } else if (arrivalNanos() <= engine.nextNanos()) {
                     submit(arriving.remove());
                 } else {
                     engine.runNext();
                 }
+                control.observe();
                 send();
             }
             engine.checkIdle();
             long endNanos = requests.stream().mapToLong(Request::endNanos).max().orElse(0);
-            return new LoadResult(
+            LoadResult result = new LoadResult(
                     0,
                     Math.max(1, endNanos),
                     load.isScheduled(),
                     requests.stream().map(Request::result).toList(),
                     ClientCost.NONE,
                     Oddities.NONE,
-                    steps.build());
+                    steps.build(),
+                    Optional.empty());
+            return busyNanos.length == 1 ? result : result.withFleet(use(endNanos));
+        }
+
+        private long arrivalNanos() {
+            return arriving.isEmpty() ? Long.MAX_VALUE : arriving.element().queuedNanos;
+        }
+
+        /** Returns the time of the next arrival or event of the engines. */
+        private long nextNanos() {
+            return Math.min(arrivalNanos(), engine.nextNanos());
+        }
+
+        private FleetUse use(long endNanos) {
+            List<FleetUse.EngineUse> each = new ArrayList<>();
+            for (int i = 0; i < busyNanos.length; i++) {
+                each.add(use(i, endNanos));
+            }
+            double used = each.stream().mapToDouble(FleetUse.EngineUse::usedS).sum();
+            return new FleetUse(used, each, control.counts());
+        }
+
+        private FleetUse.EngineUse use(int number, long endNanos) {
+            OptionalLong failedNanos = control.failedNanos(number);
+            // The steps in flight when it failed did not end.
+            long lostNanos = failedNanos.isPresent() ? Math.max(0, stepEndNanos[number] - failedNanos.getAsLong()) : 0;
+            List<Request> own = requests.stream()
+                    .filter(request -> request.wasAdmitted && request.served.engine() == number)
+                    .toList();
+            List<Request> completed =
+                    own.stream().filter(request -> request.error.isEmpty()).toList();
+            return new FleetUse.EngineUse(
+                    number,
+                    control.usedNanos(number, endNanos) / 1e9,
+                    (busyNanos[number] - lostNanos) / 1e9,
+                    failedNanos.isPresent() ? OptionalDouble.of(failedNanos.getAsLong() / 1e9) : OptionalDouble.empty(),
+                    own.size(),
+                    own.size() - completed.size(),
+                    completed.stream()
+                            .mapToLong(request -> request.tokens.length)
+                            .sum(),
+                    engine.replicaStats().get(number).steps());
         }
 
         /**
@@ -277,7 +348,7 @@ public final class SimulatedServer {
                         || (sent < firstTurns && firstDueNanos(requests.get(sent)) <= later.peek().dueNanos);
                 Request request = isFirst ? requests.get(sent) : later.element();
                 long dueNanos = isFirst ? firstDueNanos(request) : request.dueNanos;
-                if (firstTurns < requests.size() && Math.max(dueNanos, places.element()) > nextEventNanos()) {
+                if (firstTurns < requests.size() && Math.max(dueNanos, places.element()) > nextNanos()) {
                     return;
                 }
                 if (isFirst) {
@@ -296,12 +367,6 @@ public final class SimulatedServer {
         /** Returns when a first turn is due: in a burst as soon as it has a slot. */
         private long firstDueNanos(Request request) {
             return load.isScheduled() ? request.offered.dueNanos() : 0;
-        }
-
-        private long nextEventNanos() {
-            return arriving.isEmpty()
-                    ? engine.nextNanos()
-                    : Math.min(engine.nextNanos(), arriving.element().queuedNanos);
         }
 
         /** Makes the next turn of a conversation due; if this one failed, so do all that follow. */
@@ -334,6 +399,11 @@ public final class SimulatedServer {
         }
 
         @Override
+        public void admitted(ObservedRequest observed) {
+            ((Request) observed.tag().orElseThrow()).wasAdmitted = true;
+        }
+
+        @Override
         public void ended(ObservedRequest observed, FinishReason reason) {
             Request request = (Request) observed.tag().orElseThrow();
             RequestTimeline timeline = observed.timeline();
@@ -341,7 +411,9 @@ public final class SimulatedServer {
             request.served = new ServerStamps.Served(timeline.engine(), observed.cachedTokens());
             deliver(request, timeline.tokenNanos());
             if (reason == FinishReason.ERROR) {
-                request.error = Optional.of("engine " + timeline.engine() + " stopped");
+                request.error = Optional.of(
+                        request.wasAdmitted ? "engine " + timeline.engine() + " stopped" : "no engine serves");
+                request.failedNanos = timeline.finishedNanos();
             }
             places.add(request.endNanos());
             if (request.next.isPresent()) {

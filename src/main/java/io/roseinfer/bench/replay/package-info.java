@@ -3,6 +3,7 @@
  * {@link io.roseinfer.engine.VirtualEngine} with step durations of a {@link io.roseinfer.bench.replay.CostModel}: a
  * {@link io.roseinfer.bench.replay.CostTable}, which {@link io.roseinfer.bench.replay.CostFit} fits to the steps of
  * {@link io.roseinfer.bench.replay.RecordedRun}s, a {@link io.roseinfer.bench.replay.Roofline}, or a custom one.
+ * {@link io.roseinfer.bench.replay.FleetPlan} describes engines that fail, start and stop.
  * {@link io.roseinfer.bench.replay.Prediction} compares a recorded run with
  * its replays.
  *

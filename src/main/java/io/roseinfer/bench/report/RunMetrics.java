@@ -26,7 +26,8 @@ import java.util.function.ToDoubleFunction;
  * as in the papers of Orca and vLLM (its maximum is the slowdown of the worst served request, up to the time of a token alone), and {@code good_share}, good requests divided by all requests. Engines with known steps also have
  * {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} of {@link SchedulerCounts}. Loads with
  * tenants or classes also have the metrics of {@link GroupResults}, as in {@code p99_ttft_ms{tenant=a}}, and with several tenants
- * {@code jain_index} and {@code max_service_gap} of {@link Fairness}. Metrics without samples are absent.
+ * {@code jain_index} and {@code max_service_gap} of {@link Fairness}. Simulated fleets have {@code engine_seconds}. Metrics without samples
+ * are absent.
  */
 public final class RunMetrics {
     /** Metrics for which higher is better; for the others, lower is better. */
@@ -41,6 +42,8 @@ public final class RunMetrics {
 
     /** The number of admissions that the limit of skips forced. */
     public static final String FORCED_ADMISSIONS = "forced_admissions";
+
+    private static final String ENGINE_SECONDS = "engine_seconds";
 
     private static final List<String> LATENCIES = List.of("ttft", "tpot", "itl", "e2el");
     private static final List<String> STATISTICS = List.of("mean", "median", "p90", "p99");
@@ -58,7 +61,7 @@ public final class RunMetrics {
                 .filter(name -> !name.equals(GroupResults.JAIN_INDEX))
                 .sorted()
                 .forEach(names::add);
-        names.addAll(List.of("preemptions", "recomputed_tokens", FORCED_ADMISSIONS));
+        names.addAll(List.of("preemptions", "recomputed_tokens", FORCED_ADMISSIONS, ENGINE_SECONDS));
         names.addAll(GroupResults.names(load.turns().map(OfferedRequest::traits).toList()));
         return names;
     }
@@ -114,6 +117,7 @@ public final class RunMetrics {
             metrics.put(FORCED_ADMISSIONS, (double) counts.forcedAdmissions());
             metrics.put("cache_hit_rate", counts.cacheHitRate());
         });
+        run.fleet().ifPresent(fleet -> metrics.put(ENGINE_SECONDS, fleet.engineSeconds()));
         return metrics;
     }
 

@@ -2,6 +2,7 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.bench.http.ClientBaseline;
+import io.roseinfer.bench.http.FleetUse;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.Speculation;
@@ -64,6 +65,7 @@ public final class ServeReport {
         result.roseinfer().scheduler().ifPresent(counts -> scheduler(out, counts));
         result.roseinfer().speculation().ifPresent(drafts -> speculation(out, drafts));
         result.roseinfer().groups().ifPresent(groups -> groups(out, groups));
+        result.roseinfer().fleet().ifPresent(fleet -> fleet(out, fleet));
         attribution(out, result.roseinfer());
         RunValidity verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
@@ -265,6 +267,30 @@ public final class ServeReport {
         Double median = metrics.get("median_" + metric);
         Double tail = metrics.get("p99_" + metric);
         return median == null || tail == null ? "none" : String.format(Locale.ROOT, "%.2f/%.2f", median, tail);
+    }
+
+    private static void fleet(Formatter out, FleetUse fleet) {
+        title(out, "Engines");
+        out.format(
+                "%-20s %8s %8s %13s %10s %8s %9s\n",
+                "", "requests", "failed", "output tokens", "steps", "busy %", "used (s)");
+        for (FleetUse.EngineUse each : fleet.engines()) {
+            out.format(
+                    "%-20s %8d %8d %13d %10d %8.1f %9.2f\n",
+                    "engine " + each.engine(),
+                    each.requests(),
+                    each.failed(),
+                    each.outputTokens(),
+                    each.steps(),
+                    each.usedS() == 0 ? 0 : 100 * each.busyS() / each.usedS(),
+                    each.usedS());
+        }
+        out.format("%-40s %.2f\n", "Engine seconds:", fleet.engineSeconds());
+        out.format(
+                "%-40s %d to %d\n",
+                "Engines that serve:",
+                fleet.counts().stream().mapToInt(FleetUse.Count::serving).min().orElse(0),
+                fleet.counts().stream().mapToInt(FleetUse.Count::serving).max().orElse(0));
     }
 
     private static void floor(Formatter out, ClientBaseline floor) {

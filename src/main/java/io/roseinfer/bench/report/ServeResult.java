@@ -9,6 +9,7 @@ import io.roseinfer.base.MappedList;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.ClientCost;
+import io.roseinfer.bench.http.FleetUse;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
@@ -104,6 +105,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param scheduler counters of the scheduler; null if the steps are unknown
      * @param speculation drafts of the run, only if there were any
      * @param groups results by tenant and by class, only if the load has them
+     * @param fleet the use of several simulated engines; absent for others
      * @param steps the engine's steps during the run; null if unknown
      * @param replayOf the comparison with the recorded run, only for a replay
      */
@@ -131,6 +133,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             Optional<SchedulerCounts> scheduler,
             @JsonInclude(Include.NON_ABSENT) Optional<Speculation> speculation,
             @JsonInclude(Include.NON_ABSENT) Optional<GroupResults> groups,
+            @JsonInclude(Include.NON_ABSENT) Optional<FleetUse> fleet,
             Optional<EngineSteps> steps,
             @JsonInclude(Include.NON_ABSENT) Optional<ReplayOf> replayOf) {}
 
@@ -419,6 +422,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 SchedulerCounts.of(run),
                 Speculation.of(run),
                 GroupResults.of(run, about.objectives()),
+                run.fleet(),
                 run.steps().isEmpty() ? Optional.empty() : Optional.of(EngineSteps.of(run, attribution.hasAllSteps())),
                 about.replayOf());
     }

@@ -4,6 +4,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.EndpointFlags.Kind;
+import io.roseinfer.cli.flags.FleetFlags;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SimulationFlags;
@@ -31,7 +32,7 @@ final class BackendFlags {
         HONORED,
         /** The flag is ignored with a note, omitted from results, and cannot be varied by studies. */
         WITHOUT_EFFECT,
-        /** The command is rejected unless the value is the simulated one. */
+        /** The command is rejected; on {@code --backend sim}, unless the value is the simulated one. */
         REFUSED
     }
 
@@ -41,6 +42,7 @@ final class BackendFlags {
     private static final Set<String> DELIVERY = names(new DeliveryFlags());
     private static final Set<String> SCHEDULER = names(new SchedulerFlags());
     private static final Set<String> SIMULATION = names(new SimulationFlags());
+    private static final Set<String> FLEET = names(new FleetFlags());
 
     /** Model and device flags with the same meaning in simulated time. */
     private static final Set<String> DEVICE_SIMULATED =
@@ -72,6 +74,9 @@ final class BackendFlags {
     /** Returns the effect of a flag of {@code bench serve} on a backend. */
     static Effect effect(OptionSpec option, Kind backend) {
         String name = name(option);
+        if (FLEET.contains(name)) {
+            return backend == Kind.SIM ? Effect.HONORED : Effect.REFUSED;
+        }
         boolean engine = DEVICE.contains(name) || DELIVERY.contains(name) || SCHEDULER.contains(name);
         return switch (backend) {
             case HTTP -> without((engine && !name.equals(MODEL)) || SIMULATION.contains(name));
@@ -100,10 +105,10 @@ final class BackendFlags {
     /**
      * Prints a note for each flag that has no effect on the command line's backend.
      *
-     * @throws BadInput if a flag is not simulated on {@code --backend sim}
+     * @throws BadInput if a flag is rejected on that backend
      */
     static void check(ServeCommandLine line, Terminal terminal) {
-        requireSimulated(line);
+        requireAccepted(line);
         Kind backend = line.flags().endpoint().backend();
         given(line, backend, Effect.WITHOUT_EFFECT)
                 .map(BackendFlags::name)
@@ -123,17 +128,21 @@ final class BackendFlags {
     }
 
     /**
-     * Rejects flags that are not simulated on {@code --backend sim}.
+     * Rejects flags that are not simulated on {@code --backend sim}, or apply to nothing else.
      *
      * @throws BadInput naming all of them
      */
-    static void requireSimulated(ServeCommandLine line) {
+    static void requireAccepted(ServeCommandLine line) {
         Kind backend = line.flags().endpoint().backend();
         List<String> refused = given(line, backend, Effect.REFUSED)
                 .filter(option -> !isSimulated(option))
                 .map(option -> name(option) + value(option))
                 .sorted()
                 .toList();
+        if (!refused.isEmpty() && backend != Kind.SIM) {
+            throw new BadInput("--backend " + Choices.word(backend) + " has no simulated fleet: leave "
+                    + String.join(", ", refused) + " out, or use --backend sim");
+        }
         if (!refused.isEmpty()) {
             throw new BadInput("--backend sim does not simulate " + String.join(", ", refused) + "; leave "
                     + (refused.size() == 1 ? "it" : "them") + " out, or use --backend engine");
@@ -180,7 +189,7 @@ final class BackendFlags {
      * @throws BadInput if one of them has no effect
      */
     static void requireEffect(String where, List<String> varied, ServeCommandLine line) {
-        requireSimulated(line);
+        requireAccepted(line);
         Kind backend = line.flags().endpoint().backend();
         given(ServeCommandLine.parse(where, varied), backend, Effect.WITHOUT_EFFECT)
                 .map(BackendFlags::name)

@@ -84,7 +84,7 @@ public final class BenchReplayCommand implements Command {
         if (!ExplicitFlags.has(command, "--backend")) {
             given.add("--backend=sim");
         }
-        BackendFlags.requireSimulated(ServeCommandLine.parse("bench replay", given));
+        BackendFlags.requireAccepted(ServeCommandLine.parse("bench replay", given));
         Set<String> ofPlace = ofPlace(recorded);
         List<String> changes = ServeCommandLine.without(ofPlace, given);
         ServeCommandLine baseline = line(recorded, ServeCommandLine.only(ofPlace, given));

@@ -14,6 +14,7 @@ import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.ExplicitFlags;
+import io.roseinfer.cli.flags.FleetFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.ObjectiveFlags;
@@ -134,6 +135,9 @@ final class BenchServeFlags {
     private SimulationFlags simulation = new SimulationFlags();
 
     @Mixin
+    private FleetFlags fleet = new FleetFlags();
+
+    @Mixin
     private ModelFlags model = new ModelFlags();
 
     @Mixin
@@ -159,6 +163,10 @@ final class BenchServeFlags {
 
     SimulationFlags simulation() {
         return simulation;
+    }
+
+    FleetFlags fleet() {
+        return fleet;
     }
 
     ModelFlags model() {

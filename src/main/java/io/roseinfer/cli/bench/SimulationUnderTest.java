@@ -17,34 +17,57 @@ import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Engines in simulated time: the real loop, scheduler and routing, with step times from a recorded run or flags. */
 final class SimulationUnderTest implements SystemUnderTest {
     private final BenchServeFlags flags;
-    private final EngineOptions options;
+    /** The options by flags; 0 KV blocks are as many as each engine's runner has. */
+    private final EngineOptions asked;
+
     private final ModelSpec spec;
-    private final StepCosts costs;
+    /** The step costs of each engine. */
+    private final List<StepCosts> costs;
+
     private final Map<String, @Nullable Object> settings;
     private final Environment environment;
     private long runs;
 
     private SimulationUnderTest(
-            ServeCommandLine line, EngineOptions options, LoadedModel loaded, StepCosts costs, Terminal terminal) {
+            ServeCommandLine line, EngineOptions asked, LoadedModel loaded, List<StepCosts> costs, Terminal terminal) {
         this.flags = line.flags();
-        this.options = options;
+        this.asked = asked;
         this.spec = loaded.spec();
         this.costs = costs;
         this.settings =
-                BackendFlags.inForce(new SettingsInForce(loaded, options).all(line.command(), flags.model()), line);
-        this.environment = Machine.simulated(costs.source(), terminal)
-                .withPolicies(Machine.policies(options.scheduler().policies()));
+                BackendFlags.inForce(new SettingsInForce(loaded, asked).all(line.command(), flags.model()), line);
+        Map<String, String> hashes =
+                new TreeMap<>(Machine.policies(asked.scheduler().policies()));
+        hashes.putAll(Machine.policies(flags.fleet().scalePolicy().stream().toList()));
+        this.environment = Machine.simulated(source(costs), terminal).withPolicies(hashes);
+    }
+
+    private static String source(List<StepCosts> costs) {
+        StringBuilder text = new StringBuilder(costs.getFirst().source());
+        for (int i = 1; i < costs.size(); i++) {
+            if (!costs.get(i).source().equals(costs.getFirst().source())) {
+                text.append("; engine ")
+                        .append(i)
+                        .append(": ")
+                        .append(costs.get(i).source());
+            }
+        }
+        return text.toString();
     }
 
     static SimulationUnderTest load(ServeCommandLine line, Terminal terminal) {
@@ -58,12 +81,20 @@ final class SimulationUnderTest implements SystemUnderTest {
         flags.model().simulate(line.command(), simulation.defaultModel());
         Function<ModelSpec, StepCosts> costs =
                 simulation.costs(recorded, flags.model().model());
+        int engines = flags.model().simulatedReplicas();
+        Map<Integer, Function<ModelSpec, StepCosts>> ofEngines = flags.fleet().costs(engines);
+        var unusedPlan = flags.fleet().plan(engines);
         EngineOptions asked = flags.engineOptions(terminal);
         try (LoadedModel loaded = flags.model().load(spec -> withPool(asked, costs.apply(spec)), terminal)) {
-            StepCosts own = costs.apply(loaded.spec());
-            var unused = simulation.times(own, flags.seed());
+            StepCosts shared = costs.apply(loaded.spec());
+            List<StepCosts> own = IntStream.range(0, engines)
+                    .mapToObj(i -> ofEngines.containsKey(i) ? ofEngines.get(i).apply(loaded.spec()) : shared)
+                    .toList();
+            own.forEach(each -> {
+                var unused = simulation.times(each, flags.seed());
+            });
             flags.fitLengths(line.command(), loaded.spec().contextLength()).ifPresent(terminal::note);
-            return new SimulationUnderTest(line, withPool(asked, own), loaded, own, terminal);
+            return new SimulationUnderTest(line, asked, loaded, own, terminal);
         }
     }
 
@@ -75,22 +106,41 @@ final class SimulationUnderTest implements SystemUnderTest {
     @Override
     public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
         long seed = SplitMix64.at(flags.seed(), runs++);
-        SimOptions sim = SimOptions.defaults().ofShapes().withMaxInFlight(costs.inFlight());
         return new SimulatedServer(
                         new SimulatedServer.Engines(
-                                flags.model().simulatedReplicas(),
-                                () -> new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim),
-                                flags.withNewPolicies(options),
-                                flags.model().routing()),
-                        engine -> flags.simulation().times(costs, engine == 0 ? seed : SplitMix64.at(seed, engine)),
+                                costs.size(),
+                                this::runner,
+                                flags.withNewPolicies(asked.withKvBlocks(0)),
+                                flags.model().routing(),
+                                flags.fleet().plan(costs.size())),
+                        engine -> flags.simulation()
+                                .times(costs.get(engine), engine == 0 ? seed : SplitMix64.at(seed, engine)),
                         ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                         seed)
                 .run(offered);
     }
 
+    /** Returns the runner of an engine, with the KV blocks of its recorded run unless a flag gives them. */
+    private SimRunner runner(int engine) {
+        StepCosts own = costs.get(engine);
+        SimOptions sim = SimOptions.defaults().ofShapes().withMaxInFlight(own.inFlight());
+        return new SimRunner(spec, EngineLimits.runnerLimits(withPool(asked, own), spec), sim);
+    }
+
     @Override
     public List<String> notes(LoadResult result) {
-        return costs.extrapolation(result).stream().toList();
+        StepCosts first = costs.getFirst();
+        if (costs.stream().allMatch(first::equals)) {
+            return first.extrapolation(result).stream().toList();
+        }
+        List<String> notes = new ArrayList<>();
+        for (int i = 0; i < costs.size(); i++) {
+            int engine = i;
+            costs.get(i)
+                    .extrapolation(result.withSteps(step -> step.get(Fact.ENGINE) == engine))
+                    .ifPresent(note -> notes.add("engine " + engine + ": " + note));
+        }
+        return notes;
     }
 
     @Override

@@ -1,6 +1,6 @@
 /**
- * The commands that benchmark servers and show results: {@code bench serve}, the commands built on it ({@code bench sweep},
- * {@code bench ab}, {@code bench replay}), and {@code report}. They measure a {@link io.roseinfer.cli.bench.SystemUnderTest}.
+ * The commands that benchmark servers and show results: {@code bench serve}, the commands built on it ({@code bench fleet},
+ * {@code bench sweep}, {@code bench ab}, {@code bench replay}), and {@code report}. They measure a {@link io.roseinfer.cli.bench.SystemUnderTest}.
  *
  * <p>Invariant: an invalid run still prints and writes its results, gives the reason and exits with code 8; a run whose engine failed has
  * no results and exits with code 7.

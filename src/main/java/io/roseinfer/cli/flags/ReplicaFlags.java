@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 @Heading("Device")
 final class ReplicaFlags {
     @Option(
-            names = "--replicas",
+            names = {"--replicas", "--engines"},
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
             description = {

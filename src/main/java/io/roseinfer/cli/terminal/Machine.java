@@ -82,9 +82,13 @@ public final class Machine {
 
     /** Returns the SHA-256 of the class file of each policy that is not built in, by class name. */
     public static Map<String, String> policies(Policies policies) {
+        return policies(List.of(policies.admission(), policies.preemption(), policies.step(), policies.drafter()));
+    }
+
+    /** Returns the SHA-256 of the class file of each object's class that is not built in, by class name. */
+    public static Map<String, String> policies(List<?> policies) {
         Map<String, String> hashes = new TreeMap<>();
-        for (Object policy :
-                List.of(policies.admission(), policies.preemption(), policies.step(), policies.drafter())) {
+        for (Object policy : policies) {
             Class<?> type = policy.getClass();
             if (!type.getName().startsWith("io.roseinfer.")) {
                 hashes.put(type.getName(), classFileHash(type));

@@ -7,6 +7,7 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.Scheduler;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -137,6 +138,11 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
     @Override
     public long poolTokens() {
         return (long) kv.blocks() * kv.blockSize();
+    }
+
+    /** Returns the hashes of the prefixes in its cache, if they are published. */
+    Optional<PublishedPrefixes> prefixes() {
+        return Optional.ofNullable(prefixes);
     }
 
     public KvGeometry kv() {

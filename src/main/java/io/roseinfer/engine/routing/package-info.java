@@ -2,7 +2,9 @@
  * Routing policies, which choose a replica per request from exact counters, without blocking.
  *
  * <p>A policy is called once per request, on the submitting thread. It reads counters that each replica's loop
- * publishes once per step and that submissions update. None of them are sampled or estimated.
+ * publishes once per step and that submissions update. None of them are sampled or estimated. In virtual time a policy
+ * may see older values ({@link io.roseinfer.engine.routing.AgedView}), and a
+ * {@link io.roseinfer.engine.routing.ScalePolicy} chooses how many replicas serve.
  */
 @NullMarked
 package io.roseinfer.engine.routing;

@@ -7,6 +7,7 @@ import io.roseinfer.bench.http.FakeServer;
 import io.roseinfer.cli.CliRunner;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.cli.bench.BackendFlags.Effect;
+import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.EndpointFlags.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -78,6 +80,12 @@ class BackendFlagsTest {
             --step-costs                  without  without  without  honored
             --step-cost-scale             without  without  without  honored
             --step-noise                  without  without  without  honored
+            --engine-costs                refused  refused  refused  honored
+            --death                       refused  refused  refused  honored
+            --view-age                    refused  refused  refused  honored
+            --scale-policy                refused  refused  refused  honored
+            --scale-interval              refused  refused  refused  honored
+            --start-up                    refused  refused  refused  honored
             --model                       honored  honored  without  honored
             --device                      without  honored  without  refused
             --dtype                       without  honored  without  refused
@@ -127,6 +135,12 @@ class BackendFlagsTest {
             Map.entry("--step-costs", "step:1"),
             Map.entry("--step-cost-scale", "2"),
             Map.entry("--step-noise", "0.1"),
+            Map.entry("--engine-costs", "0:step:1"),
+            Map.entry("--death", "1:0"),
+            Map.entry("--view-age", "50"),
+            Map.entry("--scale-policy", "Mine"),
+            Map.entry("--scale-interval", "1"),
+            Map.entry("--start-up", "1"),
             Map.entry("--model", "random:gpt2"),
             Map.entry("--device", "cpu"),
             Map.entry("--dtype", "bf16"),
@@ -217,6 +231,21 @@ class BackendFlagsTest {
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
         assertThat(outcome.err())
                 .startsWith("roseinfer: --backend sim does not simulate " + flag)
+                .hasLineCount(1);
+    }
+
+    static Stream<Arguments> refusedInRealTime() {
+        return real().flatMap(backend ->
+                named(backend, Effect.REFUSED).map(flag -> Arguments.of(Choices.word(backend), flag)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("refusedInRealTime")
+    void flag_of_a_simulated_fleet_is_rejected_by_name(String backend, String flag) {
+        Outcome outcome = CliRunner.run("bench", "serve", "--backend=" + backend, "--num-prompts=1", argument(flag));
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+        assertThat(outcome.err())
+                .startsWith("roseinfer: --backend " + backend + " has no simulated fleet: leave " + flag)
                 .hasLineCount(1);
     }
 

@@ -1,0 +1,75 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.bench.http.ClientBaseline;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.report.Objectives;
+import io.roseinfer.bench.report.ResultFile;
+import io.roseinfer.bench.report.ServeReport;
+import io.roseinfer.bench.report.ServeResult;
+import io.roseinfer.cli.flags.BenchServeOutputFlags;
+import io.roseinfer.cli.flags.ReportFlags;
+import io.roseinfer.cli.terminal.StopSignals;
+import io.roseinfer.cli.terminal.Terminal;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import picocli.CommandLine.Model.CommandSpec;
+
+/**
+ * One run of {@code bench serve} or {@code bench fleet}.
+ *
+ * @param line the system and the load
+ * @param results what to print, and the result file
+ * @param pages the report page
+ */
+record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlags pages) {
+    private static final int INVALID = 8;
+
+    /**
+     * Runs the load, writes and prints the results, and returns the exit code.
+     *
+     * @throws io.roseinfer.base.RoseException if a flag is invalid or the system fails
+     */
+    int run(Terminal terminal) {
+        BenchServeFlags flags = line.flags();
+        CommandSpec command = line.command();
+        Optional<ResultFile> file = results.file(flags.arrivals().requestRate());
+        pages.check(file.stream().toList());
+        Objectives unusedBounds = flags.objective().objectives();
+        BenchServeFlags.Load asked = flags.load(command, flags.seed());
+        if (!asked.changes().isEmpty()) {
+            terminal.note(asked.changes());
+        }
+        Optional<ClientBaseline> floor = MeasuredRun.floor(flags, terminal);
+        try (SystemUnderTest system = SystemUnderTest.open(line, terminal)) {
+            BenchServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
+            AtomicInteger code = new AtomicInteger();
+            Thread running = Thread.currentThread();
+            StopSignals.Handled handled = StopSignals.handle(signal -> {
+                code.set(signal);
+                running.interrupt();
+            });
+            LoadResult result;
+            try {
+                result = system.run(flags, load.offered());
+            } finally {
+                handled.close();
+                boolean unusedInterrupted = Thread.interrupted();
+            }
+            MeasuredRun run = new MeasuredRun(line, system, result, load.counts(), floor);
+            int judged = report(run, file, terminal);
+            return code.get() > 0 ? code.get() : judged;
+        }
+    }
+
+    /** Writes files before printing, so that closed output does not lose results. Returns the exit code. */
+    private int report(MeasuredRun run, Optional<ResultFile> file, Terminal terminal) {
+        RunValidity verdict = run.verdict();
+        ServeResult result = run.result(verdict, results.percentiles(), Optional.empty());
+        file.ifPresent(to -> to.write(result));
+        pages.write("run", () -> result);
+        terminal.print(new ServeReport(results.metrics(), results.percentiles()).text(result));
+        verdict.reasons().forEach(reason -> terminal.note("the run is invalid: " + reason));
+        return verdict.isValid() ? 0 : INVALID;
+    }
+}

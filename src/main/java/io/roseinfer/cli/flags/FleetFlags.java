@@ -1,0 +1,174 @@
+package io.roseinfer.cli.flags;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.replay.FleetPlan;
+import io.roseinfer.bench.replay.StepCosts;
+import io.roseinfer.engine.routing.ScalePolicy;
+import io.roseinfer.engine.routing.ViewAge;
+import io.roseinfer.model.ModelSpec;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Option;
+
+/** Flags for engines that differ, fail, start and stop in simulated time. */
+@Heading("Fleet")
+public final class FleetFlags {
+    private static final String ALL = "all";
+    private static final String BLIND = "blind";
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    /** Ten days, as in the longest traces. */
+    private static final double MAX_SECONDS = 864_000;
+
+    private static final double DEFAULT_INTERVAL_S = 5;
+
+    @Option(
+            names = "--engine-costs",
+            paramLabel = "<ENGINE:COSTS>",
+            description = "On --backend sim: step times of one engine, as of --step-costs; can be repeated.",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> engineCosts = List.of();
+
+    @Option(
+            names = "--death",
+            paramLabel = "<S:ENGINE>",
+            description =
+                    "On --backend sim: an engine fails after S seconds, as in 10:0; others serve its requests without a token; can be repeated.",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> deaths = List.of();
+
+    @Option(
+            names = "--view-age",
+            paramLabel = "<MS[:blind]>",
+            description =
+                    "On --backend sim: policies of routing and scaling see engines as they were MS ago and what was sent since; blind hides"
+                            + " the latter.")
+    private String viewAge = "0";
+
+    @Option(
+            names = "--scale-policy",
+            paramLabel = "<all|CLASS|FILE.java[:ARG]>",
+            description =
+                    "On --backend sim: how many of the engines serve: all, or the choice of a ScalePolicy by class name or source file.")
+    private String scalePolicy = ALL;
+
+    @Option(
+            names = "--scale-interval",
+            paramLabel = "<S>",
+            preprocessor = Within.Check.class,
+            description = "On --backend sim: seconds between two choices of the scaling policy (default: 5).",
+            showDefaultValue = Visibility.NEVER)
+    @Within(above = 0, max = MAX_SECONDS)
+    private Optional<Double> scaleInterval = Optional.empty();
+
+    @Option(
+            names = "--start-up",
+            paramLabel = "<S>",
+            preprocessor = Within.Check.class,
+            description =
+                    "On --backend sim: seconds until an engine serves that the scaling policy asks for (default: 0).",
+            showDefaultValue = Visibility.NEVER)
+    @Within(min = 0, max = MAX_SECONDS)
+    private Optional<Double> startUp = Optional.empty();
+
+    /**
+     * Returns the plan of a run, with a new scaling policy.
+     *
+     * @throws BadInput if a flag is invalid
+     */
+    public FleetPlan plan(int engines) {
+        return new FleetPlan(deaths.stream().map(text -> death(text, engines)).toList(), age(), scaling());
+    }
+
+    /** Returns the scaling policy, if a class or file was given. */
+    public Optional<ScalePolicy> scalePolicy() {
+        return scaling().map(FleetPlan.Scaling::policy);
+    }
+
+    private Optional<FleetPlan.Scaling> scaling() {
+        if (scalePolicy.equals(ALL)) {
+            if (scaleInterval.isPresent() || startUp.isPresent()) {
+                throw new BadInput(
+                        "--scale-interval and --start-up have no effect without a --scale-policy: all engines"
+                                + " serve from the start; give a policy");
+            }
+            return Optional.empty();
+        }
+        ScalePolicy policy = PolicyChoice.of("--scale-policy", ScalePolicy.class)
+                .or(ALL, () -> fleet -> fleet.maxReplicas())
+                .make(scalePolicy);
+        return Optional.of(new FleetPlan.Scaling(
+                policy,
+                Math.round(startUp.orElse(0.0) * NANOS_PER_SECOND),
+                Math.max(1, Math.round(scaleInterval.orElse(DEFAULT_INTERVAL_S) * NANOS_PER_SECOND))));
+    }
+
+    private static FleetPlan.Death death(String text, int engines) {
+        String[] parts = text.split(":", -1);
+        if (parts.length == 2) {
+            int engine = engine(parts[1]);
+            double seconds = seconds(parts[0]);
+            if (seconds >= 0 && seconds <= MAX_SECONDS && engine >= 0) {
+                requireEngine("--death", text, engine, engines);
+                return new FleetPlan.Death(Math.round(seconds * NANOS_PER_SECOND), engine);
+            }
+        }
+        throw new BadInput(
+                "--death is " + Quoted.value(text) + "; it must be seconds and the number of an engine, as in 10:0");
+    }
+
+    private static void requireEngine(String flag, String text, int engine, int engines) {
+        if (engine >= engines) {
+            throw new BadInput(flag + " is " + Quoted.value(text) + ", but the engines are 0 to " + (engines - 1)
+                    + "; choose one of them, or raise --replicas");
+        }
+    }
+
+    private static double seconds(String text) {
+        try {
+            return Double.parseDouble(text);
+        } catch (NumberFormatException notNumber) {
+            return Double.NaN;
+        }
+    }
+
+    private static int engine(String text) {
+        return text.matches("[0-9]{1,6}") ? Integer.parseInt(text) : -1;
+    }
+
+    private ViewAge age() {
+        boolean isBlind = viewAge.endsWith(":" + BLIND);
+        double millis = seconds(isBlind ? viewAge.substring(0, viewAge.length() - BLIND.length() - 1) : viewAge);
+        if (millis >= 0 && millis <= MAX_SECONDS * 1000) {
+            return new ViewAge(Math.round(millis * NANOS_PER_MILLI), !isBlind);
+        }
+        throw new BadInput("--view-age is " + Quoted.value(viewAge)
+                + "; it must be milliseconds, as in 100, or with what was sent since hidden, as in 100:blind");
+    }
+
+    /**
+     * Returns the step costs of engines that have their own, for a model.
+     *
+     * @throws BadInput if there is no such engine, or its costs are invalid
+     */
+    public Map<Integer, Function<ModelSpec, StepCosts>> costs(int engines) {
+        Map<Integer, Function<ModelSpec, StepCosts>> costs = new TreeMap<>();
+        for (String text : engineCosts) {
+            String[] parts = text.split(":", 2);
+            int engine = engine(parts[0]);
+            if (engine < 0 || parts.length < 2 || parts[1].isEmpty()) {
+                throw new BadInput("--engine-costs is " + Quoted.value(text)
+                        + "; it must be the number of an engine and costs, as in 0:step:2,token:0.1 or 0:run.json");
+            }
+            requireEngine("--engine-costs", text, engine, engines);
+            costs.put(engine, StepCostsChoice.of("--engine-costs", parts[1]));
+        }
+        return costs;
+    }
+}

@@ -1,0 +1,147 @@
+package io.roseinfer.engine.routing;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.kv.PastPrefixes;
+import java.util.ArrayDeque;
+import java.util.Optional;
+
+/**
+ * A replica as it was some time ago, as a router sees it that learns of its replicas by messages. All values are as old
+ * as the view's age: requests, running and outstanding tokens, KV use, and the contents of the prefix cache.
+ *
+ * <p>A router knows what it has sent. So a view may add the requests that were routed to the replica since, as waiting
+ * ones, with the cached tokens that the router expected. The routers of vLLM, SGLang and Dynamo count like this; one
+ * that only reads the metrics of its servers does not, and may herd. Of what has ended since, no view knows.
+ *
+ * <p>Keeps the changes within the age. Not thread-safe: for virtual time only.
+ */
+public final class AgedView implements ReplicaView {
+    /**
+     * Values at a time.
+     *
+     * @param sentTokens maximum tokens of all requests ever routed to the replica
+     * @param sentPromptTokens the prompt tokens of them to compute
+     */
+    private record Values(
+            int requests,
+            int running,
+            long outstandingTokens,
+            long uncomputedPromptTokens,
+            long heldTokens,
+            int sent,
+            long sentTokens,
+            long sentPromptTokens) {
+        static final Values IDLE = new Values(0, 0, 0, 0, 0, 0, 0, 0);
+    }
+
+    private record Snapshot(long nanos, Values values) {}
+
+    private final ReplicaLoad now;
+    private final Clock clock;
+    private final long ageNanos;
+    private final boolean countsSent;
+    private final Optional<PastPrefixes> prefixes;
+    /** Changes since the time that the view shows, oldest first. */
+    private final ArrayDeque<Snapshot> since = new ArrayDeque<>();
+
+    private Values past = Values.IDLE;
+    private Values latest = Values.IDLE;
+    private int sent;
+    private long sentTokens;
+    private long sentPromptTokens;
+
+    /**
+     * Creates a view of an idle replica.
+     *
+     * @param clock the time of the engine
+     * @param age how long ago the view shows the replica
+     */
+    public AgedView(ReplicaLoad now, Clock clock, ViewAge age) {
+        this.now = now;
+        this.clock = clock;
+        this.ageNanos = age.nanos();
+        this.countsSent = age.countsSent();
+        this.prefixes = now.prefixes().map(known -> new PastPrefixes(known, clock, ageNanos));
+    }
+
+    /** Notes the replica's state; called after each event of the engine. */
+    public void record() {
+        Values values = new Values(
+                now.requests(),
+                now.running(),
+                now.outstandingTokens(),
+                now.uncomputedPromptTokens(),
+                now.heldTokens(),
+                sent,
+                sentTokens,
+                sentPromptTokens);
+        if (!values.equals(latest)) {
+            latest = values;
+            since.addLast(new Snapshot(clock.nanos(), values));
+            Values unused = past();
+        }
+    }
+
+    private Values past() {
+        long thenNanos = clock.nanos() - ageNanos;
+        for (Snapshot next = since.peekFirst(); next != null && next.nanos <= thenNanos; next = since.peekFirst()) {
+            past = next.values;
+            since.removeFirst();
+        }
+        return past;
+    }
+
+    /** Counts a request that is being routed to the replica. */
+    public void send(RoutedRequest request, long maxTokens) {
+        sentPromptTokens += request.promptTokens() - cachedTokens(request);
+        sent++;
+        sentTokens += maxTokens;
+    }
+
+    @Override
+    public int index() {
+        return now.index();
+    }
+
+    @Override
+    public int requests() {
+        return past().requests + (countsSent ? sent - past.sent : 0);
+    }
+
+    @Override
+    public int running() {
+        return past().running;
+    }
+
+    @Override
+    public long outstandingTokens() {
+        return past().outstandingTokens + (countsSent ? sentTokens - past.sentTokens : 0);
+    }
+
+    @Override
+    public long uncomputedPromptTokens() {
+        return past().uncomputedPromptTokens + (countsSent ? sentPromptTokens - past.sentPromptTokens : 0);
+    }
+
+    @Override
+    public int cachedTokens(RoutedRequest request) {
+        return prefixes.map(
+                        known -> known.countKnown(request.prefixes()) * now.kv().blockSize())
+                .orElse(0);
+    }
+
+    @Override
+    public long heldTokens() {
+        return past().heldTokens;
+    }
+
+    @Override
+    public long poolTokens() {
+        return now.poolTokens();
+    }
+
+    /** Returns the number of changes kept. */
+    int changes() {
+        return since.size();
+    }
+}

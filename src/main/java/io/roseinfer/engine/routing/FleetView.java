@@ -1,0 +1,27 @@
+package io.roseinfer.engine.routing;
+
+import java.util.List;
+
+/** The replicas of an engine, as a scaling policy sees them. */
+public interface FleetView {
+    /** Returns the time since the start of the run. */
+    long nanos();
+
+    /**
+     * Returns the replicas that accept requests, at least one unless all have failed, by number. They are as old as
+     * those that the routing policy sees.
+     */
+    List<? extends ReplicaView> serving();
+
+    /** Returns how many replicas start. */
+    int starting();
+
+    /** Returns how many replicas accept no requests and still have some. */
+    int draining();
+
+    /** Returns the maximum replicas that can serve: all that have not failed. */
+    int maxReplicas();
+
+    /** Returns the waiting requests that no replica has been chosen for. */
+    int waiting();
+}

@@ -1,0 +1,18 @@
+package io.roseinfer.engine.routing;
+
+import io.roseinfer.base.RoseException.BadInput;
+
+/**
+ * How old the state of replicas is that a router sees, see {@link AgedView}.
+ *
+ * @param nanos the age, at least 0; 0 shows the current state
+ * @param countsSent whether requests are counted that were routed since then
+ */
+public record ViewAge(long nanos, boolean countsSent) {
+    /** The current state. */
+    public static final ViewAge NONE = new ViewAge(0, true);
+
+    public ViewAge {
+        BadInput.require(nanos >= 0, "the age of views in nanoseconds", nanos, "0 or more");
+    }
+}

@@ -1,0 +1,141 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Tests of {@code bench fleet} and its flags. */
+class FleetCommandTest {
+    private static final List<String> LOAD = List.of(
+            "--step-costs=step:2,token:0.1",
+            "--num-prompts=60",
+            "--request-rate=40",
+            "--random-input-len=64",
+            "--random-output-len=16");
+
+    @TempDir
+    private Path directory;
+
+    private static Outcome run(List<String> command, String... flags) {
+        return CliRunner.run(
+                Stream.of(command, LOAD, List.of(flags)).flatMap(List::stream).toArray(String[]::new));
+    }
+
+    private JsonNode results(List<String> command, String... flags) throws IOException {
+        Path file = directory.resolve("run.json");
+        Outcome outcome = run(
+                command,
+                Stream.concat(Stream.of(flags), Stream.of("--json=" + file)).toArray(String[]::new));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        return StrictJson.parse(Files.readAllBytes(file));
+    }
+
+    private static JsonNode measured(JsonNode results) {
+        ObjectNode own = (ObjectNode) results.get("roseinfer");
+        var unused = own.remove(List.of("command", "environment"));
+        return results.get("errors").isNull() ? results : own;
+    }
+
+    @Test
+    void fleet_is_bench_serve_in_simulated_time() throws IOException {
+        String[] flags = {"--death=0.5:1", "--view-age=20", "--routing=vllm", "--max-failed=1"};
+        JsonNode fleet = results(
+                List.of("bench", "fleet"),
+                Stream.concat(Stream.of("--engines=3"), Stream.of(flags)).toArray(String[]::new));
+        JsonNode serve = results(
+                List.of("bench", "serve", "--backend=sim"),
+                Stream.concat(Stream.of("--replicas=3"), Stream.of(flags)).toArray(String[]::new));
+        assertThat(fleet.get("roseinfer").get("fleet").get("engines")).hasSize(3);
+        assertThat(fleet.get("roseinfer")
+                        .get("fleet")
+                        .get("engines")
+                        .get(1)
+                        .get("failed_s")
+                        .asDouble())
+                .isEqualTo(0.5);
+        assertThat(measured(fleet)).isEqualTo(measured(serve));
+    }
+
+    @Test
+    void scaling_policy_is_compiled_from_a_file_and_its_hash_is_in_the_results() throws IOException {
+        Path file = directory.resolve("Two.java");
+        Files.writeString(file, """
+                import io.roseinfer.engine.routing.FleetView;
+                import io.roseinfer.engine.routing.ScalePolicy;
+
+                public final class Two implements ScalePolicy {
+                    @Override
+                    public int replicas(FleetView fleet) {
+                        return fleet.nanos() == 0 ? 1 : 2;
+                    }
+                }
+                """);
+        JsonNode results = results(
+                List.of("bench", "fleet"),
+                "--engines=3",
+                "--scale-policy=" + file,
+                "--scale-interval=0.25",
+                "--start-up=0.5");
+        JsonNode own = results.get("roseinfer");
+        assertThat(own.get("fleet").get("counts").toString())
+                .isEqualTo("[{\"s\":0.0,\"serving\":1,\"starting\":0,\"draining\":0},"
+                        + "{\"s\":0.25,\"serving\":1,\"starting\":1,\"draining\":0},"
+                        + "{\"s\":0.75,\"serving\":2,\"starting\":0,\"draining\":0}]");
+        assertThat(own.get("environment").toString()).contains("\"Two\":");
+    }
+
+    @Test
+    void engine_has_its_own_costs() {
+        Outcome outcome = run(List.of("bench", "fleet"), "--engines=2", "--engine-costs=1:step:9");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .contains("simulated time, step costs step:2,token:0.1; engine 1: step costs step:9")
+                .contains("Engine seconds:");
+    }
+
+    @Test
+    void studies_vary_the_flags_of_a_fleet() {
+        Outcome sweep = run(
+                List.of("bench", "sweep", "--backend=sim", "--engines=2", "--routing=least-tokens"),
+                "--vary=view-age=0,50:blind");
+        assertThat(sweep.code()).as(sweep.err()).isZero();
+        Outcome ab = run(
+                List.of("bench", "ab", "--backend=sim", "--a=--engines 2", "--b=--engines 3"),
+                "--pairs=10",
+                "--metric=engine_seconds");
+        assertThat(ab.code()).as(ab.err()).isEqualTo(9);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --backend=engine    | roseinfer: --backend is engine, but bench fleet is simulated
+            --death=x:0         | roseinfer: --death is x:0; it must be seconds and the number of an engine, as in 10:0
+            --death=1           | roseinfer: --death is 1; it must be
+            --death=-1:0        | roseinfer: --death is -1:0; it must be
+            --death=1:2         | roseinfer: --death is 1:2, but the engines are 0 to 1
+            --engine-costs=run  | roseinfer: --engine-costs is run; it must be
+            --engine-costs=7:step:1 | roseinfer: --engine-costs is 7:step:1, but the engines are 0 to 1
+            --engine-costs=0:step:x | roseinfer: --engine-costs has x; it must be milliseconds
+            --view-age=soon     | roseinfer: --view-age is soon; it must be milliseconds
+            --view-age=-1       | roseinfer: --view-age is -1; it must be milliseconds
+            --start-up=1        | roseinfer: --scale-interval and --start-up have no effect without a --scale-policy
+            --scale-policy=No   | roseinfer: --scale-policy is 'No'; it must be all or FILE.java
+            """)
+    void invalid_flag_is_rejected(String flag, String message) {
+        Outcome outcome = run(List.of("bench", "fleet", "--engines=2"), flag);
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+        assertThat(outcome.err()).startsWith(message).hasLineCount(1);
+    }
+}
