@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** Flags for the output of {@code bench serve}. */
-@Heading("Output")
+@Heading("Results")
 public final class BenchServeOutputFlags {
     private static final List<String> METRICS = List.of("ttft", "tpot", "itl", "e2el");
 

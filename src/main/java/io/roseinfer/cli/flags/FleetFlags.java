@@ -47,8 +47,7 @@ public final class FleetFlags {
             names = "--view-age",
             paramLabel = "<MS[:blind]>",
             description =
-                    "On --backend sim: policies of routing and scaling see engines as they were MS ago and what was sent since; blind hides"
-                            + " the latter.")
+                    "On --backend sim: routing and scaling policies see the engines of MS ago, plus the requests sent since; blind hides those.")
     private String viewAge = "0";
 
     @Option(

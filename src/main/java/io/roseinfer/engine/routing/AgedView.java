@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.Optional;
 
 /**
- * A replica as it was some time ago, as a router sees it that learns of its replicas by messages. All values are as old
- * as the view's age: requests, running and outstanding tokens, KV use, and the contents of the prefix cache.
+ * The state of a replica some time ago, which a router sees that learns of its replicas by messages. All values are as
+ * old as the view's age: requests, running and outstanding tokens, KV use, and the contents of the prefix cache.
  *
  * <p>A router knows what it has sent. So a view may add the requests that were routed to the replica since, as waiting
  * ones, with the cached tokens that the router expected. The routers of vLLM, SGLang and Dynamo count like this; one
