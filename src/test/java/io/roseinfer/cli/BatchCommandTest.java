@@ -167,7 +167,7 @@ class BatchCommandTest {
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
     void killed_batch_resumes_to_the_same_output() throws Exception {
-        Path from = input(20_000);
+        Path from = input(5_000);
         Path expected = folder.resolve("expected");
         run(from, expected);
         Random random = new Random(SEED);
@@ -175,7 +175,7 @@ class BatchCommandTest {
         int killed = 0;
         for (int i = 0; i < 3; i++) {
             Process process = start(from, to);
-            awaitGrowth(to, 1 + random.nextInt(1_000_000), process);
+            awaitGrowth(to, 1 + random.nextInt(250_000), process);
             process.destroyForcibly();
             killed += process.waitFor() == 128 + 9 ? 1 : 0;
         }

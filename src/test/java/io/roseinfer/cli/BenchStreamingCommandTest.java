@@ -258,7 +258,11 @@ class BenchStreamingCommandTest {
                 "2",
                 "--replicas",
                 "2",
+                "--warmup-runs",
+                "0",
                 "--num-requests",
+                "4",
+                "--max-new-tokens",
                 "4",
                 "--profile-ops");
         assertThat(outcome.code()).as(outcome.err()).isZero();

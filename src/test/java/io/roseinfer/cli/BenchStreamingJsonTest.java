@@ -96,6 +96,7 @@ class BenchStreamingJsonTest {
                 "bench",
                 "--device=cpu",
                 "--dtype=" + dtype,
+                "--warmup-runs=0",
                 "--num-requests=1",
                 "--max-new-tokens=2",
                 "--json=" + file);

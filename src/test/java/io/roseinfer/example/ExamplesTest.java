@@ -7,13 +7,17 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The programs in {@code tools/examples} and the README's, each run as its users run it: by Java, from its source. */
+/**
+ * The programs in {@code tools/examples} and the README's, each run as its users run it: by Java, from its source. Those that compute
+ * little run without optimized code, which would take longer to compile.
+ */
 @Tag("process")
 class ExamplesTest {
     private static final Path EXAMPLES = Path.of("tools/examples");
@@ -21,21 +25,25 @@ class ExamplesTest {
     @TempDir
     Path folder;
 
-    private List<String> run(String name, String input) throws IOException, InterruptedException {
-        return run(EXAMPLES.resolve(name + ".java"), input);
+    /** Flags for programs that compute little: scalar kernels and the quick compiler. */
+    private static final List<String> SHORT = List.of("-XX:TieredStopAtLevel=1");
+
+    private static final List<String> LONG = List.of("--add-modules=jdk.incubator.vector");
+
+    private List<String> run(String name, List<String> flags, String input) throws IOException, InterruptedException {
+        return run(EXAMPLES.resolve(name + ".java"), flags, input);
     }
 
-    private List<String> run(Path program, String input) throws IOException, InterruptedException {
+    private List<String> run(Path program, List<String> flags, String input) throws IOException, InterruptedException {
         Path errors = folder.resolve("errors");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--source=25",
-                        "--add-modules=jdk.incubator.vector",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        program.toString())
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--source=25",
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:+UseSerialGC"));
+        command.addAll(flags);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.toString()));
+        Process process = new ProcessBuilder(command)
                 .redirectInput(Files.writeString(folder.resolve("input"), input).toFile())
                 .redirectError(errors.toFile())
                 .start();
@@ -53,7 +61,7 @@ class ExamplesTest {
 
     @Test
     void hello_prints_two_stories() throws Exception {
-        assertThat(run("Hello", ""))
+        assertThat(run("Hello", SHORT, ""))
                 .hasSize(3)
                 .satisfiesExactly(
                         story -> assertThat(story).startsWith("Once upon a time, there was a curious young girl"),
@@ -68,26 +76,25 @@ class ExamplesTest {
                 .findFirst()
                 .orElseThrow()
                 .body();
-        assertThat(run(Files.writeString(folder.resolve("Stories.java"), program), ""))
+        assertThat(run(Files.writeString(folder.resolve("Stories.java"), program), SHORT, ""))
                 .singleElement()
                 .asString()
                 .startsWith(", there was a curious young girl")
                 .endsWith(" (LENGTH)");
     }
 
+    /** The built-in model sees 2,048 tokens; each of the last 15 lines has about 200. */
     @Test
-    void chat_continues_from_cached_turns() throws Exception {
-        assertThat(String.join("\n", run("ChatLoop", "Hello\n\nWhat is the capital of France?\n")))
-                .containsSubsequence("[0 of ", "Paris", " tokens cached]")
-                .containsPattern("\\[16 of \\d+ tokens cached]$");
-    }
-
-    /** The built-in model sees 2,048 tokens; each of these lines has about 200. */
-    @Test
-    void chat_that_outgrows_the_context_forgets_its_beginning() throws Exception {
-        List<String> said = run("ChatLoop", ("What is the capital of France? ".repeat(25) + "\n").repeat(15));
-        List<Integer> prompts = said.stream()
-                .filter(line -> line.endsWith(" tokens cached]"))
+    void chat_continues_from_cached_turns_and_forgets_its_beginning_beyond_the_context() throws Exception {
+        String question = "What is the capital of France?";
+        List<String> said =
+                run("ChatLoop", LONG, "Hello\n\n" + question + "\n" + ((question + " ").repeat(25) + "\n").repeat(15));
+        List<String> cached =
+                said.stream().filter(line -> line.endsWith(" tokens cached]")).toList();
+        assertThat(cached.get(0)).contains("[0 of ");
+        assertThat(cached.get(1)).containsPattern("Paris\\. \\[16 of \\d+ tokens cached]$");
+        List<Integer> prompts = cached.stream()
+                .skip(2)
                 .map(line -> Integer.valueOf(line.replaceFirst(".* of (\\d+) tokens cached]$", "$1")))
                 .toList();
         assertThat(prompts).hasSize(15).allMatch(tokens -> tokens <= 2048 - 80);
@@ -96,7 +103,7 @@ class ExamplesTest {
 
     @Test
     void higher_temperatures_choose_less_likely_tokens_and_a_filter_takes_that_back() throws Exception {
-        List<double[]> rows = run("SamplerStudy", "").stream()
+        List<double[]> rows = run("SamplerStudy", LONG, "").stream()
                 .skip(1)
                 .map(line -> numbers(line, 28))
                 .toList();
@@ -108,7 +115,7 @@ class ExamplesTest {
 
     @Test
     void smaller_pools_take_more_steps_and_preempt() throws Exception {
-        List<double[]> rows = run("SchedulerExperiment", "").stream()
+        List<double[]> rows = run("SchedulerExperiment", LONG, "").stream()
                 .skip(1)
                 .map(line -> numbers(line, 0))
                 .toList();

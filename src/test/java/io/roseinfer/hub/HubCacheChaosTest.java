@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("process")
 @Timeout(300)
 class HubCacheChaosTest {
-    private static final int KILLS = 4;
+    private static final int KILLS = Integer.getInteger("roseinfer.iters", 2);
 
     @TempDir
     private Path root;
