@@ -114,7 +114,7 @@ class StudySectionsTest {
                 List.of(point("8", 10, 1, 100, 5), point("8", 20, 1, 200, 6), point("32", 10, 1, 100, 7)), 0.99);
         String page = HtmlReport.of("s", SweepResult.of(sweep, study(Map.of())));
         Element pareto = (Element) parse(page).getElementsByTagName("svg").item(3);
-        assertThat(circles(pareto)).containsExactly("m0", "m0", "m1");
+        assertThat(marks(pareto)).containsExactly("m0", "m0", "m1");
         assertThat(((Element) pareto.getElementsByTagName("polyline").item(0)).getAttribute("class"))
                 .isEqualTo("s6");
     }
@@ -153,14 +153,17 @@ class StudySectionsTest {
                         "late by &lt;1&gt;</li>",
                         "<strong>1 of 2 points are invalid</strong>")
                 .doesNotContain(">knee</text>");
-        List<String> rate = circles((Element) parsed.getElementsByTagName("svg").item(0));
+        List<String> rate = marks((Element) parsed.getElementsByTagName("svg").item(0));
         assertThat(rate).containsExactly("m0", "h0");
     }
 
-    private static List<String> circles(Element chart) {
-        var found = chart.getElementsByTagName("circle");
+    /** Returns the styles of a chart's marks, whatever their shapes. */
+    private static List<String> marks(Element chart) {
+        var found = chart.getElementsByTagName("*");
         return IntStream.range(0, found.getLength())
-                .mapToObj(i -> ((Element) found.item(i)).getAttribute("class"))
+                .mapToObj(i -> (Element) found.item(i))
+                .filter(element -> List.of("circle", "polygon").contains(element.getTagName()))
+                .map(element -> element.getAttribute("class"))
                 .toList();
     }
 
@@ -212,8 +215,7 @@ class StudySectionsTest {
         String page = HtmlReport.of("c", ComparisonResult.of(comparison, arms, study(Map.of())));
         Document parsed = parse(page);
         assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
-        assertThat(circles((Element) parsed.getElementsByTagName("svg").item(0)))
-                .hasSize(2);
+        assertThat(marks((Element) parsed.getElementsByTagName("svg").item(0))).hasSize(2);
         assertThat(page).doesNotContain("Over time", "Environment and settings");
     }
 
@@ -258,18 +260,31 @@ class StudySectionsTest {
     }
 
     @Test
-    void only_the_deciding_metric_is_colored_and_an_improvement_is_green() throws Exception {
+    void metrics_are_colored_by_their_direction_and_the_deciding_one_is_bold() throws Exception {
         for (double factor : new double[] {0.5, 1, 2}) {
             for (String metric : List.of("median_e2el_ms", "request_goodput")) {
-                boolean better = metric.equals("request_goodput") == (factor > 1);
-                String style = factor == 1 ? "m0" : better ? "m7" : "m4";
-                assertThat(circles((Element) comparison(metric, factor)
-                                .getElementsByTagName("svg")
-                                .item(0)))
-                        .as(metric + " times " + factor)
-                        .containsExactlyInAnyOrder("m6", style);
+                Element chart = (Element)
+                        comparison(metric, factor).getElementsByTagName("svg").item(0);
+                List<String> labels = labels(chart);
+                List<String> styles = marks(chart);
+                assertThat(styles).as(metric + " times " + factor).hasSize(2);
+                assertThat(styles.get(labels.indexOf("median e2el ms")))
+                        .isEqualTo(factor == 1 ? "m6" : factor < 1 ? "m7" : "m4");
+                assertThat(styles.get(labels.indexOf("request goodput")))
+                        .isEqualTo(factor == 1 ? "m6" : factor > 1 ? "m7" : "m4");
+                assertThat(labels(chart, "strong")).containsExactly(metric.replace('_', ' '));
             }
         }
+    }
+
+    private static List<String> labels(Element chart, String... styles) {
+        var found = chart.getElementsByTagName("text");
+        return IntStream.range(0, found.getLength())
+                .mapToObj(i -> (Element) found.item(i))
+                .filter(element -> element.getTextContent().matches("[a-z].*"))
+                .filter(element -> styles.length == 0 || List.of(styles).contains(element.getAttribute("class")))
+                .map(Element::getTextContent)
+                .toList();
     }
 
     @Test
@@ -281,7 +296,7 @@ class StudySectionsTest {
         }
         String page = HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of())));
         assertThat(page.split(">knee</text>", -1)).hasSize(2);
-        assertThat(circles((Element) parse(page).getElementsByTagName("svg").item(0)))
+        assertThat(marks((Element) parse(page).getElementsByTagName("svg").item(0)))
                 .contains("r0", "r1");
     }
 
