@@ -92,9 +92,10 @@ public record LoadResult(
                 some,
                 cost,
                 oddities,
-                steps.stream()
+                StepTable.copyOf(steps.stream()
                         .filter(step -> step.endNanos() >= from && step.get(Fact.START_NANOS) <= end)
-                        .toList());
+                        .toList()),
+                fleet);
     }
 
     public double seconds() {

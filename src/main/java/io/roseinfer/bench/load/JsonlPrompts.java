@@ -84,9 +84,10 @@ public final class JsonlPrompts {
         Map<Object, List<Line>> conversations = new LinkedHashMap<>();
         try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
             int number = 0;
+            int read = 0;
             for (String line : (Iterable<String>) lines::iterator) {
                 number++;
-                if (!line.isBlank() && parsed.size() < most) {
+                if (!line.isBlank() && read < most) {
                     Line next = line(line, FileFailure.shown(file) + " line " + number, outputTokens);
                     List<Line> turns = conversations.computeIfAbsent(
                             next.conversation().isPresent()
@@ -99,6 +100,7 @@ public final class JsonlPrompts {
                         parsed.add(next);
                     }
                     turns.add(next);
+                    read++;
                 }
             }
         } catch (IOException | java.io.UncheckedIOException e) {

@@ -393,7 +393,8 @@ public final class SimulatedServer {
                 ObservedRequest unused = engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
             } catch (BadInput | RoseException.EngineStopped refused) {
                 request.error = Optional.of(refused.jsonMessage());
-                places.add(request.sentNanos);
+                request.failedNanos = request.queuedNanos;
+                places.add(request.endNanos());
                 continueAfter(request);
             }
         }

@@ -138,6 +138,17 @@ class JsonlPromptsTest {
     }
 
     @Test
+    void maximum_of_requests_counts_later_turns() throws IOException {
+        String lines = """
+                {"prompt":[1],"conversation":"x"}
+                {"prompt":[2],"conversation":"x"}
+                {"prompt":[3],"conversation":"y"}
+                """;
+        assertThat(load(lines, 2).size()).isEqualTo(2);
+        assertThat(load(lines, 3).size()).isEqualTo(3);
+    }
+
+    @Test
     void lines_of_a_conversation_are_turns_of_its_first_line() throws IOException {
         OfferedLoad load = load("""
                 {"prompt":[1],"timestamp_ms":10,"conversation":"x","tenant":"a"}

@@ -317,6 +317,12 @@ class FleetTest {
     }
 
     @Test
+    void trimmed_result_keeps_the_use_of_the_whole_run() {
+        LoadResult result = random(0);
+        assertThat(result.trimmed(1, 0).fleet()).isPresent().isEqualTo(result.fleet());
+    }
+
+    @Test
     void requests_and_tokens_are_conserved_in_random_fleets_and_runs_are_reproducible() {
         for (long seed = 0; seed < SEEDS; seed++) {
             LoadResult result = random(seed);
