@@ -12,6 +12,7 @@ import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.ClientBaseline;
+import io.roseinfer.bench.http.FleetUse;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
@@ -29,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -41,6 +43,7 @@ import tools.jackson.databind.JsonNode;
 class PrintedLinesTest {
     private static final Pattern BOLD = Pattern.compile("\\*\\*([^*]+)\\*\\*");
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+    private static final Pattern ENGINE = Pattern.compile("^(engine \\d+) ");
     private static final Pattern PART = Pattern.compile("([a-z-]+) +-?[0-9.]+ +-?[0-9.]+ +-?[0-9.]+");
 
     private static final Objectives BOUNDS = Objectives.ofAll(Map.of("ttft", 100.0));
@@ -49,7 +52,11 @@ class PrintedLinesTest {
 
     private static final LoadResult RUN = SimulatedRuns.drafting(
                     new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE), 0)
-            .run(ofTwoTenants(SimulatedRuns.load(50, 60, 5)));
+            .run(ofTwoTenants(SimulatedRuns.load(50, 60, 5)))
+            .withFleet(new FleetUse(
+                    2,
+                    List.of(new FleetUse.EngineUse(0, 2, 1, OptionalDouble.of(2), 50, 1, 900, 100)),
+                    List.of(new FleetUse.Count(0, 1, 0, 0))));
 
     private static OfferedLoad ofTwoTenants(OfferedLoad load) {
         return new OfferedLoad(
@@ -82,8 +89,12 @@ class PrintedLinesTest {
                 .allSatisfy(key -> assertThat(document.findValue(key)).as(key).isNotNull());
     }
 
-    /** Returns the label before a line's colon, or the name of a component. */
+    /** Returns the label before a line's colon, or the name of an engine or component. */
     private static Stream<String> labels(String line) {
+        MatchResult engine = ENGINE.matcher(line).results().findFirst().orElse(null);
+        if (engine != null) {
+            return Stream.of(engine.group(1));
+        }
         MatchResult part = PART.matcher(line).results().findFirst().orElse(null);
         if (part != null) {
             return Stream.of(part.group(1));
