@@ -128,7 +128,7 @@ public final class ArrivalFlags {
      */
     public OptionalInt enough(double seconds, DatasetFlags dataset) {
         if (ramp().isPresent()) {
-            return OptionalInt.of(count(ramp().get().requests(seconds)));
+            return OptionalInt.of(count(ramp().get().requests(seconds) * dataset.conversationTurns()));
         }
         double rate = requestRate;
         if (Double.isInfinite(rate)) {
