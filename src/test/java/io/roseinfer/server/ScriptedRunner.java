@@ -23,13 +23,20 @@ final class ScriptedRunner implements ModelRunner {
     private record Step(StepInputs inputs, StepOutputs outputs) {}
 
     /** A reply, and the length of its prompt. */
-    private record Reply(int[] ids, int start) {}
+    private record Reply(int[] ids, int start) {
+        int end() {
+            return start + ids.length;
+        }
+    }
 
     private final SimRunner device;
     private final List<int[]> replies;
     private final int end;
     private final ArrayDeque<Step> submitted = new ArrayDeque<>();
     private final Map<Long, Reply> running = new HashMap<>();
+    /** Replies whose end has been sampled; a sample that is skipped for a late mask is repeated. */
+    private final Map<Long, Reply> ended = new HashMap<>();
+
     private int next;
 
     /**
@@ -102,12 +109,16 @@ final class ScriptedRunner implements ModelRunner {
     private int token(StepInputs inputs, int sample) {
         long seed = inputs.sampling(sample).seed();
         int length = inputs.sampleLength(sample);
-        Reply reply = running.computeIfAbsent(seed, unused -> new Reply(replies.get(next++ % replies.size()), length));
-        int at = length - reply.start();
-        if (at < reply.ids().length) {
-            return reply.ids()[at];
+        Reply last = ended.get(seed);
+        if (last != null && length == last.end()) {
+            return end;
         }
-        Reply unused = running.remove(seed);
+        Reply reply = running.computeIfAbsent(seed, unused -> new Reply(replies.get(next++ % replies.size()), length));
+        if (length < reply.end()) {
+            return reply.ids()[length - reply.start()];
+        }
+        running.remove(seed);
+        ended.put(seed, reply);
         return end;
     }
 
