@@ -151,7 +151,7 @@ final class Completions {
         }
         completions.forEach(Completions::requireServed);
         ObjectNode body = json.response(call, completions);
-        metrics.toolCalls(CompletionJson.toolCalls(body));
+        metrics.toolCalls(json.toolCalls());
         if (completions.size() == 1) {
             Timings.add(body, completions.getFirst());
         }

