@@ -86,6 +86,10 @@ record Suffix(int maxTokens, Optional<Answers> answers) implements Drafter {
         private final List<Match> matches = List.of(new Match(), new Match());
         private final long[] generations = {-1, -1};
         private int read;
+
+        void clear() {
+            matches.forEach(Match::clear);
+        }
     }
 
     /**
@@ -126,6 +130,9 @@ record Suffix(int maxTokens, Optional<Answers> answers) implements Drafter {
         /** Proposes the tokens after a match longer than {@code known}; returns their number, 0 without one. */
         private synchronized int propose(AnswerMatch of, TokenHistory tokens, int known, int max, int[] into) {
             int from = Math.max(of.read, tokens.length() - MAX_CONTEXT);
+            if (from > of.read) {
+                of.clear(); // the text goes on after tokens that were not read
+            }
             of.read = tokens.length();
             int best = known;
             int chosen = -1;

@@ -151,6 +151,26 @@ class SuffixTest {
         }
     }
 
+    /** A request may pause for more tokens than are looked for in answers; what it read before is not next to the latest ones. */
+    @Test
+    void match_does_not_go_on_beyond_tokens_that_were_not_read() {
+        int[] common = IntStream.range(100, 164).toArray();
+        Drafter drafter = Drafter.suffix(1, true);
+        int[] answer = joined(new int[] {1, 2}, common, new int[] {11});
+        drafter.newDrafts().ended(new Text(0, answer.length, answer));
+        int[] start = {1, 2};
+        int[] text = joined(start, new int[] {5}, common, new int[] {12}, new int[70], new int[] {5}, common);
+        Drafts drafts = drafter.newDrafts();
+        assertThat(propose(drafts, 1, 0, start)).containsExactly(common[0]);
+        assertThat(propose(drafts, 1, 0, text))
+                .as("the own text repeats 65 tokens, the answer has 64 of them")
+                .containsExactly(12);
+    }
+
+    private static int[] joined(int[]... parts) {
+        return Arrays.stream(parts).flatMapToInt(Arrays::stream).toArray();
+    }
+
     @Test
     void oldest_answers_are_forgotten() {
         Suffix drafter = (Suffix) Drafter.suffix(4, true);
