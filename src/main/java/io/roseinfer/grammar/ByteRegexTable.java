@@ -1,6 +1,7 @@
 package io.roseinfer.grammar;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.SplitMix64;
 import io.roseinfer.grammar.ByteRegex.Kind;
 import io.roseinfer.grammar.ByteRegex.Known;
 import java.util.ArrayDeque;
@@ -30,7 +31,44 @@ final class ByteRegexTable {
     private static final Comparator<ByteRegex> BY_ID = Comparator.comparingLong(regex -> regex.id);
 
     /** The key by which nodes are equal; operands are compared by identity. */
-    private record Shape(Kind kind, ByteSet bytes, List<ByteRegex> operands, int min, int max) {}
+    private static final class Shape {
+        private final Kind kind;
+        private final ByteSet bytes;
+        private final ByteRegex[] operands;
+        private final int min;
+        private final int max;
+        private final int hash;
+
+        Shape(Kind kind, ByteSet bytes, ByteRegex[] operands, int min, int max) {
+            this.kind = kind;
+            this.bytes = bytes;
+            this.operands = operands;
+            this.min = min;
+            this.max = max;
+            long mixed = SplitMix64.mix(((long) min << 32) + max + kind.ordinal()) ^ bytes.hashCode();
+            for (ByteRegex operand : operands) {
+                mixed = (mixed ^ operand.id) * 0x9E3779B97F4A7C15L;
+                mixed ^= mixed >>> 32;
+            }
+            this.hash = (int) mixed;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Shape shape
+                    && hash == shape.hash
+                    && kind == shape.kind
+                    && min == shape.min
+                    && max == shape.max
+                    && bytes.equals(shape.bytes)
+                    && isSame(operands, shape.operands);
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+    }
 
     final ByteRegex none;
     final ByteRegex empty;
@@ -38,9 +76,11 @@ final class ByteRegexTable {
     private final int maxStates;
     private final int horizon;
     private final Map<Shape, ByteRegex> nodes = new HashMap<>();
-    private Map<Shape, ByteRegex> permanent = Map.of();
     private @Nullable ByteClasses classes;
     private long nextId;
+    /** The first id of a node made after {@link #seal}. */
+    private long firstDerivative;
+
     private long size;
     private long permanentSize;
 
@@ -74,7 +114,7 @@ final class ByteRegexTable {
                 .map(regex -> regex.bytes)
                 .toList();
         classes = new ByteClasses(sets);
-        permanent = Map.copyOf(nodes);
+        firstDerivative = nextId;
         permanentSize = size;
         return classes;
     }
@@ -88,13 +128,12 @@ final class ByteRegexTable {
             regex.plain = null;
             regex.horizon = null;
         }
-        nodes.clear();
-        nodes.putAll(permanent);
+        nodes.values().removeIf(regex -> regex.id >= firstDerivative);
         size = permanentSize;
     }
 
     private ByteRegex intern(Kind kind, ByteSet bytes, ByteRegex[] operands, int min, int max) {
-        Shape shape = new Shape(kind, bytes, List.of(operands), min, max);
+        Shape shape = new Shape(kind, bytes, operands, min, max);
         ByteRegex known = nodes.get(shape);
         if (known != null) {
             return known;
@@ -356,6 +395,9 @@ final class ByteRegexTable {
     }
 
     private static boolean isSame(ByteRegex[] left, ByteRegex[] right) {
+        if (left.length != right.length) {
+            return false;
+        }
         for (int i = 0; i < left.length; i++) {
             if (left[i] != right[i]) {
                 return false;

@@ -1,9 +1,11 @@
 package io.roseinfer.grammar;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** A regular set of texts; finite sets are kept as lists, which are faster to intersect. Immutable. */
 sealed interface Texts {
@@ -53,7 +55,10 @@ sealed interface Texts {
             return this;
         }
         if (this instanceof Finite(List<String> texts)) {
-            return new Finite(texts.stream().filter(other::contains).toList());
+            Predicate<String> isCommon = other instanceof Finite(List<String> others)
+                    ? new HashSet<>(others)::contains
+                    : other::contains;
+            return new Finite(texts.stream().filter(isCommon).toList());
         }
         if (other instanceof Finite) {
             return other.and(this);
