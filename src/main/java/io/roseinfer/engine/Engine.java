@@ -80,7 +80,7 @@ public final class Engine implements AutoCloseable {
                 .min(Comparator.comparingInt(KvGeometry::blocks))
                 .orElseThrow();
         this.tokenizeWorkers = new TokenizeWorkers(Math.max(1, options.tokenizeWorkers()), this::tokenizeOnWorker);
-        this.grammars = tokenizer.map(words -> new GrammarCompiler(words, spec(), GrammarLimits.DEFAULT, clock));
+        this.grammars = tokenizer.map(words -> new GrammarCompiler(words, spec(), GrammarLimits.DEFAULT));
         this.logs = runners.stream()
                 .map(runner -> new StepLog(options.stepHistory()))
                 .toList();

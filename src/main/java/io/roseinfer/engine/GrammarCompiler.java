@@ -1,6 +1,5 @@
 package io.roseinfer.engine;
 
-import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.grammar.CompiledGrammar;
 import io.roseinfer.grammar.Grammar;
@@ -33,17 +32,15 @@ final class GrammarCompiler {
     private final Tokenizer tokenizer;
     private final ModelSpec spec;
     private final GrammarLimits limits;
-    private final Clock clock;
     private final long cacheBytes =
             Math.min(MAX_CACHE_BYTES, Runtime.getRuntime().maxMemory() / HEAP_SHARE);
     private final Map<Grammar, CompiledGrammar> cache = new LinkedHashMap<>(16, .75f, true);
     private @Nullable TokenTrie trie;
 
-    GrammarCompiler(Tokenizer tokenizer, ModelSpec spec, GrammarLimits limits, Clock clock) {
+    GrammarCompiler(Tokenizer tokenizer, ModelSpec spec, GrammarLimits limits) {
         this.tokenizer = tokenizer;
         this.spec = spec;
         this.limits = limits;
-        this.clock = clock;
     }
 
     /**
@@ -56,7 +53,7 @@ final class GrammarCompiler {
         if (known != null) {
             return known;
         }
-        CompiledGrammar made = CompiledGrammar.compile(grammar, trie(), limits, clock);
+        CompiledGrammar made = CompiledGrammar.compile(grammar, trie(), limits);
         add(grammar, made);
         return made;
     }

@@ -133,6 +133,7 @@ final class ByteRegexTable {
     }
 
     private ByteRegex intern(Kind kind, ByteSet bytes, ByteRegex[] operands, int min, int max) {
+        GrammarWork.addLanguages(1 + operands.length);
         Shape shape = new Shape(kind, bytes, operands, min, max);
         ByteRegex known = nodes.get(shape);
         if (known != null) {
@@ -309,6 +310,7 @@ final class ByteRegexTable {
         ByteRegex[] known = regex.row;
         if (known == null) {
             known = new ByteRegex[classes().count()];
+            GrammarWork.addLanguages(known.length);
             switch (regex.kind) {
                 case CONCAT -> deriveConcat(regex.operands[0], regex.operands[1], known);
                 case REPEAT -> {

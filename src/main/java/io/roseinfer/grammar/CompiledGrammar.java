@@ -1,6 +1,5 @@
 package io.roseinfer.grammar;
 
-import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.TokenMask;
 
@@ -27,27 +26,21 @@ public final class CompiledGrammar {
     /**
      * Compiles a grammar, in time about linear in its size; it may take milliseconds, so not on an engine's thread.
      *
-     * @param clock measures the time spent, for the limit
      * @throws BadInput if the grammar has no text, exceeds a limit or names an unknown special token
      */
-    public static CompiledGrammar compile(Grammar grammar, TokenTrie trie, GrammarLimits limits, Clock clock) {
-        long begin = clock.nanos();
+    public static CompiledGrammar compile(Grammar grammar, TokenTrie trie, GrammarLimits limits) {
         ByteRegexTable regexes = new ByteRegexTable(limits.states(), trie.maxBytes());
-        Runnable checkLimits = () -> {
-            if (clock.nanos() - begin > limits.nanos()) {
-                throw new BadInput("compiling the grammar takes more than " + limits.nanos() / 1_000_000
-                        + " ms (the limit); simplify it");
-            }
+        Runnable checkSize = () -> {
             if (regexes.permanentSize() > limits.bytes() / 2) {
                 throw new BadInput("the grammar's regular expressions take more than " + limits.bytes() / 2
                         + " bytes (half of the limit); simplify them");
             }
         };
-        ProductionsBuilder builder = new ProductionsBuilder(grammar, trie.vocabulary(), regexes, limits, checkLimits);
-        Productions productions = GrammarWork.reading(builder::build);
+        ProductionsBuilder builder = new ProductionsBuilder(grammar, trie.vocabulary(), regexes, limits, checkSize);
+        Productions productions = GrammarWork.compiling(limits.steps(), builder::build);
         ByteClasses classes = regexes.classes();
         ParseTable table = new ParseTable(productions, regexes, classes, limits);
-        checkLimits.run();
+        checkSize.run();
         return new CompiledGrammar(regexes, classes, table, trie, trie.plain().representatives(classes));
     }
 

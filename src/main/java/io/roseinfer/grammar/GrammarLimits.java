@@ -9,11 +9,11 @@ package io.roseinfer.grammar;
  * @param bytes the maximum size of the caches of one compiled grammar, in bytes; they are cleared beyond it. The
  *     grammar's regular expressions may take half of it
  * @param rules the maximum number of alternatives of all rules, after repetitions are expanded
- * @param nanos the maximum time of compiling, in nanoseconds
+ * @param steps the maximum work of compiling: languages made or found, and derivatives
  */
-public record GrammarLimits(int states, long bytes, int rules, long nanos) {
-    /** 20,000 states, 64 MiB, 200,000 rules, 10 seconds. */
-    public static final GrammarLimits DEFAULT = new GrammarLimits(20_000, 64L << 20, 200_000, 10_000_000_000L);
+public record GrammarLimits(int states, long bytes, int rules, long steps) {
+    /** 20,000 states, 64 MiB, 200,000 rules, 1,000,000 steps. */
+    public static final GrammarLimits DEFAULT = new GrammarLimits(20_000, 64L << 20, 200_000, 1_000_000);
 
     /**
      * Creates limits.
@@ -21,9 +21,9 @@ public record GrammarLimits(int states, long bytes, int rules, long nanos) {
      * @throws IllegalArgumentException unless all are positive
      */
     public GrammarLimits {
-        if (states <= 0 || bytes <= 0 || rules <= 0 || nanos <= 0) {
+        if (states <= 0 || bytes <= 0 || rules <= 0 || steps <= 0) {
             throw new IllegalArgumentException("limits must be positive: states " + states + ", bytes " + bytes
-                    + ", rules " + rules + ", nanos " + nanos);
+                    + ", rules " + rules + ", steps " + steps);
         }
     }
 }

@@ -20,10 +20,12 @@ final class GrammarWork {
     private final WorkCounter counter = new WorkCounter();
     private final String what;
     private final long max;
+    private final boolean countsLanguages;
 
-    private GrammarWork(String what, long max) {
+    private GrammarWork(String what, long max, boolean countsLanguages) {
         this.what = what;
         this.max = max;
+        this.countsLanguages = countsLanguages;
     }
 
     /**
@@ -32,7 +34,16 @@ final class GrammarWork {
      * @throws BadInput if that takes too many steps
      */
     static <T> T reading(Supplier<T> reading) {
-        return CURRENT.isBound() ? reading.get() : new GrammarWork("reading the grammar", READING_STEPS).run(reading);
+        return CURRENT.isBound() ? reading.get() : new GrammarWork("reading the grammar", READING_STEPS, false).run(reading);
+    }
+
+    /**
+     * Compiles a grammar.
+     *
+     * @throws BadInput if that takes more than {@code max} steps
+     */
+    static <T> T compiling(long max, Supplier<T> compiling) {
+        return new GrammarWork("compiling the grammar", max, true).run(compiling);
     }
 
     /**
@@ -41,7 +52,7 @@ final class GrammarWork {
      * @throws BadInput if that takes too many steps
      */
     static <T> T mask(Supplier<T> computing) {
-        return new GrammarWork("computing a mask of the grammar", MASK_STEPS).run(computing);
+        return new GrammarWork("computing a mask of the grammar", MASK_STEPS, false).run(computing);
     }
 
     private <T> T run(Supplier<T> work) {
@@ -51,6 +62,13 @@ final class GrammarWork {
     /** Counts steps; without effect outside of bounded work. */
     static void add(long steps) {
         if (CURRENT.isBound()) {
+            CURRENT.get().count(steps);
+        }
+    }
+
+    /** Counts steps of regular languages; without effect outside of compiling. */
+    static void addLanguages(long steps) {
+        if (CURRENT.isBound() && CURRENT.get().countsLanguages) {
             CURRENT.get().count(steps);
         }
     }

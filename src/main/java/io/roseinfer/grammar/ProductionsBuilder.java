@@ -33,7 +33,7 @@ final class ProductionsBuilder {
     private final ByteRegexTable table;
     private final RegexCompiler regexes;
     private final int maxRules;
-    private final Runnable checkLimits;
+    private final Runnable checkSize;
 
     private final Map<String, Integer> rules = new HashMap<>();
     private final Deque<String> untranslated = new ArrayDeque<>();
@@ -50,20 +50,20 @@ final class ProductionsBuilder {
     /**
      * Creates a builder.
      *
-     * @param checkLimits throws if compiling has taken too much time or memory
+     * @param checkSize throws if the regular expressions take too much memory
      */
     ProductionsBuilder(
             Grammar grammar,
             TokenVocabulary vocabulary,
             ByteRegexTable table,
             GrammarLimits limits,
-            Runnable checkLimits) {
+            Runnable checkSize) {
         this.grammar = grammar;
         this.vocabulary = vocabulary;
         this.table = table;
-        this.regexes = new RegexCompiler(table, checkLimits);
+        this.regexes = new RegexCompiler(table, checkSize);
         this.maxRules = limits.rules();
-        this.checkLimits = checkLimits;
+        this.checkSize = checkSize;
     }
 
     /**
@@ -106,7 +106,7 @@ final class ProductionsBuilder {
                     + " alternatives (the limit), repetitions expanded; lower the bounds of its repetitions");
         }
         if (productions.size() % 64 == 0) {
-            checkLimits.run();
+            checkSize.run();
         }
         productions.add(new Production(left, right.stream().mapToInt(i -> i).toArray()));
     }
@@ -353,7 +353,7 @@ final class ProductionsBuilder {
         Set<Integer> dead = new HashSet<>();
         Set<Integer> onlyEmpty = new HashSet<>();
         for (int i = 0; i < lexemeList.size(); i++) {
-            checkLimits.run();
+            checkSize.run();
             if (!table.isLive(lexemeList.get(i))) {
                 dead.add(~i);
             } else if (!table.continues(lexemeList.get(i))) {

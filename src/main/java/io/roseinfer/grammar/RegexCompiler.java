@@ -22,18 +22,18 @@ final class RegexCompiler {
     private static final int[] LEAD = {0, 0xC0, 0xE0, 0xF0};
 
     private final ByteRegexTable table;
-    private final Runnable checkLimits;
+    private final Runnable checkSize;
     private final IdentityHashMap<Regex, ByteRegex> compiled = new IdentityHashMap<>();
     private final @Nullable ByteRegex[] byValue = new ByteRegex[256];
 
     /**
      * Creates a compiler.
      *
-     * @param checkLimits throws if compiling has taken too much time or memory
+     * @param checkSize throws if the regular expressions take too much memory
      */
-    RegexCompiler(ByteRegexTable table, Runnable checkLimits) {
+    RegexCompiler(ByteRegexTable table, Runnable checkSize) {
         this.table = table;
-        this.checkLimits = checkLimits;
+        this.checkSize = checkSize;
     }
 
     ByteRegex compile(Regex regex) {
@@ -46,7 +46,7 @@ final class RegexCompiler {
         }
         ByteRegex known = compiled.get(regex);
         if (known == null) {
-            checkLimits.run();
+            checkSize.run();
             known = translate(regex, depth + 1);
             compiled.put(regex, known);
         }

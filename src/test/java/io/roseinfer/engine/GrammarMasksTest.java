@@ -64,7 +64,7 @@ class GrammarMasksTest {
         }
         TokenTrie trie = TokenTrie.of(TokenVocabulary.of(bytes, Map.of()));
         CompiledGrammar grammar =
-                CompiledGrammar.compile(Grammar.regex(regex), trie, GrammarLimits.DEFAULT, Clock.system());
+                CompiledGrammar.compile(Grammar.regex(regex), trie, GrammarLimits.DEFAULT);
         GrammarMasks masks = new GrammarMasks(
                 new GrammarMasks.Terms(request, grammar, new int[] {END}, Optional.empty(), maxLikely, workers));
         masks.reportTo(signals);

@@ -39,13 +39,13 @@ class MaskOracleTest {
         PrefixOracle oracle = new PrefixOracle(grammar, RandomGrammars.SPECIAL, RandomGrammars.NAMED);
         GrammarLimits limits = seed % 2 == 0 ? GrammarLimits.DEFAULT : SMALL_CACHES;
         if (oracle.isEmpty()) {
-            assertThatThrownBy(() -> CompiledGrammar.compile(grammar, trie, limits, () -> 0))
+            assertThatThrownBy(() -> CompiledGrammar.compile(grammar, trie, limits))
                     .as("seed %d: %s", seed, grammar)
                     .isInstanceOf(BadInput.class)
                     .hasMessage("the grammar allows no text");
             return;
         }
-        CompiledGrammar compiled = CompiledGrammar.compile(grammar, trie, limits, () -> 0);
+        CompiledGrammar compiled = CompiledGrammar.compile(grammar, trie, limits);
         RandomGrammars.Known known = new RandomGrammars.Known(oracle);
         Set<List<Integer>> visited = new HashSet<>();
         GrammarCursor cursor = compiled.newCursor();

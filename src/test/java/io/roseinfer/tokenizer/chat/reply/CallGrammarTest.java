@@ -39,8 +39,8 @@ class CallGrammarTest {
         bytes[SPECIAL] = special.getBytes(StandardCharsets.UTF_8);
         Map<String, Integer> ids = special.isEmpty() ? Map.of() : Map.of(special, SPECIAL);
         TokenTrie trie = TokenTrie.of(TokenVocabulary.of(bytes, ids));
-        GrammarCursor cursor = CompiledGrammar.compile(grammar, trie, GrammarLimits.DEFAULT, () -> 0)
-                .newCursor();
+        GrammarCursor cursor =
+                CompiledGrammar.compile(grammar, trie, GrammarLimits.DEFAULT).newCursor();
         for (int at = 0; at < text.length(); ) {
             if (!special.isEmpty() && text.startsWith(special, at)) {
                 if (!cursor.advance(SPECIAL)) {
