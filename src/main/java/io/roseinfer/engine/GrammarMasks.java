@@ -157,18 +157,19 @@ final class GrammarMasks implements MaskSource {
     /**
      * Goes on by the likely token, and computes the mask after it.
      *
-     * @return false, with everything as before, if there is none, it completes the text, or the mask after it fails: then it will also fail
-     *     once the token has been sampled
+     * @return false, with everything as before, if there is none, it completes the text, or the grammar exceeds a limit after it: then it
+     *     will also exceed it once the token has been sampled
      */
     private boolean goOnByLikelyToken() {
         int token = cursor.likelyToken(mask);
-        if (token == TokenMask.NONE || !cursor.advance(token)) {
+        if (token == TokenMask.NONE) {
             return false;
         }
         TokenMask before = likelyMask(likelyCount);
         before.set(mask);
+        int length = cursor.length();
         try {
-            if (!cursor.isDone()) {
+            if (cursor.advance(token) && !cursor.isDone()) {
                 updateMask();
                 likely[likelyCount] = token;
                 return true;
@@ -176,7 +177,7 @@ final class GrammarMasks implements MaskSource {
         } catch (RoseException e) { // repeated when the token has been sampled
             mask.set(before);
         }
-        cursor.rollback(1);
+        cursor.rollback(cursor.length() - length);
         return false;
     }
 

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.TokenMask;
 import io.roseinfer.grammar.CompiledGrammar;
+import io.roseinfer.grammar.Expression;
 import io.roseinfer.grammar.Grammar;
 import io.roseinfer.grammar.GrammarLimits;
 import io.roseinfer.grammar.TokenTrie;
@@ -14,6 +16,9 @@ import io.roseinfer.grammar.TokenVocabulary;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.LogitConstraints;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -24,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GrammarMasksTest {
     private static final int END = 256;
+    private static final int SPECIAL = 257;
 
     private final MaskWorkers workers = new MaskWorkers(2, Clock.system(), Observers.NONE.requests());
     private final MaskSignals signals = new MaskSignals();
@@ -58,15 +64,18 @@ class GrammarMasksTest {
     }
 
     private GrammarMasks masks(String regex, int maxLikely) {
-        byte[][] bytes = new byte[END + 1][];
+        return masks(Grammar.regex(regex), GrammarLimits.DEFAULT, maxLikely);
+    }
+
+    private GrammarMasks masks(Grammar grammar, GrammarLimits limits, int maxLikely) {
+        byte[][] bytes = new byte[SPECIAL + 1][];
         for (int i = 0; i < END; i++) {
             bytes[i] = new byte[] {(byte) i};
         }
-        TokenTrie trie = TokenTrie.of(TokenVocabulary.of(bytes, Map.of()));
-        CompiledGrammar grammar =
-                CompiledGrammar.compile(Grammar.regex(regex), trie, GrammarLimits.DEFAULT);
+        TokenTrie trie = TokenTrie.of(TokenVocabulary.of(bytes, Map.of("<s>", SPECIAL)));
+        CompiledGrammar compiled = CompiledGrammar.compile(grammar, trie, limits);
         GrammarMasks masks = new GrammarMasks(
-                new GrammarMasks.Terms(request, grammar, new int[] {END}, Optional.empty(), maxLikely, workers));
+                new GrammarMasks.Terms(request, compiled, new int[] {END}, Optional.empty(), maxLikely, workers));
         masks.reportTo(signals);
         return masks;
     }
@@ -141,6 +150,31 @@ class GrammarMasksTest {
         append(masks, 'x');
         assertThat(signals.pollEnded()).isSameAs(request);
         assertThat(masks.failure()).get().isInstanceOf(EngineStopped.class);
+    }
+
+    /** After the special token there are as many parses as rules. */
+    @Test
+    void limit_exceeded_after_a_likely_token_fails_once_it_has_been_appended() {
+        Map<String, Expression> rules = new HashMap<>();
+        List<Expression> all = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            String rule = "r" + i;
+            all.add(Expression.reference(rule));
+            rules.put(
+                    rule,
+                    Expression.choice(
+                            Expression.sequence(
+                                    Expression.literal("("), Expression.reference(rule), Expression.literal(")")),
+                            Expression.literal("x" + i)));
+        }
+        rules.put("root", Expression.sequence(new Expression.TokenReference("<s>"), Expression.choice(all)));
+        GrammarLimits limits = new GrammarLimits(20, 1 << 20, 1000, 100_000);
+        GrammarMasks masks = masks(new Grammar("root", rules), limits, 3);
+        assertThat(mask(masks).allows(SPECIAL)).isTrue();
+        assertThat(masks.likelyTokens(3, new int[3])).isZero();
+        append(masks, SPECIAL);
+        assertThat(signals.pollEnded()).isSameAs(request);
+        assertThat(masks.failure()).get().isInstanceOf(BadInput.class);
     }
 
     @Test
