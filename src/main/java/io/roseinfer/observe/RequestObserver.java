@@ -32,7 +32,10 @@ public interface RequestObserver {
      */
     default void grammarCompiled(ObservedRequest request, long nanos) {}
 
-    /** A mask of the request's grammar has been computed, on a thread for masks. It may have ended meanwhile. */
+    /**
+     * A mask of the request's grammar has been computed, with drafts also those after tokens that the grammar fixes; on a thread for masks. The
+     * request may have ended meanwhile.
+     */
     default void maskComputed(ObservedRequest request, long nanos) {}
 
     /** The request is part of a step for the first time, on the engine's thread. */
