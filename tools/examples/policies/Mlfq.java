@@ -27,6 +27,7 @@ public final class Mlfq implements StepPolicy, RequestEvents {
     private static final class Job {
         private int level;
         private int used;
+        /** When the request last had a row, or when it was first seen without one; 0 before that. */
         private long lastRowNanos;
     }
 
@@ -44,6 +45,9 @@ public final class Mlfq implements StepPolicy, RequestEvents {
         int count = step.decoding();
         for (int i = 0; i < count; i++) {
             Job job = job(step.decoding(i));
+            if (job.lastRowNanos == 0) {
+                job.lastRowNanos = step.queue().nowNanos();
+            }
             if (step.queue().nowNanos() - job.lastRowNanos > maxPauseNanos) {
                 job.level = 0;
                 job.used = 0;
