@@ -5,6 +5,7 @@ import io.roseinfer.bench.report.html.Svg.Anchor;
 import io.roseinfer.bench.report.html.Svg.Point;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
@@ -20,6 +21,9 @@ final class Chart {
 
     /** Ratio of the largest to the smallest value from which on an axis is logarithmic. */
     private static final double FAR = 50;
+
+    /** Ratio by which an axis exceeds its values, so that no mark is cut off. */
+    private static final double MARGIN = 1.03;
 
     private static final double LABEL_WIDTH = 40;
     private static final double LABEL_HEIGHT = 14;
@@ -74,6 +78,8 @@ final class Chart {
     private final List<Series> series;
     private List<Mark> marks = List.of();
     private Point extent = new Point(0, 0);
+    private OptionalDouble limit = OptionalDouble.empty();
+    private boolean yMayBeLogarithmic;
     private final boolean mayBeLogarithmic;
 
     /**
@@ -95,6 +101,18 @@ final class Chart {
         return this;
     }
 
+    /** Makes the vertical axis logarithmic if values are far apart; returns this chart. */
+    Chart logarithmicIfFar() {
+        yMayBeLogarithmic = true;
+        return this;
+    }
+
+    /** Adds a horizontal line at the highest value that an objective allows, if there is one; returns this chart. */
+    Chart withLimit(OptionalDouble value) {
+        limit = value;
+        return this;
+    }
+
     /** Gives charts without marks the same axes, so that they can be compared. */
     static void onEqualAxes(List<Chart> charts) {
         double x = charts.stream().mapToDouble(Chart::lastX).max().orElse(0);
@@ -105,11 +123,10 @@ final class Chart {
     /** Returns the chart with its title and legend. */
     Figure figure() {
         Axis x = xAxis();
-        double highest = Math.max(highestY(), extent.y());
-        Axis y = Axis.upTo(highest > 0 ? highest : 1, BOTTOM, TOP);
-        Svg svg = new Svg()
-                .below(x, TOP, BOTTOM, xLabel + (x.logarithmic() ? ", logarithmic" : ""))
-                .leftOf(y, LEFT, RIGHT, yLabel);
+        Axis y = yAxis();
+        Svg svg = new Svg().below(x, TOP, BOTTOM, label(xLabel, x)).leftOf(y, LEFT, RIGHT, label(yLabel, y));
+        limit.ifPresent(value -> svg.line("s" + NEUTRAL, LEFT, y.at(value), RIGHT, y.at(value))
+                .text("label", Anchor.END, RIGHT - 4, y.at(value) - 5, "objective " + Markup.tick(value)));
         series.stream()
                 .filter(line -> !line.x().isEmpty())
                 .forEach(line -> svg.polyline(
@@ -128,12 +145,27 @@ final class Chart {
         return new Figure(title, HEIGHT, svg, legend, List.of());
     }
 
+    private static String label(String label, Axis axis) {
+        return label + (axis.logarithmic() ? ", logarithmic" : "");
+    }
+
+    private DoubleStream allY() {
+        DoubleStream drawn = DoubleStream.concat(
+                series.stream().flatMap(line -> line.y().stream()).mapToDouble(Double::doubleValue),
+                marks.stream().mapToDouble(Mark::y));
+        return DoubleStream.concat(drawn, limit.stream());
+    }
+
     private double highestY() {
-        return DoubleStream.concat(
-                        series.stream().flatMap(line -> line.y().stream()).mapToDouble(Double::doubleValue),
-                        marks.stream().mapToDouble(Mark::y))
-                .max()
-                .orElse(0);
+        return allY().max().orElse(0);
+    }
+
+    private Axis yAxis() {
+        double high = Math.max(highestY(), extent.y());
+        double low = allY().filter(value -> value > 0).min().orElse(1);
+        return yMayBeLogarithmic && high > FAR * low
+                ? Axis.logarithmic(low / MARGIN, high * MARGIN, BOTTOM, TOP)
+                : Axis.upTo(high > 0 ? high : 1, BOTTOM, TOP);
     }
 
     private DoubleStream allX() {
@@ -150,7 +182,7 @@ final class Chart {
         double end = marks.stream().mapToDouble(Mark::x).reduce(high > 0 ? high : 1, Math::max);
         return mayBeLogarithmic && high > FAR * low
                 ? Axis.logarithmic(Math.max(low, high / 1e6), end, LEFT, RIGHT)
-                : Axis.upTo(end, LEFT, RIGHT);
+                : new Axis(0, marks.isEmpty() ? end : end * MARGIN, LEFT, RIGHT, false, Axis.even(end));
     }
 
     private void mark(Svg svg, Mark mark, Axis x, Axis y) {

@@ -76,12 +76,19 @@ final class FigureFile {
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"" + size
                 + " viewBox=\"0 0 " + Markup.at(Svg.WIDTH) + " " + Markup.at(height)
                 + "\" font-family=\"Helvetica, Arial, sans-serif\">\n<title>" + Markup.text(figure.title())
-                + "</title>\n<desc>" + Markup.text(String.join(" ", figure.notes())) + "</desc>\n" + hatches()
+                + "</title>\n" + description(figure) + hatches()
                 + "<rect" + size + " fill=\"#ffffff\"/>\n"
                 + text("middle", Svg.WIDTH / 2, 20, 15, " font-weight=\"bold\"", figure.title())
                 + "\n<g transform=\"translate(0 " + Markup.at(TITLE_HEIGHT) + ")\">\n"
                 + withAttributes(figure.drawing().toString()) + "\n</g>\n" + withAttributes(legend.toString())
                 + "\n</svg>\n";
+    }
+
+    /** Returns the notes of a figure, or else what it compares; empty if it has neither. */
+    private static String description(Block.Figure figure) {
+        List<String> compared = figure.legend().stream().map(Block.Key::text).toList();
+        String text = figure.notes().isEmpty() ? String.join(", ", compared) : String.join(" ", figure.notes());
+        return text.isEmpty() ? "" : "<desc>" + Markup.text(text) + "</desc>\n";
     }
 
     private static String text(String anchor, double x, double y, int size, String more, String text) {

@@ -45,9 +45,10 @@ final class SweepSection {
         List<Block.Figure> figures = new ArrayList<>();
         if (sweep.points().stream()
                 .anyMatch(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent())) {
-            figures.add(againstRate("Goodput against rate", "good requests/s", "request_goodput", true));
-            figures.add(againstRate("TTFT p99 against rate", "ms", "p99_ttft_ms", false));
-            figures.add(againstRate("TPOT p50 against rate", "ms", "median_tpot_ms", false));
+            figures.add(againstRate("Goodput against rate", "good requests/s", "request_goodput", true)
+                    .figure());
+            figures.add(latency("TTFT p99 against rate", "p99_ttft_ms", "ttft"));
+            figures.add(latency("TPOT p50 against rate", "median_tpot_ms", "tpot"));
         }
         if (!sweep.pareto().isEmpty()) {
             figures.add(pareto());
@@ -130,7 +131,15 @@ final class SweepSection {
                         .collect(Collectors.joining(", "));
     }
 
-    private Block.Figure againstRate(String title, String yLabel, String metric, boolean marksKnee) {
+    private Block.Figure latency(String title, String metric, String objective) {
+        Double limit = study.objectives().goodput().get(objective);
+        return againstRate(title, "ms", metric, false)
+                .logarithmicIfFar()
+                .withLimit(limit == null ? OptionalDouble.empty() : OptionalDouble.of(limit))
+                .figure();
+    }
+
+    private Chart againstRate(String title, String yLabel, String metric, boolean marksKnee) {
         List<Chart.Series> series = new ArrayList<>();
         List<Chart.Mark> marks = new ArrayList<>();
         for (Sweep.Settings settings : sweep.bySettings()) {
@@ -151,9 +160,7 @@ final class SweepSection {
                 marks.add(mark(style, knee.point(), metric, "knee"));
             }
         }
-        return new Chart(title, "requests/s offered", yLabel, series, false)
-                .withMarks(marks)
-                .figure();
+        return new Chart(title, "requests/s offered", yLabel, series, false).withMarks(marks);
     }
 
     private static Chart.Mark mark(int style, SweepPoint point, String metric, String label) {

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.report.html;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.compare.Comparison;
@@ -24,6 +25,7 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 
 /** Tests of sweeps and comparisons in HTML reports. */
@@ -106,6 +108,36 @@ class StudySectionsTest {
                 .doesNotContain("<32>");
         assertThat(parsed.getElementsByTagName("svg").getLength()).isEqualTo(4);
         assertThat(parsed.getElementsByTagName("tr").getLength()).isEqualTo(5);
+    }
+
+    @Test
+    void latencies_far_apart_have_a_logarithmic_axis_and_a_line_at_the_objective() throws Exception {
+        Sweep sweep = new Sweep(List.of(latencies(10, 20, 5), latencies(20, 40, 6), latencies(40, 9_000, 7)), 0.99);
+        String page = HtmlReport.of("s", SweepResult.of(sweep, study(Map.of("ttft", 200.0))));
+        NodeList charts = parse(page).getElementsByTagName("svg");
+        Element ttft = (Element) charts.item(1);
+        assertThat(ttft.getTextContent()).contains("ms, logarithmic", "objective 200");
+        List<Double> heights = heights(ttft);
+        assertThat(heights.get(0) - heights.get(1))
+                .as("20 to 40 ms is as far as any doubling")
+                .isCloseTo((heights.get(0) - heights.get(2)) * Math.log(2) / Math.log(450), within(0.1));
+        assertThat(charts.item(2).getTextContent()).doesNotContain("logarithmic", "objective");
+    }
+
+    private static SweepPoint latencies(double rate, double ttft, double tpot) {
+        return new SweepPoint(
+                Map.of("request-rate", "" + rate),
+                Map.of(SweepPoint.OFFERED_RATE, rate, "p99_ttft_ms", ttft, "median_tpot_ms", tpot),
+                0,
+                List.of());
+    }
+
+    /** Returns the vertical coordinates of a chart's first line. */
+    private static List<Double> heights(Element chart) {
+        String points = ((Element) chart.getElementsByTagName("polyline").item(0)).getAttribute("points");
+        return List.of(points.split(" ")).stream()
+                .map(point -> Double.parseDouble(point.split(",")[1]))
+                .toList();
     }
 
     @Test
