@@ -96,7 +96,8 @@ final class PolicyChoice<T> {
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
                     flag + " is '" + text + "'; it must be " + String.join(", ", builtIn.keySet())
-                            + " or FILE.java, or a public class on the class path, that implements " + type.getName()
+                            + (builtIn.isEmpty() ? "" : " or ")
+                            + "FILE.java, or a public class on the class path, that implements " + type.getName()
                             + " and has a public constructor without parameters, or with one String for CLASS:ARGUMENT"
                             + (e instanceof ClassNotFoundException ? NOT_FOUND : ""),
                     e);
