@@ -12,7 +12,6 @@ import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.model.ModelSpec;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +36,9 @@ final class StepCostsChoice {
     private static final String ROOFLINE = "roofline:";
     private static final String INT8 = ":int8";
 
+    /** Maximum milliseconds of a linear cost; longer steps could end beyond the clock's range. */
+    private static final double MAX_MILLIS = 1e6;
+
     private StepCostsChoice() {}
 
     /** Returns whether a value names result files. */
@@ -57,10 +59,24 @@ final class StepCostsChoice {
                 || (text.matches("(\\w+\\.)+[A-Z][\\w$]*(:.*)?") && !Files.exists(Path.of(text)));
     }
 
-    /** Reads the result files that a value names. */
-    static List<RecordedRun> files(String text) {
-        return RecordedRun.readAll(
-                Arrays.stream(text.split(",", -1)).map(Path::of).toList());
+    /** Reads the result files that a value names; one file may have commas in its name. */
+    private static List<RecordedRun> files(String flag, String text) {
+        List<String> names = isFile(text) ? List.of(text) : List.of(text.split(",", -1));
+        for (String name : names) {
+            if (!isFile(name)) {
+                throw new BadInput(flag + (names.size() == 1 ? " is " : " has ") + Quoted.value(name)
+                        + ": no such file; it must be " + allowed());
+            }
+        }
+        return RecordedRun.readAll(names.stream().map(Path::of).toList());
+    }
+
+    private static boolean isFile(String name) {
+        return !name.isEmpty() && Files.exists(Path.of(name));
+    }
+
+    private static String allowed() {
+        return ALLOWED + String.join(", ", ShippedCosts.names());
     }
 
     /**
@@ -71,7 +87,7 @@ final class StepCostsChoice {
      */
     static Function<ModelSpec, StepCosts> of(String flag, String text) {
         if (isFiles(text)) {
-            StepCosts recorded = StepCosts.of(files(text));
+            StepCosts recorded = StepCosts.of(files(flag, text));
             return model -> recorded;
         }
         if (isLinear(text)) {
@@ -109,10 +125,17 @@ final class StepCostsChoice {
         for (String part : text.split(",", -1)) {
             String[] pair = part.split(":", 2);
             if (pair.length < 2 || !List.of("step", "token", "attended").contains(pair[0])) {
-                throw new BadInput(flag + " is " + Quoted.value(text) + "; it must be " + ALLOWED
-                        + String.join(", ", ShippedCosts.names()));
+                throw new BadInput(flag + " is " + Quoted.value(text) + "; it must be " + allowed());
             }
-            nanos.put(pair[0], SimulationFlags.number(flag, pair[1], "milliseconds, as in step:2,token:0.1") * 1e6);
+            double millis = SimulationFlags.number(flag, pair[1], "milliseconds, as in step:2,token:0.1");
+            if (millis > MAX_MILLIS) {
+                throw new BadInput(
+                        flag + " has " + Quoted.value(pair[1]) + " milliseconds; it must be at most 1000000");
+            }
+            if (nanos.put(pair[0], millis * 1e6) != null) {
+                throw new BadInput(flag + " is " + Quoted.value(text) + ", which has " + pair[0]
+                        + " twice; give each at most once");
+            }
         }
         return CostTable.linear(
                 nanos.getOrDefault("step", 0.0), nanos.getOrDefault("token", 0.0), nanos.getOrDefault("attended", 0.0));

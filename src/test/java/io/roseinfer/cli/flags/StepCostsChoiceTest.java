@@ -104,10 +104,51 @@ class StepCostsChoiceTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"step:x", "step:1,rows:2", "step", "roofline:h1000", "missing.json", "a.b.Missing", "step:-1"})
+            strings = {
+                "step:x",
+                "step:1,rows:2",
+                "step",
+                "roofline:h1000",
+                "missing.json",
+                "a.b.Missing",
+                "step:-1",
+                "step:1e305",
+                "step:1,step:2"
+            })
     void invalid_value_is_rejected_by_name(String text) {
         assertThatThrownBy(() -> costs(text))
                 .isInstanceOf(RoseException.class)
                 .hasMessageContaining(text.replaceFirst(".*[:,]", ""));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "'' | is ",
+                "',' | has ",
+                "tokens:1 | is tokens:1",
+                "H100-GPT2 | is H100-GPT2",
+                "missing.json, | has missing.json"
+            })
+    void name_that_is_no_file_is_rejected_with_what_is_allowed(String text, String problem) {
+        assertThatThrownBy(() -> costs(text))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("--step-costs " + problem)
+                .hasMessageContaining(
+                        ": no such file; it must be a result file (or several, separated by commas), step:MS")
+                .hasMessageContaining("h100-gpt2");
+    }
+
+    @Test
+    void file_may_have_commas_in_its_name() throws IOException {
+        Path file = directory.resolve("a,b.json");
+        Files.copy(Path.of("src/test/resources/results/serve-simulated.json"), file);
+        assertThat(costs(file.toString()).source()).endsWith("a,b.json");
+    }
+
+    @Test
+    void message_for_a_class_that_is_missing_has_no_gap() {
+        assertThatThrownBy(() -> costs("a.b.Missing")).hasMessageContaining("it must be FILE.java, or a public class");
     }
 }
