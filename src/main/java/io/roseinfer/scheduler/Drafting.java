@@ -73,7 +73,7 @@ final class Drafting {
         try {
             int count = drafts.propose(sequence, wanted, into);
             check(count, wanted, into);
-            if (count == 0 && waited) {
+            if (count == 0 && waited && !drafts.isBehind()) {
                 pause(step + 1, nextWaitPause);
                 nextWaitPause = Math.min(2 * nextWaitPause, MAX_WAIT_PAUSE);
             }

@@ -34,6 +34,11 @@ public interface Drafter {
          */
         int propose(TokenHistory tokens, int max, int[] into);
 
+        /** Returns whether the last call proposed nothing because it has not read all tokens yet; then the next step asks again. */
+        default boolean isBehind() {
+            return false;
+        }
+
         /** Notifies that the request has ended with all its tokens; not called for one that failed or was cancelled. */
         default void ended(TokenHistory tokens) {}
     }

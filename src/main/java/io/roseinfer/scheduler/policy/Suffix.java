@@ -53,6 +53,13 @@ record Suffix(int maxTokens, Optional<Answers> answers) implements Drafter {
         /** The tokens that are in the automaton, or were forgotten. */
         private int added;
 
+        private boolean isBehind;
+
+        @Override
+        public boolean isBehind() {
+            return isBehind;
+        }
+
         @Override
         public int propose(TokenHistory tokens, int max, int[] into) {
             int end = Math.min(tokens.length(), added + MAX_ADDED);
@@ -64,7 +71,8 @@ record Suffix(int maxTokens, Optional<Answers> answers) implements Drafter {
                 }
                 own.append(tokens.token(added++));
             }
-            int known = added == tokens.length() ? own.repeatedLength() : 0;
+            isBehind = added < tokens.length();
+            int known = isBehind ? 0 : own.repeatedLength();
             if (answers.isPresent()) {
                 int count = answers.get().propose(others, tokens, known, max, into);
                 if (count > 0) {
