@@ -135,7 +135,7 @@ public final class ServerMetrics {
                 "Time to compile a request's grammar, or to find it in the cache.");
         grammarMask = seconds(
                 "roseinfer:grammar_mask_seconds",
-                "Time to compute the mask of a token, and those of fixed tokens after it.");
+                "Time to compute the mask of a token, and the masks of fixed tokens after it.");
         grammars = Counter.builder()
                 .name("roseinfer:grammars")
                 .help("Requests restricted to a grammar, by the field that gives it.")
