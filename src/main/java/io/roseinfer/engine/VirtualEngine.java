@@ -83,6 +83,8 @@ public final class VirtualEngine {
         DRAINING,
         /** Is drained, or has never started; can start. */
         OFF,
+        /** Starts; requests wait for it if no replica serves. */
+        STARTING,
         /** Failed; never starts again. */
         STOPPED
     }
@@ -99,7 +101,10 @@ public final class VirtualEngine {
     private long nowNanos = Long.MIN_VALUE;
     private long nextId;
     private int rotation;
+    /** The replicas that serve. */
     private int liveCount;
+
+    private int startingCount;
 
     /** Creates an engine like the other constructor, whose routing policy sees the current state of replicas. */
     public VirtualEngine(
@@ -291,7 +296,7 @@ public final class VirtualEngine {
             if (wasServing) {
                 router.remove(index);
             }
-            if (liveCount > 0) {
+            if (!haveAllStopped()) {
                 loop.requeueRestartable(request -> {
                     inFlight.requeue(request);
                     inFlight.watch(request);
@@ -299,7 +304,7 @@ public final class VirtualEngine {
                 });
             }
             loop.endAll(outcome);
-            if (liveCount == 0) {
+            if (haveAllStopped()) {
                 inFlight.terminateWaiting(outcome);
             }
         }
@@ -369,7 +374,7 @@ public final class VirtualEngine {
      * @throws BadInput if the request can never be served
      * @throws io.roseinfer.base.RoseException.Overloaded if {@link EngineOptions#maxInflightRequests} requests are in
      *     flight
-     * @throws EngineStopped if all replicas have stopped
+     * @throws EngineStopped if no replica serves or starts
      */
     public ObservedRequest submit(GenerationRequest request, long nanos) {
         return submit(request, nanos, request.maxNewTokens());
@@ -383,7 +388,7 @@ public final class VirtualEngine {
     public ObservedRequest submit(GenerationRequest request, long nanos, int tokens) {
         BadInput.require(tokens >= 1, "the length of a completion", tokens, "positive");
         advanceTo(nanos);
-        if (liveCount == 0) {
+        if (haveAllStopped()) {
             throw new EngineStopped("all engines stopped");
         }
         int[] prompt = prompt(request);
@@ -407,7 +412,7 @@ public final class VirtualEngine {
     }
 
     private void enqueue(LiveRequest live, int[] prompt) {
-        Optional<ReplicaLoad> chosen = router.choose(live, prompt);
+        Optional<ReplicaLoad> chosen = liveCount == 0 ? Optional.empty() : router.choose(live, prompt);
         Sequence sequence = live.newSequence(prompt, spec);
         inFlight.watch(live);
         if (chosen.isPresent() && !agedViews.isEmpty()) {
@@ -443,7 +448,7 @@ public final class VirtualEngine {
 
     /**
      * Stops a replica as if its device had failed. Other replicas serve its requests without a token; those with one
-     * end with {@link io.roseinfer.scheduler.FinishReason#ERROR}, and if no replica is left that serves, all.
+     * end with {@link io.roseinfer.scheduler.FinishReason#ERROR}, and if no replica is left that serves or starts, all.
      *
      * @param nanos like {@link #submit}
      */
@@ -452,6 +457,7 @@ public final class VirtualEngine {
         VirtualReplica stopped = replicas.get(replica);
         if (stopped.phase != Phase.STOPPED) {
             liveCount -= stopped.phase == Phase.SERVING ? 1 : 0;
+            startingCount -= stopped.phase == Phase.STARTING ? 1 : 0;
             stopped.stop();
             wakeOne();
             recordViews();
@@ -472,7 +478,7 @@ public final class VirtualEngine {
      * @throws BadInput if it is the only one that serves
      */
     public void drain(int replica, long nanos) {
-        require(replica, Phase.SERVING);
+        require(replica, phase(replica) == Phase.SERVING, "SERVING");
         if (liveCount == 1) {
             throw new BadInput("replica " + replica + " is the only one that serves; start another before it drains");
         }
@@ -484,21 +490,56 @@ public final class VirtualEngine {
     }
 
     /**
-     * Starts a replica that is {@link Phase#OFF off}. It serves at once, with an empty prefix cache.
+     * Announces that a replica that is {@link Phase#OFF off} will {@link #start}. Until then requests wait, rather than
+     * fail, if no other serves.
+     *
+     * @param nanos like {@link #submit}
+     */
+    public void beginStart(int replica, long nanos) {
+        require(replica, phase(replica) == Phase.OFF, "OFF");
+        advanceTo(nanos);
+        startingCount++;
+        replicas.get(replica).phase = Phase.STARTING;
+    }
+
+    /**
+     * Turns a replica off that {@link Phase#STARTING starts}.
+     *
+     * @param nanos like {@link #submit}
+     * @throws BadInput if no other serves or starts
+     */
+    public void cancelStart(int replica, long nanos) {
+        require(replica, phase(replica) == Phase.STARTING, "STARTING");
+        if (liveCount + startingCount == 1) {
+            throw new BadInput("replica " + replica + " is the only one that starts, and none serves; let it start");
+        }
+        advanceTo(nanos);
+        startingCount--;
+        replicas.get(replica).phase = Phase.OFF;
+    }
+
+    /**
+     * Starts a replica that is {@link Phase#OFF off} or {@link Phase#STARTING starts}. It serves at once, with an empty
+     * prefix cache.
      *
      * @param nanos like {@link #submit}
      */
     public void start(int replica, long nanos) {
-        require(replica, Phase.OFF);
+        Phase seen = phase(replica);
+        require(replica, seen == Phase.OFF || seen == Phase.STARTING, "OFF or STARTING");
         advanceTo(nanos);
+        startingCount -= seen == Phase.STARTING ? 1 : 0;
         liveCount++;
         replicas.get(replica).start();
         recordViews();
     }
 
-    private void require(int replica, Phase phase) {
-        Phase seen = phase(replica);
-        BadInput.require(seen == phase, "the phase of replica " + replica, seen, phase.toString());
+    private void require(int replica, boolean isAllowed, String allowed) {
+        BadInput.require(isAllowed, "the phase of replica " + replica, phase(replica), allowed);
+    }
+
+    private boolean haveAllStopped() {
+        return liveCount + startingCount == 0;
     }
 
     /** Returns the phase of a replica. */

@@ -273,6 +273,38 @@ class VirtualEngineTest {
         assertThat(request.timeline().engine()).isEqualTo(1);
     }
 
+    @Test
+    void requests_wait_for_a_replica_that_starts_if_no_other_serves() {
+        Recorded run = new Recorded(2, RoutingPolicy.leastTokens());
+        run.drain(1, 0);
+        ObservedRequest before = run.submit(1, 4, 1);
+        run.engine.runUntil(2);
+        run.engine.beginStart(1, 2);
+        run.stop(0, 3);
+        ObservedRequest after = run.submit(4, 1, 1);
+        assertThat(run.ended).isEmpty();
+        run.start(1, 9000);
+        run.finish();
+        assertThat(List.of(run.reason(before), run.reason(after))).containsOnly(FinishReason.LENGTH);
+        assertThat(after.timeline().admittedNanos()).isEqualTo(9000);
+    }
+
+    @Test
+    void requests_end_if_the_only_replica_that_starts_stops() {
+        Recorded run = new Recorded(2, RoutingPolicy.pull());
+        run.drain(1, 0);
+        run.engine.beginStart(1, 1);
+        assertThatThrownBy(() -> run.engine.beginStart(1, 1))
+                .hasMessage("the phase of replica 1 is STARTING; it must be OFF");
+        run.stop(0, 2);
+        ObservedRequest waiting = run.submit(3, 1, 1);
+        assertThatThrownBy(() -> run.engine.cancelStart(1, 3)).hasMessageContaining("the only one that starts");
+        run.stop(1, 4);
+        assertThat(run.reason(waiting)).isEqualTo(FinishReason.ERROR);
+        assertThatThrownBy(() -> run.submit(5, 1, 1)).isInstanceOf(EngineStopped.class);
+        run.finish();
+    }
+
     /** A policy that records the first replica's values, and always chooses it. */
     private static RoutingPolicy watching(List<String> seen) {
         return new RoutingPolicy() {
@@ -355,9 +387,7 @@ class VirtualEngineTest {
         List<Integer> lengths = new ArrayList<>();
         for (int i = dice.between(1, 40); i > 0; i--) {
             nanos += dice.oneOf(0, 10, 500, 5000);
-            if (stopped < replicas - 1
-                    && dice.chance(0.05)
-                    && run.engine.views().size() > 1) {
+            if (stopped < replicas - 1 && dice.chance(0.05) && hasOther(run, stopped)) {
                 run.stop(stopped++, nanos);
             }
             if (dice.chance(scales)) {
@@ -368,6 +398,7 @@ class VirtualEngineTest {
             lengths.add(dice.between(1, 12));
             requests.add(run.submit(nanos, lengths.getLast(), prompt));
         }
+        startAll(run, replicas, nanos);
         run.finish();
         List<String> all = new ArrayList<>();
         for (int i = 0; i < requests.size(); i++) {
@@ -389,10 +420,33 @@ class VirtualEngineTest {
         return all;
     }
 
-    /** Drains a replica that serves, unless no other serves, or starts it if it is off. */
+    /** Returns whether another replica than a lower one serves or starts. */
+    private static boolean hasOther(Recorded run, int replica) {
+        for (int i = replica + 1; i < run.runners.size(); i++) {
+            if (run.engine.phase(i) == Phase.SERVING || run.engine.phase(i) == Phase.STARTING) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static void startAll(Recorded run, int replicas, long nanos) {
+        run.engine.runUntil(nanos);
+        for (int i = 0; i < replicas; i++) {
+            if (run.engine.phase(i) == Phase.STARTING) {
+                run.engine.start(i, nanos);
+            }
+        }
+    }
+
+    /** Drains a replica that serves, unless no other serves, or starts it if it is off or starts. */
     private static void scale(Recorded run, int replica, long nanos) {
         run.engine.runUntil(nanos);
-        if (run.engine.phase(replica) == Phase.OFF) {
+        if (run.engine.phase(replica) == Phase.OFF && nanos % 20 == 0) {
+            run.engine.beginStart(replica, nanos);
+        } else if (run.engine.phase(replica) == Phase.STARTING && nanos % 50 == 0 && hasOther(run, replica)) {
+            run.engine.cancelStart(replica, nanos);
+        } else if (run.engine.phase(replica) == Phase.OFF || run.engine.phase(replica) == Phase.STARTING) {
             run.engine.start(replica, nanos);
         } else if (run.engine.phase(replica) == Phase.SERVING
                 && run.engine.views().size() > 1) {

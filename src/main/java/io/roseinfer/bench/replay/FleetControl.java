@@ -149,11 +149,14 @@ final class FleetControl implements FleetView {
             if (engine.phase(i) == Phase.OFF && sinceNanos[i] == NEVER) {
                 sinceNanos[i] = nowNanos;
                 starting.addLast(new Start(i, nowNanos + startUpNanos));
+                engine.beginStart(i, nowNanos);
                 more--;
             }
         }
         for (; more < 0 && !starting.isEmpty(); more++) {
-            release(starting.removeLast().engine, nowNanos);
+            int last = starting.removeLast().engine;
+            engine.cancelStart(last, nowNanos);
+            release(last, nowNanos);
         }
         for (int i = engines - 1; more < 0 && engine.views().size() > 1; i--) {
             if (engine.phase(i) == Phase.SERVING) {

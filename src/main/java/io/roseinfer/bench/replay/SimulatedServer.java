@@ -273,7 +273,10 @@ public final class SimulatedServer {
 
         private LoadResult run() {
             send();
-            for (long next = nextNanos(); next < Long.MAX_VALUE; next = nextNanos()) {
+            for (long next = nextNanos();
+                    next < Long.MAX_VALUE || engine.sharedRequests() > 0;
+                    next = nextNanos()) {
+                // If requests wait and nothing else is due, they wait for an engine that starts.
                 if (control.nextNanos() <= next) {
                     control.runNext();
                 } else if (arrivalNanos() <= engine.nextNanos()) {

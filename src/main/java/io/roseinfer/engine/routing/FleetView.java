@@ -8,7 +8,7 @@ public interface FleetView {
     long nanos();
 
     /**
-     * Returns the replicas that accept requests, at least one unless all have failed, by number. They are as old as
+     * Returns the replicas that accept requests, at least one unless those that served have failed, by number. They are as old as
      * those that the routing policy sees.
      */
     List<? extends ReplicaView> serving();

@@ -130,6 +130,40 @@ class FleetTest {
         assertThat(result.calls().getFirst().error().orElseThrow()).contains("all engines stopped");
     }
 
+    /** The policy wants two engines from 10 ms on, which takes until 40 ms; the only one that serves fails at 20 ms. */
+    @Test
+    void requests_wait_for_an_engine_that_starts_while_none_serves() {
+        ScalePolicy policy = fleet -> fleet.nanos() < 10 * MILLI ? 1 : 2;
+        FleetPlan plan = new FleetPlan(
+                List.of(new FleetPlan.Death(20 * MILLI, 0)),
+                ViewAge.NONE,
+                Optional.of(new FleetPlan.Scaling(policy, 30 * MILLI, 10 * MILLI)));
+        LoadResult result = server(2, RoutingPolicy.pull(), plan, engine -> MILLISECOND_STEPS)
+                .run(at(3, 0, 25, 30));
+        assertThat(result.completed()).hasSize(3);
+        assertThat(result.calls())
+                .extracting(call -> call.times().endNanos())
+                .containsExactly(3 * MILLI, 43 * MILLI, 43 * MILLI);
+        assertThat(fleet(result).counts())
+                .containsExactly(
+                        new Count(0, 1, 0, 0),
+                        new Count(0.01, 1, 1, 0),
+                        new Count(0.02, 0, 1, 0),
+                        new Count(0.04, 1, 0, 0));
+    }
+
+    @Test
+    void requests_fail_if_the_engine_that_they_wait_for_fails() {
+        ScalePolicy policy = fleet -> 2 - (fleet.nanos() == 0 ? 1 : 0);
+        FleetPlan plan = new FleetPlan(
+                List.of(new FleetPlan.Death(20 * MILLI, 0), new FleetPlan.Death(27 * MILLI, 1)),
+                ViewAge.NONE,
+                Optional.of(new FleetPlan.Scaling(policy, 30 * MILLI, 10 * MILLI)));
+        LoadResult result = server(2, RoutingPolicy.pull(), plan, engine -> MILLISECOND_STEPS)
+                .run(at(3, 25));
+        assertThat(result.calls().getFirst().error()).contains("no engine serves");
+    }
+
     /** The policy wants three engines from 10 ms on and one from 40 ms on. */
     @Test
     void engines_start_after_their_start_up_time_and_drain() {
