@@ -83,10 +83,38 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void trimming_everything_is_rejected() {
-        Outcome outcome = bench("serve", SIMULATED, "--num-prompts=5", "--trim-warmup-s=100");
+    void trimming_of_all_due_times_is_rejected_before_the_run() {
+        Outcome outcome = bench("serve", SIMULATED, "--num-prompts=5", "--request-rate=10", "--trim-warmup-s=100");
         assertThat(outcome.code()).isEqualTo(2);
-        assertThat(outcome.err()).contains("leave no request of a run");
+        assertThat(outcome.err())
+                .contains(
+                        "--trim-warmup-s 100.0 and --trim-cooldown-s 0.0 leave no request, because the last one is due at");
+        Outcome compared = bench("ab", SIMULATED, "--request-rate=10", "--num-prompts=5", "--trim-cooldown-s=100");
+        assertThat(compared.code()).isEqualTo(2);
+    }
+
+    /** The requests of a burst are due when they have a slot, which is known after the run. */
+    @Test
+    void run_of_which_trimming_leaves_nothing_is_invalid_and_has_the_results_of_all_requests() throws IOException {
+        Path file = directory.resolve("trimmed.json");
+        Outcome outcome = bench("serve", SIMULATED, "--num-prompts=5", "--trim-warmup-s=100", "--json=" + file);
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(8);
+        assertThat(outcome.err())
+                .contains("the run is invalid: --trim-warmup-s 100.0 and --trim-cooldown-s 0.0 leave no");
+        JsonNode results = SimBench.read(file).get("roseinfer");
+        assertThat(results.get("requests")).hasSize(5);
+        assertThat(results.get("validity").get("valid").booleanValue()).isFalse();
+        assertThat(results.get("validity").get("remedies").toString()).contains("trim less, or send more requests");
+    }
+
+    @Test
+    void sweep_goes_on_after_a_point_of_which_trimming_leaves_nothing() {
+        Outcome outcome =
+                bench("sweep", SIMULATED, "--num-prompts=20", "--trim-warmup-s=1", "--vary=request-rate=1000,10");
+        assertThat(outcome.code()).as(outcome.err()).isIn(0, 8);
+        assertThat(outcome.out() + outcome.err())
+                .contains("leave no request of a run of")
+                .contains("request-rate=10");
     }
 
     /** Nearly all requests of a burst wait if two are served at a time. */

@@ -65,6 +65,15 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
         return new RunValidity(reasons, remedies, all);
     }
 
+    /** Returns the verdict with an additional reason, for which a remedy is known. */
+    public RunValidity withReason(String reason, String remedy) {
+        List<String> allReasons = new ArrayList<>(reasons);
+        allReasons.add(reason);
+        List<String> allRemedies = new ArrayList<>(remedies);
+        allRemedies.add(remedy);
+        return new RunValidity(allReasons, allRemedies, notes);
+    }
+
     /**
      * Judges a run. It is invalid if the client was late, the server's counts contradict the response, or too few requests completed. A
      * missed request rate needs no separate rule: on an absolute schedule it shows as growing lag.

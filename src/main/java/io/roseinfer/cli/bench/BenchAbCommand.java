@@ -225,6 +225,8 @@ public final class BenchAbCommand implements Command {
             throw new BadInput("--a and --b have different loads, " + difference(a, b)
                     + "; both runs of a pair need the same requests at the same times, so give load flags once");
         }
+        one.flags().requireCounted(a);
+        other.flags().requireCounted(b);
         return a;
     }
 

@@ -25,6 +25,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -46,6 +47,8 @@ final class BenchServeFlags {
 
     /** Seed modifier that makes the prompts of the warm-up differ from those of the run. */
     private static final long WARM_UP = 0x5741524d;
+
+    private static final String TRIM_LESS = "trim less, or send more requests";
 
     @Mixin
     private EndpointFlags endpoint = new EndpointFlags();
@@ -274,21 +277,60 @@ final class BenchServeFlags {
     }
 
     /**
-     * Returns the part of a run that its results are of.
+     * Rejects a load of which no request is left in the results, if the due times of its requests are known.
      *
-     * @throws BadInput if no request is left
+     * @throws BadInput if it is one
      */
+    void requireCounted(OfferedLoad load) {
+        if (!load.isScheduled() || load.hasConversations() || load.requests().isEmpty()) {
+            return;
+        }
+        long span = load.spanNanos();
+        if (load.requests().stream().noneMatch(request -> isCounted(request.dueNanos(), span))) {
+            throw new BadInput(String.format(
+                    Locale.ROOT,
+                    "%s leave no request, because the last one is due at %.3f s; %s",
+                    trimming(),
+                    span / NANOS_PER_SECOND,
+                    TRIM_LESS));
+        }
+    }
+
+    private boolean isCounted(long dueNanos, long lastNanos) {
+        return dueNanos >= nanos(trimWarmUp) && dueNanos <= lastNanos - nanos(trimCoolDown);
+    }
+
+    private static long nanos(double seconds) {
+        return Math.round(seconds * NANOS_PER_SECOND);
+    }
+
+    private String trimming() {
+        return "--trim-warmup-s " + trimWarmUp + " and --trim-cooldown-s " + trimCoolDown;
+    }
+
+    /** Returns the part of a run that its results are of; the whole run if no request is left, which is invalid. */
     LoadResult counted(LoadResult run) {
-        if (trimWarmUp == 0 && trimCoolDown == 0) {
-            return run;
-        }
-        LoadResult rest =
-                run.trimmed(Math.round(trimWarmUp * NANOS_PER_SECOND), Math.round(trimCoolDown * NANOS_PER_SECOND));
-        if (rest.calls().isEmpty()) {
-            throw new BadInput("--trim-warmup-s and --trim-cooldown-s leave no request of a run of " + run.seconds()
-                    + " s; trim less, or send more requests");
-        }
-        return rest;
+        return part(run).orElse(run);
+    }
+
+    /** Returns the part of a run without its beginning and end; empty if that has no request. */
+    private Optional<LoadResult> part(LoadResult run) {
+        return trimWarmUp == 0 && trimCoolDown == 0
+                ? Optional.of(run)
+                : Optional.of(run.trimmed(nanos(trimWarmUp), nanos(trimCoolDown)))
+                        .filter(rest -> !rest.calls().isEmpty());
+    }
+
+    private RunValidity judgeTrimming(RunValidity judged, LoadResult run) {
+        return run.calls().isEmpty() || part(run).isPresent()
+                ? judged
+                : judged.withReason(
+                        String.format(
+                                Locale.ROOT,
+                                "%s leave no request of a run of %.3f s; these results are of all requests",
+                                trimming(),
+                                run.seconds()),
+                        TRIM_LESS);
     }
 
     /** Returns a note on trimmed requests; empty if there are none. */
@@ -327,15 +369,16 @@ final class BenchServeFlags {
     private RunValidity verdict(
             LoadResult result, SystemUnderTest system, Optional<ClientBaseline> floor, double maxFailed) {
         EndpointFlags.Kind backend = endpoint.backend();
-        return RunValidity.of(
-                        result,
-                        new RunValidity.Rules(
-                                objective.maxLagMillis(),
-                                maxFailed,
-                                endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,
-                                backend == EndpointFlags.Kind.ENGINE,
-                                floor,
-                                system.contextLength()))
+        RunValidity judged = RunValidity.of(
+                result,
+                new RunValidity.Rules(
+                        objective.maxLagMillis(),
+                        maxFailed,
+                        endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,
+                        backend == EndpointFlags.Kind.ENGINE,
+                        floor,
+                        system.contextLength()));
+        return judgeTrimming(judged, result)
                 .with(Stream.concat(trimmed(result).stream(), system.notes(result).stream())
                         .toList());
     }

@@ -40,6 +40,7 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
         if (!asked.changes().isEmpty()) {
             terminal.note(asked.changes());
         }
+        flags.requireCounted(asked.offered());
         Optional<ClientBaseline> floor = MeasuredRun.floor(flags, terminal);
         try (SystemUnderTest system = SystemUnderTest.open(line, terminal)) {
             BenchServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
