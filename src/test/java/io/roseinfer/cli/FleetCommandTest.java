@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,6 +117,39 @@ class FleetCommandTest {
                 "--pairs=10",
                 "--metric=engine_seconds");
         assertThat(ab.code()).as(ab.err()).isEqualTo(9);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --engines=1 --view-age=20 --routing=vllm  | --view-age has no effect: there is one engine
+            --engines=2 --view-age=20                 | --view-age has no effect: no policy looks at the state of engines
+            --engines=2 --view-age=20 --routing=round-robin | --view-age has no effect: no policy looks
+            --engines=1 --scale-policy=One.java       | --scale-policy has no effect: there is one engine
+            --engines=2 --death=90:1                  | --death 90.0:1 had no effect: the run ended at
+            --engines=3 --death=0.5:1 --death=0.6:1   | --death 0.6:1 had no effect: the engine had failed before
+            --engines=2 --view-age=20 --routing=vllm  |
+            --engines=2 --view-age=20 --scale-policy=One.java |
+            --engines=2 --death=0.5:1                 |
+            """)
+    void flag_without_effect_is_named_in_a_note(String flags, @Nullable String note) throws IOException {
+        Files.writeString(directory.resolve("One.java"), """
+                public final class One implements io.roseinfer.engine.routing.ScalePolicy {
+                    @Override
+                    public int replicas(io.roseinfer.engine.routing.FleetView fleet) {
+                        return 1;
+                    }
+                }
+                """);
+        Outcome outcome = run(
+                List.of("bench", "fleet"),
+                ("--max-failed=100 " + flags.replace("One.java", directory.resolve("One.java") + "")).split(" "));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        String all = outcome.out() + outcome.err();
+        if (note == null) {
+            assertThat(all).doesNotContain("no effect");
+        } else {
+            assertThat(all).contains(note);
+        }
     }
 
     @ParameterizedTest

@@ -84,6 +84,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         int engines = flags.model().simulatedReplicas();
         Map<Integer, Function<ModelSpec, StepCosts>> ofEngines = flags.fleet().costs(engines);
         var unusedPlan = flags.fleet().plan(engines);
+        flags.fleet().tellWithoutEffect(engines, flags.model().routesByState(), terminal);
         EngineOptions asked = flags.engineOptions(terminal);
         try (LoadedModel loaded = flags.model().load(spec -> withPool(asked, costs.apply(spec)), terminal)) {
             StepCosts shared = costs.apply(loaded.spec());
@@ -129,11 +130,12 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     @Override
     public List<String> notes(LoadResult result) {
+        List<String> notes = new ArrayList<>(flags.fleet().deathsWithoutEffect(result));
         StepCosts first = costs.getFirst();
         if (costs.stream().allMatch(first::equals)) {
-            return first.extrapolation(result).stream().toList();
+            first.extrapolation(result).ifPresent(notes::add);
+            return notes;
         }
-        List<String> notes = new ArrayList<>();
         for (int i = 0; i < costs.size(); i++) {
             int engine = i;
             costs.get(i)

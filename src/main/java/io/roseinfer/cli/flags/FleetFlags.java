@@ -2,14 +2,21 @@ package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.replay.FleetPlan;
 import io.roseinfer.bench.replay.StepCosts;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.routing.ScalePolicy;
 import io.roseinfer.engine.routing.ViewAge;
 import io.roseinfer.model.ModelSpec;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import picocli.CommandLine.Help.Visibility;
@@ -88,6 +95,43 @@ public final class FleetFlags {
     /** Returns the scaling policy, if a class or file was given. */
     public Optional<ScalePolicy> scalePolicy() {
         return scaling().map(FleetPlan.Scaling::policy);
+    }
+
+    /**
+     * Prints a note for each flag that has no effect.
+     *
+     * @param routesByState whether the routing policy may depend on the state of engines
+     */
+    public void tellWithoutEffect(int engines, boolean routesByState, Terminal terminal) {
+        boolean isScaled = !scalePolicy.equals(ALL);
+        if (isScaled && engines == 1) {
+            terminal.note("--scale-policy has no effect: there is one engine");
+        }
+        if (age().nanos() > 0 && engines == 1) {
+            terminal.note("--view-age has no effect: there is one engine");
+        } else if (age().nanos() > 0 && !routesByState && !isScaled) {
+            terminal.note(
+                    "--view-age has no effect: no policy looks at the state of engines; choose a --routing that does");
+        }
+    }
+
+    /** Returns a note for each {@code --death} without effect on a run: after its end, or of an engine that had failed. */
+    public List<String> deathsWithoutEffect(LoadResult run) {
+        List<String> notes = new ArrayList<>();
+        Set<Integer> failed = new HashSet<>();
+        deaths.stream()
+                .map(text -> death(text, Integer.MAX_VALUE))
+                .sorted(Comparator.comparingLong(FleetPlan.Death::nanos))
+                .forEach(death -> {
+                    String flag = "--death " + death.nanos() / NANOS_PER_SECOND + ":" + death.engine();
+                    if (!failed.add(death.engine())) {
+                        notes.add(flag + " had no effect: the engine had failed before");
+                    } else if (death.nanos() > run.endNanos() - run.startNanos()) {
+                        notes.add(String.format(
+                                Locale.ROOT, "%s had no effect: the run ended at %.3f s", flag, run.seconds()));
+                    }
+                });
+        return notes;
     }
 
     private Optional<FleetPlan.Scaling> scaling() {

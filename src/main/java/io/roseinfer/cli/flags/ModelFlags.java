@@ -236,6 +236,11 @@ public final class ModelFlags {
         return replicas.count(List.of());
     }
 
+    /** Returns whether the routing policy may depend on the state of replicas. */
+    public boolean routesByState() {
+        return replicas.routesByState();
+    }
+
     /** Returns a new routing policy. */
     public RoutingPolicy routing() {
         return replicas.policy();

@@ -45,6 +45,11 @@ final class ReplicaFlags {
         return count;
     }
 
+    /** Returns whether the routing policy may depend on the state of replicas. */
+    boolean routesByState() {
+        return !routing.equals("pull") && !routing.equals("round-robin");
+    }
+
     /** Returns a new routing policy. */
     RoutingPolicy policy() {
         return PolicyChoice.of("--routing", RoutingPolicy.class)
