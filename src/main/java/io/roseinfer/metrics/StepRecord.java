@@ -125,6 +125,14 @@ public final class StepRecord {
 
     private static final int POSITIONS_PER_FACT = DRAFT_POSITIONS / 2;
 
+    /** The facts whose sum is {@link #awaitedNanos}. */
+    static final List<Fact> UNTIL_AWAITED =
+            List.of(Fact.START_NANOS, Fact.PLAN_NANOS, Fact.PACK_NANOS, Fact.DEVICE_NANOS);
+
+    /** The facts whose sum is {@link #endNanos}. */
+    static final List<Fact> UNTIL_END =
+            List.of(Fact.START_NANOS, Fact.PLAN_NANOS, Fact.PACK_NANOS, Fact.DEVICE_NANOS, Fact.APPLY_NANOS);
+
     private final long[] values = new long[FACTS];
 
     /** Creates a record from the facts in an array, starting at index {@code at}, in the order of {@link Fact}. */
@@ -161,6 +169,12 @@ public final class StepRecord {
         Fact fact = acceptedFact(position);
         int shift = acceptedShift(position);
         set(fact, (get(fact) & ~((long) MAX_DRAFT_ROWS << shift)) | ((long) rows << shift));
+    }
+
+    /** Sets that no row accepted a draft. */
+    public void clearAcceptedAt() {
+        set(Fact.ACCEPTED_AT_0_TO_7, 0);
+        set(Fact.ACCEPTED_AT_8_TO_15, 0);
     }
 
     private static Fact acceptedFact(int position) {

@@ -64,10 +64,36 @@ public final class StepTable extends AbstractList<StepRecord> implements RandomA
     /** Returns the sum of a fact over all steps. */
     public long sum(Fact fact) {
         long sum = 0;
-        for (int i = 0; i < size; i++) {
-            sum += get(i, fact);
+        for (int chunk = 0; chunk < chunks.length; chunk++) {
+            sum += chunks[chunk][fact.ordinal()].sum(Math.min(CHUNK_STEPS, size - chunk * CHUNK_STEPS));
         }
         return sum;
+    }
+
+    /** Adds a fact of each step to the step's element of an array. */
+    private void addTo(long[] sums, Fact fact) {
+        for (int chunk = 0; chunk < chunks.length; chunk++) {
+            int from = chunk * CHUNK_STEPS;
+            chunks[chunk][fact.ordinal()].addTo(sums, from, Math.min(CHUNK_STEPS, size - from));
+        }
+    }
+
+    /** Returns the {@link StepRecord#endNanos} of each step. */
+    public long[] endNanos() {
+        long[] ends = new long[size];
+        for (Fact fact : StepRecord.UNTIL_END) {
+            addTo(ends, fact);
+        }
+        return ends;
+    }
+
+    /** Returns the {@link StepRecord#awaitedNanos} of a step. */
+    public long awaitedNanos(int index) {
+        long nanos = 0;
+        for (Fact fact : StepRecord.UNTIL_AWAITED) {
+            nanos += get(index, fact);
+        }
+        return nanos;
     }
 
     /**
@@ -120,6 +146,29 @@ public final class StepTable extends AbstractList<StepRecord> implements RandomA
                 case Short.BYTES -> SHORTS.set(bytes, index * Short.BYTES, (short) difference);
                 case Integer.BYTES -> INTS.set(bytes, index * Integer.BYTES, (int) difference);
                 default -> LONGS.set(bytes, index * Long.BYTES, difference);
+            }
+        }
+
+        private long sum(int count) {
+            if (width == 0) {
+                return min * count;
+            }
+            long sum = 0;
+            for (int i = 0; i < count; i++) {
+                sum += get(i);
+            }
+            return sum;
+        }
+
+        private void addTo(long[] sums, int from, int count) {
+            if (width == 0) {
+                for (int i = 0; min != 0 && i < count; i++) {
+                    sums[from + i] += min;
+                }
+                return;
+            }
+            for (int i = 0; i < count; i++) {
+                sums[from + i] += get(i);
             }
         }
 

@@ -39,12 +39,17 @@ public record TokenTimes(long[] nanos, int[] counts, int total) {
         if (counts.length == 0) {
             return new double[0];
         }
-        double[] latencies = new double[Arrays.stream(counts).skip(1).sum()];
+        int sum = 0;
+        for (int event = 1; event < counts.length; event++) {
+            sum += counts[event];
+        }
+        double[] latencies = new double[sum];
         int token = 0;
         for (int event = 1; event < nanos.length; event++) {
-            int next = token + counts[event];
-            Arrays.fill(latencies, token, next, (double) (nanos[event] - nanos[event - 1]) / counts[event]);
-            token = next;
+            double latency = (double) (nanos[event] - nanos[event - 1]) / counts[event];
+            for (int next = token + counts[event]; token < next; token++) {
+                latencies[token] = latency;
+            }
         }
         return latencies;
     }

@@ -94,7 +94,11 @@ public record CallResult(
     public record Arrived(Counted counted, long[] nanos, int[] tokens) {
         /** Returns the tokens of all events. */
         public int sum() {
-            return Arrays.stream(tokens).sum();
+            int sum = 0;
+            for (int each : tokens) {
+                sum += each;
+            }
+            return sum;
         }
 
         /** Returns whether {@code other} has equal events. */

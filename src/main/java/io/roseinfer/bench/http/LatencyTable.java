@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.function.Function;
-import java.util.stream.DoubleStream;
+import java.util.function.ToDoubleFunction;
 
 /** Latency samples of a run's completed requests in milliseconds, by vLLM's names. */
 public final class LatencyTable {
@@ -21,7 +21,7 @@ public final class LatencyTable {
         table.put("ttft", ttft(run));
         table.put("tpot", optional(calls, call -> call.tokenTimes().tpotNanos()));
         table.put("itl", itl(calls));
-        table.put("e2el", millis(calls.stream().mapToDouble(CallResult::latencyNanos)));
+        table.put("e2el", millis(calls, CallResult::latencyNanos));
         return table;
     }
 
@@ -31,17 +31,16 @@ public final class LatencyTable {
     }
 
     private static double[] itl(List<CallResult> calls) {
-        double[][] each =
-                calls.stream().map(call -> call.tokenTimes().itlNanos()).toArray(double[][]::new);
         double[] all = new double
-                [Arrays.stream(each).mapToInt(latencies -> latencies.length).sum()];
-        int token = 0;
-        for (double[] latencies : each) {
-            for (double nanos : latencies) {
-                all[token++] = nanos / NANOS_PER_MILLI;
+                [Math.toIntExact(
+                        calls.stream().mapToLong(call -> call.arrivals().sum()).sum())];
+        int latencies = 0;
+        for (CallResult call : calls) {
+            for (double nanos : call.tokenTimes().itlNanos()) {
+                all[latencies++] = nanos / NANOS_PER_MILLI;
             }
         }
-        return all;
+        return Arrays.copyOf(all, latencies);
     }
 
     /** Returns latencies since requests were due: {@code ttft_intended} and {@code e2el_intended}. */
@@ -49,25 +48,38 @@ public final class LatencyTable {
         List<CallResult> calls = run.completed();
         Map<String, double[]> table = new LinkedHashMap<>();
         table.put("ttft_intended", optional(calls, CallResult::ttftFromDueNanos));
-        table.put("e2el_intended", millis(calls.stream().mapToDouble(CallResult::latencyFromDueNanos)));
+        table.put("e2el_intended", millis(calls, CallResult::latencyFromDueNanos));
         return table;
     }
 
     /** Returns the dispatch lag of all requests. */
     public static double[] lag(LoadResult run) {
-        return millis(run.calls().stream().mapToDouble(CallResult::lagNanos));
+        return millis(run.calls(), CallResult::lagNanos);
     }
 
     /** Returns the time that each request waited for a concurrency limit. */
     public static double[] held(LoadResult run) {
-        return millis(run.calls().stream().mapToDouble(CallResult::heldNanos));
+        return millis(run.calls(), CallResult::heldNanos);
     }
 
     private static double[] optional(List<CallResult> calls, Function<CallResult, OptionalDouble> value) {
-        return millis(calls.stream().flatMapToDouble(call -> value.apply(call).stream()));
+        double[] all = new double[calls.size()];
+        int known = 0;
+        for (CallResult call : calls) {
+            OptionalDouble nanos = value.apply(call);
+            if (nanos.isPresent()) {
+                all[known++] = nanos.getAsDouble() / NANOS_PER_MILLI;
+            }
+        }
+        return known == all.length ? all : Arrays.copyOf(all, known);
     }
 
-    private static double[] millis(DoubleStream nanos) {
-        return nanos.map(value -> value / NANOS_PER_MILLI).toArray();
+    private static double[] millis(List<CallResult> calls, ToDoubleFunction<CallResult> nanos) {
+        double[] all = new double[calls.size()];
+        int next = 0;
+        for (CallResult call : calls) {
+            all[next++] = nanos.applyAsDouble(call) / NANOS_PER_MILLI;
+        }
+        return all;
     }
 }

@@ -61,7 +61,12 @@ public record LoadResult(
 
     /** Returns the completed requests. */
     public List<CallResult> completed() {
-        return calls.stream().filter(CallResult::isComplete).toList();
+        for (CallResult call : calls) {
+            if (!call.isComplete()) {
+                return calls.stream().filter(CallResult::isComplete).toList();
+            }
+        }
+        return calls;
     }
 
     /** Returns the result with only some of its requests, and without steps. */
@@ -122,10 +127,16 @@ public record LoadResult(
     }
 
     public long inputTokens() {
-        return completed().stream().mapToLong(CallResult::inputTokens).sum();
+        return calls.stream()
+                .filter(CallResult::isComplete)
+                .mapToLong(CallResult::inputTokens)
+                .sum();
     }
 
     public long outputTokens() {
-        return completed().stream().mapToLong(CallResult::tokens).sum();
+        return calls.stream()
+                .filter(CallResult::isComplete)
+                .mapToLong(CallResult::tokens)
+                .sum();
     }
 }

@@ -5,10 +5,8 @@ import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.stream.Collectors;
 
 /**
  * The validity of a run.
@@ -83,12 +81,13 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
         List<String> remedies = new ArrayList<>();
         List<String> notes = new ArrayList<>();
         List<CallResult> completed = run.completed();
+        int failures = run.calls().size() - completed.size();
         if (run.oddities().unanswered() > 0) {
             reasons.add("the run was interrupted with " + run.oddities().unanswered() + " requests unanswered");
         }
         if (completed.isEmpty()) {
             reasons.add("no request completed" + firstError(run.calls()));
-        } else if (failed(run).size() > rules.maxFailed() * run.calls().size()) {
+        } else if (failures > rules.maxFailed() * run.calls().size()) {
             reasons.add(String.format(
                     Locale.ROOT,
                     "%s; at most %.1f %% may fail (--max-failed)",
@@ -100,10 +99,15 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
             reasons.add(reason);
             remedies.addAll(lateness.remedies(run, rules.hasEngine(), rules.floor()));
         });
-        Map<Boolean, List<CallResult>> byContext = completed.stream()
-                .collect(Collectors.partitioningBy(
-                        call -> rules.ignoresEos() && endsAtContext(call, rules.contextLength())));
-        List<CallResult> full = byContext.getOrDefault(true, List.of());
+        List<CallResult> full = new ArrayList<>();
+        List<String> wrong = new ArrayList<>();
+        for (CallResult call : completed) {
+            if (rules.ignoresEos() && endsAtContext(call, rules.contextLength())) {
+                full.add(call);
+            } else {
+                UsageCheck.contradiction(call, rules.ignoresEos()).ifPresent(wrong::add);
+            }
+        }
         if (!full.isEmpty()) {
             CallResult first = full.getFirst();
             reasons.add(full.size() + " of " + completed.size() + " requests ended at the model's context of "
@@ -111,9 +115,6 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
                     + first.inputTokens() + " tokens and requested " + first.askedTokens()
                     + "; request fewer, or use a model with a longer context");
         }
-        List<String> wrong = byContext.getOrDefault(false, List.of()).stream()
-                .flatMap(call -> UsageCheck.contradiction(call, rules.ignoresEos()).stream())
-                .toList();
         if (!wrong.isEmpty()) {
             reasons.add("the server's counts are wrong for " + wrong.size() + " of " + completed.size() + " requests: "
                     + wrong.getFirst());
@@ -129,7 +130,7 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
     }
 
     private static void notes(LoadResult run, List<CallResult> completed, List<String> notes) {
-        if (!failed(run).isEmpty()) {
+        if (completed.size() < run.calls().size()) {
             notes.add(failures(run));
         }
         long cached = completed.stream()

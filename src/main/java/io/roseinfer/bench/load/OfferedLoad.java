@@ -69,17 +69,22 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
 
     /** Returns all requests, with later turns of conversations. */
     public Stream<OfferedRequest> turns() {
-        return requests.stream().flatMap(OfferedRequest::turns);
+        return hasConversations() ? requests.stream().flatMap(OfferedRequest::turns) : requests.stream();
     }
 
     /** Returns the number of requests, with later turns of conversations. */
     public int size() {
-        return Math.toIntExact(turns().count());
+        return hasConversations() ? Math.toIntExact(turns().count()) : requests.size();
     }
 
     /** Returns whether any request has a later turn. */
     public boolean hasConversations() {
-        return requests.stream().anyMatch(request -> request.next().isPresent());
+        for (OfferedRequest request : requests) {
+            if (request.next().isPresent()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the due time of the last request. */

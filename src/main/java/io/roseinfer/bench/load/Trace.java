@@ -134,7 +134,8 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
             int known = Math.min(tokens, entry.blockHashes().size() * entry.blockSize());
             for (int from = 0; from < known; from += entry.blockSize()) {
                 long key = SplitMix64.at(blocks, entry.blockHashes().get(from / entry.blockSize()));
-                for (int i = from; i < Math.min(known, from + entry.blockSize()); i++) {
+                int to = Math.min(known, from + entry.blockSize());
+                for (int i = from; i < to; i++) {
                     ids[i] = RandomPrompts.id(key, i - from, terms.vocabularySize());
                 }
             }

@@ -95,8 +95,9 @@ public record BreakdownTable(
     /** Returns the mean over some of the sorted samples; 0 over none. */
     private static double meanMillis(long[] nanos, int[] sorted, int from, int to) {
         long sum = 0;
+        boolean isAll = to - from == nanos.length;
         for (int i = from; i < to; i++) {
-            sum += nanos[sorted[i]];
+            sum += nanos[isAll ? i : sorted[i]];
         }
         return sum / (double) Math.max(1, to - from) / NANOS_PER_MILLI;
     }

@@ -142,7 +142,9 @@ final class ItlBreakdown {
     BreakdownTable table() {
         return BreakdownTable.of(
                 PARTS,
-                Arrays.stream(parts).map(part -> Arrays.copyOf(part, known)).toArray(long[][]::new));
+                Arrays.stream(parts)
+                        .map(part -> known == part.length ? part : Arrays.copyOf(part, known))
+                        .toArray(long[][]::new));
     }
 
     /** Returns the number of gaps whose steps are unknown. */

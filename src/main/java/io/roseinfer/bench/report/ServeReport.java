@@ -7,7 +7,6 @@ import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.Speculation;
 import io.roseinfer.metrics.Summary;
-import java.util.Comparator;
 import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
@@ -66,7 +65,7 @@ public final class ServeReport {
         result.roseinfer().speculation().ifPresent(drafts -> speculation(out, drafts));
         result.roseinfer().groups().ifPresent(groups -> groups(out, groups));
         result.roseinfer().fleet().ifPresent(fleet -> fleet(out, fleet));
-        attribution(out, result.roseinfer());
+        attribution(out, result);
         RunValidity verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
@@ -138,12 +137,11 @@ public final class ServeReport {
     }
 
     /** Prints the latency breakdown, if the server sent timestamps. */
-    private static void attribution(Formatter out, ServeResult.Own own) {
+    private static void attribution(Formatter out, ServeResult result) {
+        ServeResult.Own own = result.roseinfer();
         own.ttftParts().ifPresent(parts -> parts(out, "Where TTFT from intended time went (ms)", parts));
         own.itlParts().ifPresent(parts -> parts(out, "Where ITL went (ms)", parts));
-        own.requests().stream()
-                .filter(request -> request.ttftParts().isPresent())
-                .max(Comparator.comparingDouble(ServeResult.Request::ttftMillis))
+        result.slowestFirstToken()
                 .ifPresent(request -> out.format(
                         "Slowest first token: %.3f ms for request %d (%s): %s\n",
                         request.ttftMillis(),

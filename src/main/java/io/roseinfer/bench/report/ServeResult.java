@@ -24,7 +24,9 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
 import io.roseinfer.metrics.Summary;
 import java.time.Instant;
+import java.util.AbstractList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +34,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -428,10 +431,59 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     }
 
     private static List<Request> requests(LoadResult run, StepIndex steps) {
-        return new MappedList<>(
-                run.calls(),
-                call -> Request.of(
-                        call, call.isComplete() ? TtftBreakdown.of(call, steps) : Optional.empty(), run.startNanos()));
+        return new MeasuredRequests(run, steps);
+    }
+
+    /** The requests of a run, created on every access, so that they take no memory. */
+    private static final class MeasuredRequests extends AbstractList<Request> {
+        private final LoadResult run;
+        private final StepIndex steps;
+
+        private MeasuredRequests(LoadResult run, StepIndex steps) {
+            this.run = run;
+            this.steps = steps;
+        }
+
+        @Override
+        public Request get(int index) {
+            CallResult call = run.calls().get(index);
+            return Request.of(
+                    call, call.isComplete() ? TtftBreakdown.of(call, steps) : Optional.empty(), run.startNanos());
+        }
+
+        @Override
+        public int size() {
+            return run.calls().size();
+        }
+
+        /** Returns the requests with the longest time to first token, of those that have its parts. */
+        private List<Request> slowest() {
+            long longestNanos = run.calls().stream()
+                    .mapToLong(MeasuredRequests::ttftNanos)
+                    .max()
+                    .orElse(Long.MIN_VALUE);
+            return IntStream.range(0, size())
+                    .filter(i -> ttftNanos(run.calls().get(i)) == longestNanos)
+                    .mapToObj(this::get)
+                    .toList();
+        }
+
+        /** Returns the sum of the parts; the minimum if there are none. */
+        private static long ttftNanos(CallResult call) {
+            long[] seen = call.arrivals().nanos();
+            return call.isComplete() && call.server().isPresent() && seen.length > 0
+                    ? seen[0] - call.times().dueNanos()
+                    : Long.MIN_VALUE;
+        }
+    }
+
+    /** Returns the request with the longest time to first token, the first of equal ones; empty if no parts are known. */
+    Optional<Request> slowestFirstToken() {
+        List<Request> candidates =
+                roseinfer.requests() instanceof MeasuredRequests measured ? measured.slowest() : roseinfer.requests();
+        return candidates.stream()
+                .filter(request -> request.ttftParts().isPresent())
+                .max(Comparator.comparingDouble(Request::ttftMillis));
     }
 
     /** Formats a percentile for vLLM's keys, without decimals if it is whole. */
@@ -496,7 +548,11 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     }
 
     private static long[] since(long startNanos, long... nanos) {
-        return Arrays.stream(nanos).map(stamp -> stamp - startNanos).toArray();
+        long[] since = new long[nanos.length];
+        for (int i = 0; i < nanos.length; i++) {
+            since[i] = nanos[i] - startNanos;
+        }
+        return since;
     }
 
     /** Returns the duration of the run. */

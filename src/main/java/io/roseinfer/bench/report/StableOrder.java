@@ -8,6 +8,34 @@ final class StableOrder {
 
     /** Returns the indices of the values in ascending order; equal values keep their order. */
     static int[] ascending(long... values) {
+        long min = Long.MAX_VALUE;
+        long max = Long.MIN_VALUE;
+        for (long value : values) {
+            min = Math.min(min, value);
+            max = Math.max(max, value);
+        }
+        int indexBits = Integer.SIZE - Integer.numberOfLeadingZeros(values.length);
+        long range = max - min;
+        return range >= 0 && range < 1L << (Long.SIZE - 1 - indexBits)
+                ? ascendingPacked(values, min, indexBits)
+                : ascendingWide(values);
+    }
+
+    /** Sorts each value together with its index, in the lower bits of one number. */
+    private static int[] ascendingPacked(long[] values, long min, int indexBits) {
+        long[] packed = new long[values.length];
+        for (int i = 0; i < values.length; i++) {
+            packed[i] = (values[i] - min) << indexBits | i;
+        }
+        Arrays.sort(packed);
+        int[] order = new int[values.length];
+        for (int i = 0; i < order.length; i++) {
+            order[i] = (int) (packed[i] & ((1L << indexBits) - 1));
+        }
+        return order;
+    }
+
+    private static int[] ascendingWide(long... values) {
         long[] sorted = values.clone();
         Arrays.sort(sorted);
         // By the first place of a value: how many indices of that value are placed.

@@ -11,19 +11,35 @@ import java.util.Map;
 final class StepIndex {
     private final Map<Integer, EngineSteps> engines = new HashMap<>();
     private final EngineSteps none;
+    /** The engine looked up last, and its steps. */
+    private int latest;
+
+    private EngineSteps ofLatest;
 
     StepIndex(StepTable steps) {
         none = new EngineSteps(steps);
-        for (int i = 0; i < steps.size(); i++) {
-            engines.computeIfAbsent((int) steps.get(i, Fact.ENGINE), engine -> new EngineSteps(steps))
-                    .add(i);
+        long[] ends = steps.endNanos();
+        EngineSteps last = none;
+        int lastEngine = -1;
+        for (int i = 0; i < ends.length; i++) {
+            int engine = (int) steps.get(i, Fact.ENGINE);
+            if (engine != lastEngine) {
+                last = engines.computeIfAbsent(engine, unused -> new EngineSteps(steps));
+                lastEngine = engine;
+            }
+            last.add(i, ends[i]);
         }
         engines.values().forEach(EngineSteps::sort);
+        ofLatest = engines.getOrDefault(latest, none);
     }
 
     /** Returns the steps of an engine. */
     EngineSteps of(int engine) {
-        return engines.getOrDefault(engine, none);
+        if (engine != latest) {
+            latest = engine;
+            ofLatest = engines.getOrDefault(engine, none);
+        }
+        return ofLatest;
     }
 
     /** The steps of one engine, by their position in the order of ends. */
@@ -34,26 +50,28 @@ final class StepIndex {
         private int[] indices = new int[INITIAL_CAPACITY];
         private long[] ends = new long[INITIAL_CAPACITY];
         private int size;
+        /** Whether each step ended after the previous one, so that they are in order. */
+        private boolean isAscending = true;
 
         private EngineSteps(StepTable all) {
             this.all = all;
         }
 
-        private void add(int index) {
+        private void add(int index, long endNanos) {
             if (size == indices.length) {
                 indices = Arrays.copyOf(indices, 2 * size);
                 ends = Arrays.copyOf(ends, 2 * size);
             }
             indices[size] = index;
-            ends[size] = all.get(index, Fact.START_NANOS)
-                    + all.get(index, Fact.PLAN_NANOS)
-                    + all.get(index, Fact.PACK_NANOS)
-                    + all.get(index, Fact.DEVICE_NANOS)
-                    + all.get(index, Fact.APPLY_NANOS);
+            ends[size] = endNanos;
+            isAscending &= size == 0 || ends[size - 1] < endNanos;
             size++;
         }
 
         private void sort() {
+            if (isAscending) {
+                return;
+            }
             int[] order = StableOrder.ascending(Arrays.copyOf(ends, size));
             int[] sortedIndices = new int[size];
             long[] sortedEnds = new long[size];
@@ -90,6 +108,10 @@ final class StepIndex {
 
         long startNanos(int position) {
             return all.get(indices[position], Fact.START_NANOS);
+        }
+
+        long awaitedNanos(int position) {
+            return all.awaitedNanos(indices[position]);
         }
 
         boolean hasPromptTokens(int position) {

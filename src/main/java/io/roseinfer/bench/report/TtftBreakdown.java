@@ -2,7 +2,6 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ServerStamps;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +42,18 @@ record TtftBreakdown(long[] parts) {
             "read",
             "unattributed");
 
+    private static final int DISPATCH = 0;
+    private static final int SEND = 1;
+    private static final int PARSE = 2;
+    private static final int TOKENIZE = 3;
+    private static final int QUEUE = 4;
+    private static final int PREFILL = 5;
+    private static final int SAMPLE = 6;
+    private static final int DELIVER = 7;
+    private static final int WRITE = 8;
+    private static final int READ = 9;
+    private static final int UNATTRIBUTED = 10;
+
     private static final double NANOS_PER_MILLI = 1e6;
 
     /** Returns the parts in milliseconds by name. */
@@ -63,25 +74,25 @@ record TtftBreakdown(long[] parts) {
         long dueNanos = call.times().dueNanos();
         long seenNanos = call.arrivals().nanos()[0];
         Parts first = new Parts(dueNanos);
-        first.until("dispatch", call.times().sentNanos());
-        first.until("send", stamps.receivedNanos());
-        first.until("parse", stamps.parsedNanos());
-        first.until("tokenize", stamps.tokenizedNanos());
-        first.until("queue", stamps.admittedNanos());
+        first.until(DISPATCH, call.times().sentNanos());
+        first.until(SEND, stamps.receivedNanos());
+        first.until(PARSE, stamps.parsedNanos());
+        first.until(TOKENIZE, stamps.tokenizedNanos());
+        first.until(QUEUE, stamps.admittedNanos());
         if (stamps.tokenNanos().length > 0) {
             long had = stamps.tokenNanos()[0];
             StepIndex.EngineSteps engine = steps.of(stamps.served().engine());
             int made = engine.before(had);
-            long computed = made < 0 ? had : Math.min(had, engine.step(made).awaitedNanos());
+            long computed = made < 0 ? had : Math.min(had, engine.awaitedNanos(made));
             if (stamps.admittedNanos() == ServerStamps.UNKNOWN) {
                 first.skip(computed);
             } else {
-                first.until("prefill", computed);
+                first.until(PREFILL, computed);
             }
-            first.until("sample", had);
-            first.until("deliver", firstOf(stamps.readNanos()));
-            first.until("write", firstOf(stamps.writtenNanos()));
-            first.until("read", seenNanos);
+            first.until(SAMPLE, had);
+            first.until(DELIVER, firstOf(stamps.readNanos()));
+            first.until(WRITE, firstOf(stamps.writtenNanos()));
+            first.until(READ, seenNanos);
         }
         return Optional.of(new TtftBreakdown(first.endingAt(dueNanos, seenNanos)));
     }
@@ -100,9 +111,9 @@ record TtftBreakdown(long[] parts) {
         }
 
         /** Ends a part at a timestamp, if that is known and not before the previous one. */
-        private void until(String part, long at) {
+        private void until(int part, long at) {
             if (at != ServerStamps.UNKNOWN && at >= before) {
-                nanos[PARTS.indexOf(part)] += at - before;
+                nanos[part] += at - before;
                 before = at;
             }
         }
@@ -113,8 +124,11 @@ record TtftBreakdown(long[] parts) {
         }
 
         private long[] endingAt(long startNanos, long endNanos) {
-            nanos[PARTS.indexOf("unattributed")] =
-                    endNanos - startNanos - Arrays.stream(nanos).sum();
+            long known = 0;
+            for (long part : nanos) {
+                known += part;
+            }
+            nanos[UNATTRIBUTED] = endNanos - startNanos - known;
             return nanos;
         }
     }

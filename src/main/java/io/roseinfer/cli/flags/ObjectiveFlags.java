@@ -124,6 +124,7 @@ public final class ObjectiveFlags {
     public void requireBounds(OfferedLoad load) {
         Set<String> defined = objectives().slos().keySet();
         load.turns()
+                .filter(request -> request.traits().slo().isPresent())
                 .flatMap(request -> request.traits().slo().stream())
                 .filter(name -> !defined.contains(name))
                 .findFirst()
