@@ -24,6 +24,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -105,7 +106,8 @@ final class EngineLoop {
                 this::onFirstAdmission);
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
         this.requests = observers.requests();
-        this.steps = StepObserver.all(List.of(load, observers.steps(index)));
+        this.steps = StepObserver.all(
+                List.of(StepObserver.only(Set.of(StepEvent.DELIVERING), load), observers.steps(index)));
         this.pipeline = new Pipeline(index, runner, scheduler, clock, steps);
     }
 

@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * which only its {@link RequestStream} reads.
  */
 final class LiveRequest implements ObservedRequest, RoutedRequest {
+    private static final int[] NO_TOKENS = {};
+
     /** The stages of a request, in order. */
     private enum Stage {
         TOKENIZING,
@@ -303,7 +305,10 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     /** Returns the tokens that end the completion: the model's, unless they are ignored, and the request's own. */
     int[] endTokens(ModelSpec spec) {
-        int[] model = request.ignoreEndOfText() ? new int[0] : ids(spec.endOfText());
+        if (request.ignoreEndOfText() && request.stopTokens().isEmpty()) {
+            return NO_TOKENS;
+        }
+        int[] model = request.ignoreEndOfText() ? NO_TOKENS : ids(spec.endOfText());
         int[] own = ids(request.stopTokens());
         return IntStream.concat(Arrays.stream(model), Arrays.stream(own)).toArray();
     }

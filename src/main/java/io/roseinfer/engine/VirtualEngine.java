@@ -18,13 +18,17 @@ import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
-import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An engine in virtual time, on the caller's thread: the loops, schedulers, KV pools, waiting queue and routing of
@@ -47,6 +51,7 @@ import java.util.stream.IntStream;
  */
 public final class VirtualEngine {
     private static final long NEVER = Long.MAX_VALUE;
+    private static final long UNKNOWN = Long.MIN_VALUE;
 
     /** The durations of a virtual engine. Times are in nanoseconds since any origin. */
     @FunctionalInterface
@@ -96,8 +101,15 @@ public final class VirtualEngine {
     private final RequestObserver observer;
     private final InFlight inFlight;
     private final RequestRouter router;
-    private final List<VirtualReplica> replicas;
+    private final VirtualReplica[] replicas;
     private final List<AgedView> agedViews;
+    /** The time of the next event, or {@link #UNKNOWN} after a change of a replica's events. */
+    private long nextNanos = UNKNOWN;
+    /** The replica of the next event, if its time is known and not {@link #NEVER}. */
+    private @Nullable VirtualReplica nextReplica;
+    /** Whether the next event is the end of a step, not the start of an iteration. */
+    private boolean isNextStepEnd;
+
     private long nowNanos = Long.MIN_VALUE;
     private long nextId;
     private int rotation;
@@ -156,14 +168,16 @@ public final class VirtualEngine {
                 new RequestRouter(runners.size() == 1 ? (request, only) -> 0 : routing, options, inFlight, this::view);
         this.replicas = IntStream.range(0, runners.size())
                 .mapToObj(i -> new VirtualReplica(i, runners.get(i), observers))
-                .toList();
+                .toArray(VirtualReplica[]::new);
         this.agedViews = age.nanos() == 0
                 ? List.of()
-                : replicas.stream()
+                : Arrays.stream(replicas)
                         .map(replica -> new AgedView(replica.load(), this::nowNanos, age))
                         .toList();
-        replicas.forEach(replica -> router.add(replica.load()));
-        this.liveCount = replicas.size();
+        for (VirtualReplica replica : replicas) {
+            router.add(replica.load());
+        }
+        this.liveCount = replicas.length;
     }
 
     private ReplicaView view(ReplicaLoad load) {
@@ -173,8 +187,13 @@ public final class VirtualEngine {
     /** A loop and its next event. */
     private final class VirtualReplica {
         private final EngineLoop loop;
-        /** The ends of the steps in flight, oldest first. */
-        private final ArrayDeque<Long> stepEnds = new ArrayDeque<>();
+        /** The ends of the steps in flight: a ring by the number of the step. */
+        private final long[] stepEnds;
+
+        private long launched;
+        private long ended;
+        /** The end of the oldest step in flight, or {@link #NEVER}. */
+        private long stepEndNanos = NEVER;
         /** The start of its next iteration, unless it is parked or a step is in flight. */
         private long iterationNanos = NEVER;
         /** Whether it is idle until it is woken, or was woken and has not started its iteration. */
@@ -185,12 +204,14 @@ public final class VirtualEngine {
         private long nextIterationNanos;
 
         VirtualReplica(int index, ModelRunner runner, Observers observers) {
+            this.stepEnds = new long[runner.maxInFlight()];
+            StepObserver onStep = StepObserver.only(Set.of(StepEvent.SUBMITTED, StepEvent.APPLIED), this::onStep);
             this.loop = new EngineLoop(
                     index,
                     runner,
                     options,
                     VirtualEngine.this::nowNanos,
-                    Observers.ofSteps(this::onStep).and(observers),
+                    Observers.ofSteps(onStep).and(observers),
                     router.usesPrefixes(),
                     inFlight);
         }
@@ -204,21 +225,26 @@ public final class VirtualEngine {
                 long startNanos = Math.max(nowNanos, deviceFreeNanos);
                 deviceFreeNanos = durations.stepEnd(step, startNanos);
                 Check.that(deviceFreeNanos >= startNanos, "a step ends before it starts");
-                stepEnds.addLast(deviceFreeNanos);
+                stepEnds[(int) (launched++ % stepEnds.length)] = deviceFreeNanos;
+                setStepEnd();
             } else if (event == StepEvent.APPLIED) {
                 nextIterationNanos = durations.nextIteration(step, nowNanos);
             }
         }
 
-        /** Returns when its oldest step in flight ends. */
-        long stepEndNanos() {
-            Long end = stepEnds.peekFirst();
-            return end == null ? NEVER : end;
+        private void setStepEnd() {
+            stepEndNanos = launched == ended ? NEVER : stepEnds[(int) (ended % stepEnds.length)];
+            nextNanos = UNKNOWN;
+        }
+
+        private void setIteration(long nanos) {
+            iterationNanos = nanos;
+            nextNanos = UNKNOWN;
         }
 
         void wake() {
             if (canWake()) {
-                iterationNanos = durations.wakeUp(load().index(), nowNanos);
+                setIteration(durations.wakeUp(load().index(), nowNanos));
             }
         }
 
@@ -231,7 +257,7 @@ public final class VirtualEngine {
         }
 
         void startIteration() {
-            iterationNanos = NEVER;
+            setIteration(NEVER);
             isParked = false;
             boolean isBusy = loop.isBusy();
             if (isBusy) {
@@ -261,10 +287,11 @@ public final class VirtualEngine {
         }
 
         void endStep() {
-            stepEnds.removeFirst();
+            ended++;
+            setStepEnd();
             loop.finish();
             loop.deliver();
-            iterationNanos = nextIterationNanos;
+            setIteration(nextIterationNanos);
         }
 
         void start() {
@@ -289,8 +316,9 @@ public final class VirtualEngine {
             boolean wasServing = phase == Phase.SERVING;
             phase = Phase.STOPPED;
             isParked = false;
-            iterationNanos = NEVER;
-            stepEnds.clear();
+            setIteration(NEVER);
+            ended = launched;
+            setStepEnd();
             int index = load().index();
             RequestOutcome outcome = RequestOutcome.failed(new ReplicaStopped("engine " + index + " stopped"));
             if (wasServing) {
@@ -317,12 +345,30 @@ public final class VirtualEngine {
 
     /** Returns the time of the next event of the engine, or {@link Long#MAX_VALUE} if all replicas are idle. */
     public long nextNanos() {
-        long next = NEVER;
-        for (int i = 0; i < replicas.size(); i++) {
-            VirtualReplica replica = replicas.get(i);
-            next = Math.min(next, Math.min(replica.stepEndNanos(), replica.iterationNanos));
+        if (nextNanos == UNKNOWN) {
+            findNext();
         }
-        return next;
+        return nextNanos;
+    }
+
+    private void findNext() {
+        long next = NEVER;
+        nextReplica = null;
+        for (VirtualReplica replica : replicas) {
+            if (replica.stepEndNanos < next) {
+                next = replica.stepEndNanos;
+                nextReplica = replica;
+                isNextStepEnd = true;
+            }
+        }
+        for (VirtualReplica replica : replicas) {
+            if (replica.iterationNanos < next) {
+                next = replica.iterationNanos;
+                nextReplica = replica;
+                isNextStepEnd = false;
+            }
+        }
+        nextNanos = next;
     }
 
     /** Runs all events before a time. */
@@ -337,26 +383,18 @@ public final class VirtualEngine {
         long next = nextNanos();
         Check.that(next < NEVER, "no event is left");
         nowNanos = next;
-        runAt(next);
+        VirtualReplica replica = Objects.requireNonNull(nextReplica);
+        if (isNextStepEnd) {
+            replica.endStep();
+        } else {
+            replica.startIteration();
+        }
         recordViews();
     }
 
     private void recordViews() {
-        agedViews.forEach(AgedView::record);
-    }
-
-    private void runAt(long next) {
-        for (int i = 0; i < replicas.size(); i++) {
-            if (replicas.get(i).stepEndNanos() == next) {
-                replicas.get(i).endStep();
-                return;
-            }
-        }
-        for (int i = 0; i < replicas.size(); i++) {
-            if (replicas.get(i).iterationNanos == next) {
-                replicas.get(i).startIteration();
-                return;
-            }
+        for (int i = 0; i < agedViews.size(); i++) {
+            agedViews.get(i).record();
         }
     }
 
@@ -420,7 +458,7 @@ public final class VirtualEngine {
         }
         Check.that(router.enqueue(live, sequence, chosen), "a request has ended before it was queued");
         if (chosen.isPresent()) {
-            replicas.get(chosen.get().index()).wake();
+            replicas[chosen.get().index()].wake();
         }
         wakeOne();
     }
@@ -454,7 +492,7 @@ public final class VirtualEngine {
      */
     public void stop(int replica, long nanos) {
         advanceTo(nanos);
-        VirtualReplica stopped = replicas.get(replica);
+        VirtualReplica stopped = replicas[replica];
         if (stopped.phase != Phase.STOPPED) {
             liveCount -= stopped.phase == Phase.SERVING ? 1 : 0;
             startingCount -= stopped.phase == Phase.STARTING ? 1 : 0;
@@ -484,7 +522,7 @@ public final class VirtualEngine {
         }
         advanceTo(nanos);
         liveCount--;
-        replicas.get(replica).drain();
+        replicas[replica].drain();
         wakeOne();
         recordViews();
     }
@@ -499,7 +537,7 @@ public final class VirtualEngine {
         require(replica, phase(replica) == Phase.OFF, "OFF");
         advanceTo(nanos);
         startingCount++;
-        replicas.get(replica).phase = Phase.STARTING;
+        replicas[replica].phase = Phase.STARTING;
     }
 
     /**
@@ -515,7 +553,7 @@ public final class VirtualEngine {
         }
         advanceTo(nanos);
         startingCount--;
-        replicas.get(replica).phase = Phase.OFF;
+        replicas[replica].phase = Phase.OFF;
     }
 
     /**
@@ -530,7 +568,7 @@ public final class VirtualEngine {
         advanceTo(nanos);
         startingCount -= seen == Phase.STARTING ? 1 : 0;
         liveCount++;
-        replicas.get(replica).start();
+        replicas[replica].start();
         recordViews();
     }
 
@@ -544,7 +582,7 @@ public final class VirtualEngine {
 
     /** Returns the phase of a replica. */
     public Phase phase(int replica) {
-        return replicas.get(replica).phase;
+        return replicas[replica].phase;
     }
 
     /** Returns what policies see of the replicas that serve, by number. */
@@ -563,8 +601,8 @@ public final class VirtualEngine {
             return;
         }
         int first = rotation++;
-        for (int i = 0; i < replicas.size(); i++) {
-            VirtualReplica replica = replicas.get(Integer.remainderUnsigned(first + i, replicas.size()));
+        for (int i = 0; i < replicas.length; i++) {
+            VirtualReplica replica = replicas[Integer.remainderUnsigned(first + i, replicas.length)];
             if (replica.canWake()) {
                 replica.wake();
                 return;
@@ -573,8 +611,8 @@ public final class VirtualEngine {
     }
 
     private boolean isAnyParked() {
-        for (int i = 0; i < replicas.size(); i++) {
-            if (replicas.get(i).isWaiting()) {
+        for (VirtualReplica replica : replicas) {
+            if (replica.isWaiting()) {
                 return true;
             }
         }
@@ -584,14 +622,16 @@ public final class VirtualEngine {
     /** Checks that no request is in flight and no replica that serves holds KV blocks. */
     public void checkIdle() {
         Check.that(inFlight.count() == 0, "requests have not ended");
-        replicas.stream().filter(replica -> replica.phase != Phase.STOPPED).forEach(replica -> {
-            replica.loop.check();
-            replica.loop.checkIdle();
-        });
+        Arrays.stream(replicas)
+                .filter(replica -> replica.phase != Phase.STOPPED)
+                .forEach(replica -> {
+                    replica.loop.check();
+                    replica.loop.checkIdle();
+                });
     }
 
     /** Returns the counters of each replica. */
     public List<EngineStats> replicaStats() {
-        return replicas.stream().map(replica -> replica.loop.stats()).toList();
+        return Arrays.stream(replicas).map(replica -> replica.loop.stats()).toList();
     }
 }

@@ -61,6 +61,7 @@ public final class Scheduler {
 
     private final PolicyEvents events;
     private long steps;
+    private long changesOfTotals;
     private int inFlight;
     private int draftRowsInFlight;
     private int emptyPlans;
@@ -282,11 +283,12 @@ public final class Scheduler {
 
     private void commit(StepPlan plan) {
         plan.addTo(totals);
+        changesOfTotals++;
         if (!plan.isEmpty()) {
             steps++;
             inFlight++;
             draftRowsInFlight += plan.draftRows();
-            waitingQueue.recordSteps(number, steps);
+            waitingQueue.countStep();
         }
     }
 
@@ -304,6 +306,7 @@ public final class Scheduler {
             }
         }
         totals.add(Fact.ACCEPTED_TOKENS, plan.acceptedTokens());
+        changesOfTotals += plan.acceptedTokens() > 0 ? 1 : 0;
     }
 
     private void applyRow(StepPlan plan, int row, SampledTokens sampled) {
@@ -442,6 +445,11 @@ public final class Scheduler {
     /** Returns the number of steps planned so far. */
     public long steps() {
         return steps;
+    }
+
+    /** Returns a number that changes whenever a {@link #total} may have changed. */
+    public long changesOfTotals() {
+        return changesOfTotals;
     }
 
     /** Returns the sum of a count over all steps planned so far. */

@@ -202,6 +202,10 @@ public final class StepPlan {
     /** Fills in the counts of accepted drafts. */
     void recordAccepted(StepRecord step) {
         step.set(Fact.ACCEPTED_TOKENS, acceptedTokens);
+        if (acceptedTokens == 0) {
+            step.clearAcceptedAt();
+            return;
+        }
         for (int position = 0; position < acceptedAt.length; position++) {
             step.setAcceptedAt(position, acceptedAt[position]);
         }

@@ -118,7 +118,8 @@ public final class SimRunner implements ModelRunner {
     @Override
     public void submit(StepInputs inputs, StepOutputs outputs) {
         submitPass(inputs, outputs);
-        submitSampling();
+        // The pass has just checked the samples.
+        lacksSampling = false;
     }
 
     @Override

@@ -25,6 +25,7 @@ import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -35,6 +36,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -180,6 +182,22 @@ public final class SimulatedServer {
         }
     }
 
+    /** What an engine has served. */
+    private static final class Served {
+        private int requests;
+        private int failed;
+        private long outputTokens;
+
+        private void add(Request request) {
+            requests++;
+            if (request.error.isEmpty()) {
+                outputTokens += request.tokens.length;
+            } else {
+                failed++;
+            }
+        }
+    }
+
     /** The state of one run. */
     private final class Run implements VirtualEngine.Durations, RequestObserver {
         private final VirtualEngine engine;
@@ -192,8 +210,10 @@ public final class SimulatedServer {
                 new PriorityQueue<>(Comparator.comparingLong((Request request) -> request.queuedNanos)
                         .thenComparingInt(request -> request.id));
 
-        /** The times at which concurrency slots become free. */
+        /** The times at which concurrency slots become free; empty if there is one for each request. */
         private final PriorityQueue<Long> places = new PriorityQueue<>();
+
+        private final boolean isLimited;
 
         private final StepTable.Builder steps = new StepTable.Builder();
 
@@ -210,6 +230,8 @@ public final class SimulatedServer {
 
         private final long[] stepEndNanos;
         private int sent;
+        /** Whether requests are sent only before the next event. */
+        private final boolean sendsLate;
 
         private Run(List<ModelRunner> runners, OfferedLoad load) {
             this.load = load;
@@ -227,14 +249,19 @@ public final class SimulatedServer {
                     requests.add(next);
                 }
             }
-            places.addAll(Collections.nCopies(Math.min(maxConcurrency, requests.size()), 0L));
+            this.isLimited = maxConcurrency < requests.size();
+            if (isLimited) {
+                places.addAll(Collections.nCopies(maxConcurrency, 0L));
+            }
+            this.sendsLate = !isLimited || firstTurns < requests.size();
             this.engine = new VirtualEngine(
                     runners,
                     engines.options().withMaxInflightRequests(Integer.MAX_VALUE),
                     engines.routing(),
                     engines.fleet().age(),
                     this,
-                    Observers.ofSteps(this::onStep).and(Observers.ofRequests(this)));
+                    Observers.ofSteps(StepObserver.only(Set.of(StepEvent.APPLIED), (event, step) -> steps.add(step)))
+                            .and(Observers.ofRequests(this)));
             this.busyNanos = new long[runners.size()];
             this.stepEndNanos = new long[runners.size()];
             this.control = new FleetControl(engine, runners.size(), engines.fleet());
@@ -265,17 +292,9 @@ public final class SimulatedServer {
             return arrivalNanos + each.get(replica).host().wakeNanos();
         }
 
-        private void onStep(StepEvent event, StepRecord step) {
-            if (event == StepEvent.APPLIED) {
-                steps.add(step);
-            }
-        }
-
         private LoadResult run() {
             send();
-            for (long next = nextNanos();
-                    next < Long.MAX_VALUE || engine.sharedRequests() > 0;
-                    next = nextNanos()) {
+            for (long next = nextNanos(); next < Long.MAX_VALUE || engine.sharedRequests() > 0; next = nextNanos()) {
                 // If requests wait and nothing else is due, they wait for an engine that starts.
                 if (control.nextNanos() <= next) {
                     control.runNext();
@@ -311,47 +330,48 @@ public final class SimulatedServer {
         }
 
         private FleetUse use(long endNanos) {
+            Served[] served = new Served[busyNanos.length];
+            Arrays.setAll(served, i -> new Served());
+            for (Request request : requests) {
+                if (request.wasAdmitted) {
+                    served[request.served.engine()].add(request);
+                }
+            }
             List<FleetUse.EngineUse> each = new ArrayList<>();
             for (int i = 0; i < busyNanos.length; i++) {
-                each.add(use(i, endNanos));
+                each.add(use(i, served[i], endNanos));
             }
             double used = each.stream().mapToDouble(FleetUse.EngineUse::usedS).sum();
             return new FleetUse(used, each, control.counts());
         }
 
-        private FleetUse.EngineUse use(int number, long endNanos) {
+        private FleetUse.EngineUse use(int number, Served served, long endNanos) {
             OptionalLong failedNanos = control.failedNanos(number);
             // The steps in flight when it failed did not end.
             long lostNanos = failedNanos.isPresent() ? Math.max(0, stepEndNanos[number] - failedNanos.getAsLong()) : 0;
-            List<Request> own = requests.stream()
-                    .filter(request -> request.wasAdmitted && request.served.engine() == number)
-                    .toList();
-            List<Request> completed =
-                    own.stream().filter(request -> request.error.isEmpty()).toList();
             return new FleetUse.EngineUse(
                     number,
                     control.usedNanos(number, endNanos) / 1e9,
                     (busyNanos[number] - lostNanos) / 1e9,
                     failedNanos.isPresent() ? OptionalDouble.of(failedNanos.getAsLong() / 1e9) : OptionalDouble.empty(),
-                    own.size(),
-                    own.size() - completed.size(),
-                    completed.stream()
-                            .mapToLong(request -> request.tokens.length)
-                            .sum(),
+                    served.requests,
+                    served.failed,
+                    served.outputTokens,
                     engine.replicaStats().get(number).steps());
         }
 
         /**
          * Sends every request that has a concurrency slot, even in the future: it then arrives later. Of conversations, only requests that
-         * are sent before the next event, as a later turn may become due before the others.
+         * are sent before the next event, as a later turn may become due before the others; and so without a limit of requests in flight,
+         * to keep few at a time.
          */
         private void send() {
-            while ((sent < firstTurns || !later.isEmpty()) && !places.isEmpty()) {
+            while ((sent < firstTurns || !later.isEmpty()) && !(isLimited && places.isEmpty())) {
                 boolean isFirst = later.isEmpty()
                         || (sent < firstTurns && firstDueNanos(requests.get(sent)) <= later.peek().dueNanos);
                 Request request = isFirst ? requests.get(sent) : later.element();
                 long dueNanos = isFirst ? firstDueNanos(request) : request.dueNanos;
-                if (firstTurns < requests.size() && Math.max(dueNanos, places.element()) > nextNanos()) {
+                if (sendsLate && Math.max(dueNanos, isLimited ? places.element() : 0) > nextNanos()) {
                     return;
                 }
                 if (isFirst) {
@@ -359,7 +379,7 @@ public final class SimulatedServer {
                 } else {
                     Request unused = later.remove();
                 }
-                long freeNanos = places.remove();
+                long freeNanos = isLimited ? places.remove() : 0;
                 request.dueNanos = isFirst && !load.isScheduled() ? freeNanos : dueNanos;
                 request.sentNanos = Math.max(request.dueNanos, freeNanos);
                 request.queuedNanos = request.sentNanos + HostTimes.draw(host.arriving(), key(ARRIVING, request.id, 0));
@@ -397,7 +417,7 @@ public final class SimulatedServer {
             } catch (BadInput | RoseException.EngineStopped refused) {
                 request.error = Optional.of(refused.jsonMessage());
                 request.failedNanos = request.queuedNanos;
-                places.add(request.endNanos());
+                free(request);
                 continueAfter(request);
             }
         }
@@ -419,13 +439,24 @@ public final class SimulatedServer {
                         request.wasAdmitted ? "engine " + timeline.engine() + " stopped" : "no engine serves");
                 request.failedNanos = timeline.finishedNanos();
             }
-            places.add(request.endNanos());
+            free(request);
             if (request.next.isPresent()) {
                 continueAfter(request, engine.generatedIds(observed));
             }
         }
 
+        private void free(Request request) {
+            if (isLimited) {
+                places.add(request.endNanos());
+            }
+        }
+
         private void deliver(Request request, long[] tokenNanos) {
+            request.tokens = tokenNanos;
+            request.seen = tokenNanos;
+            if (host.first().isEmpty() && host.later().isEmpty()) {
+                return;
+            }
             long[] seen = new long[tokenNanos.length];
             // One delay for all later tokens of a request. Recorded delays are correlated; with independent delays a
             // token would also wait for every late token before it.
@@ -436,9 +467,7 @@ public final class SimulatedServer {
                 lastNanos = Math.max(lastNanos, tokenNanos[i] + (i == 0 ? firstDelay : delay));
                 seen[i] = lastNanos;
             }
-            request.tokens = tokenNanos;
-            // Without delays the times are equal, and kept once.
-            request.seen = Arrays.equals(seen, tokenNanos) ? tokenNanos : seen;
+            request.seen = seen;
         }
 
         private long key(long purpose, int request, int token) {

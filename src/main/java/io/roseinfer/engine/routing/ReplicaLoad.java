@@ -18,7 +18,16 @@ import org.jspecify.annotations.Nullable;
  * delivery, so a reader of a token or an outcome finds it counted. Submissions and outcomes update the other counters.
  */
 public final class ReplicaLoad implements StepObserver, ReplicaView {
-    private static final Fact[] COUNTS = Fact.counts().toArray(Fact[]::new);
+    private static final int[] COUNTS =
+            Fact.counts().stream().mapToInt(Fact::ordinal).toArray();
+
+    private static final Fact[] FACTS = Fact.values();
+    private static final int HELD = StepRecord.FACTS;
+    private static final int CACHED = StepRecord.FACTS + 1;
+    private static final int QUEUED = StepRecord.FACTS + 2;
+    private static final int ACTIVE = StepRecord.FACTS + 3;
+    private static final int STEPS = StepRecord.FACTS + 4;
+    private static final int OTHERS = 5;
 
     private final int index;
     private final KvGeometry kv;
@@ -27,12 +36,11 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicLong outstandingTokens = new AtomicLong();
     private final AtomicLong uncomputedPromptTokens = new AtomicLong();
-    private final AtomicLongArray totals = new AtomicLongArray(StepRecord.FACTS);
-    private volatile int held;
-    private volatile int cached;
-    private volatile int queued;
-    private volatile int active;
-    private volatile long steps;
+    /** The totals of facts, then the other published counters. Written without fences by the replica's thread. */
+    private final AtomicLongArray published = new AtomicLongArray(StepRecord.FACTS + OTHERS);
+
+    /** The scheduler's {@link Scheduler#changesOfTotals} when its totals were published. */
+    private long publishedChanges;
 
     /**
      * Creates the load of an idle replica.
@@ -55,21 +63,24 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
     }
 
     private void publish() {
-        held = scheduler.pool().held();
-        cached = scheduler.pool().cached();
-        queued = scheduler.restarting();
-        active = scheduler.active();
-        steps = scheduler.steps();
-        for (Fact count : COUNTS) {
-            totals.lazySet(count.ordinal(), scheduler.total(count));
+        published.lazySet(HELD, scheduler.pool().held());
+        published.lazySet(CACHED, scheduler.pool().cached());
+        published.lazySet(QUEUED, scheduler.restarting());
+        published.lazySet(ACTIVE, scheduler.active());
+        published.lazySet(STEPS, scheduler.steps());
+        if (publishedChanges != scheduler.changesOfTotals()) {
+            publishedChanges = scheduler.changesOfTotals();
+            for (int count : COUNTS) {
+                published.lazySet(count, scheduler.total(FACTS[count]));
+            }
         }
     }
 
     /** Resets the scheduler's counters after all requests have ended. */
     public void clear() {
-        held = 0;
-        queued = 0;
-        active = 0;
+        published.set(HELD, 0);
+        published.set(QUEUED, 0);
+        published.set(ACTIVE, 0);
     }
 
     /**
@@ -112,7 +123,7 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
 
     @Override
     public int running() {
-        return active;
+        return (int) published.get(ACTIVE);
     }
 
     @Override
@@ -132,7 +143,7 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
 
     @Override
     public long heldTokens() {
-        return (long) held * kv.blockSize();
+        return published.get(HELD) * kv.blockSize();
     }
 
     @Override
@@ -151,26 +162,26 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
 
     /** Returns the number of blocks held by requests. */
     public int blocksInUse() {
-        return held;
+        return (int) published.get(HELD);
     }
 
     /** Returns the number of unreferenced blocks in the prefix cache. */
     public int blocksCached() {
-        return cached;
+        return (int) published.get(CACHED);
     }
 
     /** Returns the number of preempted requests that wait to be admitted again. */
     public int queued() {
-        return queued;
+        return (int) published.get(QUEUED);
     }
 
     /** Returns the number of steps run so far. */
     public long steps() {
-        return steps;
+        return published.get(STEPS);
     }
 
     /** Returns the sum of a count over all steps so far. */
     public long total(Fact count) {
-        return totals.get(count.ordinal());
+        return published.get(count.ordinal());
     }
 }
