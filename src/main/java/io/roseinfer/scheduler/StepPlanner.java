@@ -352,7 +352,8 @@ final class StepPlanner implements StepBuilder {
     private int drafts(Sequence sequence, StepPlan plan, int max) {
         // The last token of a sequence is never computed.
         int wanted = Math.min(max, sequence.maxLength() - sequence.plannedLength() - 1);
-        if (wanted <= 0 || sequence.hasPending()) {
+        // A row in flight whose draw was skipped is no exception: it is applied before drafts are verified.
+        if (wanted <= 0 || sequence.inFlight > 0) {
             return 0;
         }
         if (sequence.drafting == null) {

@@ -16,6 +16,8 @@ import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.WaitingQueue;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -28,27 +30,62 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LateMaskTest {
     private static final int VOCABULARY = Models.spec().vocabularySize();
     private static final int SEQUENCES = 12;
+    private static final int SAMPLES = 64;
 
-    /** Allows the ids whose sum with the last token is even; ready after a random number of questions. */
-    private static final class ParityMasks implements MaskSource {
+    /**
+     * Allows one token after some tokens, and after the others the ids whose sum with the token is even. Makes the only token
+     * likely, and after some others a guess. Ready after a random number of questions.
+     */
+    private static final class TestMasks implements MaskSource {
+        private static final int MAX_LIKELY = 5;
+
         private final RandomGenerator random;
         private final int lateness;
-        private final TokenMask[] masks = {parity(0), parity(1)};
+        private final int fixed;
+        private final int[] likely = new int[MAX_LIKELY];
+        private int likelyCount;
+        private int appended;
         private int last;
         private int questions;
 
-        ParityMasks(RandomGenerator random, int lateness) {
+        /**
+         * Creates masks.
+         *
+         * @param fixed one in this many tokens is followed by a choice
+         */
+        TestMasks(RandomGenerator random, int lateness, int fixed) {
             this.random = random;
             this.lateness = lateness;
+            this.fixed = fixed;
+            findLikely();
         }
 
-        private static TokenMask parity(int odd) {
+        private boolean isFixed(int token) {
+            return token % fixed != 0;
+        }
+
+        private static int only(int token) {
+            return (7 * token + 1) % VOCABULARY;
+        }
+
+        private TokenMask mask(int token) {
             return TokenMask.of(
                     VOCABULARY,
                     IntStream.range(0, VOCABULARY)
-                            .filter(id -> id % 2 == odd)
+                            .filter(id -> isFixed(token) ? id == only(token) : (id + token) % 2 == 0)
                             .boxed()
                             .toList());
+        }
+
+        /** Half of the choices have a guess, which is often wrong. */
+        private void findLikely() {
+            appended = 0;
+            likelyCount = 0;
+            int token = last;
+            while (fixed > 1 && likelyCount < MAX_LIKELY && (isFixed(token) || token % 4 == 0)) {
+                token = isFixed(token) ? only(token) : token / 2 * 2 % VOCABULARY;
+                likely[likelyCount++] = token;
+            }
         }
 
         @Override
@@ -65,36 +102,73 @@ class LateMaskTest {
         @Override
         public void append(int token) {
             last = token;
+            if (appended < likelyCount && likely[appended] == token) {
+                appended++;
+                return;
+            }
+            findLikely();
             questions = random.nextInt(lateness + 1);
         }
 
         @Override
         public int likelyTokens(int max, int[] into) {
-            return 0;
+            int count = questions == 0 ? Math.min(max, likelyCount - appended) : 0;
+            System.arraycopy(likely, appended, into, 0, count);
+            return count;
         }
 
         @Override
         public void apply(int ahead, Target target) {
-            target.mask(masks[last % 2]);
+            target.mask(mask(ahead == 0 ? last : likely[appended + ahead - 1]));
         }
 
         @Override
         public MaskSource restart() {
-            return new ParityMasks(random, lateness);
+            return new TestMasks(random, lateness, fixed);
+        }
+    }
+
+    /** Drafts only what masks make likely. */
+    private record Silent(int maxTokens) implements Drafter {
+        @Override
+        public Drafts newDrafts() {
+            return (tokens, max, into) -> 0;
+        }
+    }
+
+    /**
+     * How sequences run.
+     *
+     * @param depth steps in flight
+     * @param fixed see {@link TestMasks}
+     */
+    private record Setting(int depth, int blocks, int lateness, int fixed, Drafter drafter) {
+        Setting withLateness(int value) {
+            return new Setting(depth, blocks, value, fixed, drafter);
         }
     }
 
     /** Returns the completions of sequences, of which every second one has masks. */
-    private static List<List<Integer>> run(int depth, int blocks, int lateness, long seed, StepTotals totals) {
+    private static List<List<Integer>> run(Setting setting, long seed, StepTotals totals) {
         SchedulerOptions options = SchedulerOptions.builder()
                 .maxBatchSize(5)
                 .chunkedPrefill(seed % 2 == 0)
                 .prefillMaxTokens(16)
+                .drafter(setting.drafter())
                 .build();
-        RunnerLimits limits = new RunnerLimits(Scheduler.maxRows(options), 256, 4, blocks);
+        RunnerLimits limits =
+                new RunnerLimits(Scheduler.maxRows(options), 256, 4, setting.blocks()).withMaxSamples(SAMPLES);
         SimRunner runner =
-                new SimRunner(Models.spec(), limits, SimOptions.defaults().withMaxInFlight(depth));
-        Scheduler scheduler = new Scheduler(options, new KvBlockPool(blocks, 4, true), 256);
+                new SimRunner(Models.spec(), limits, SimOptions.defaults().withMaxInFlight(setting.depth()));
+        Scheduler scheduler = new Scheduler(
+                options,
+                new KvBlockPool(setting.blocks(), 4, true),
+                256,
+                SAMPLES,
+                SAMPLES,
+                new WaitingQueue(1, options.policies()),
+                0,
+                admitted -> {});
         Pipeline pipeline = new Pipeline(0, runner, scheduler, () -> 0, StepObserver.all(List.of()));
         List<Sequence> sequences = new ArrayList<>();
         Random random = new Random(seed);
@@ -103,7 +177,7 @@ class LateMaskTest {
             Sequence sequence = new Sequence(
                     i, scheduler, prompt, prompt.length + 5 + 3 * i, SamplingParams.random(), i, new int[0]);
             if (i % 2 == 0) {
-                sequence.setMasks(new ParityMasks(random, lateness));
+                sequence.setMasks(new TestMasks(random, setting.lateness(), setting.fixed()));
             }
             sequences.add(sequence);
             scheduler.add(sequence);
@@ -122,6 +196,8 @@ class LateMaskTest {
         scheduler.check();
         totals.steps += scheduler.steps();
         totals.preemptions += scheduler.total(Fact.PREEMPTIONS);
+        totals.drafts += scheduler.total(Fact.DRAFT_TOKENS);
+        totals.accepted += scheduler.total(Fact.ACCEPTED_TOKENS);
         assertThat(sequences)
                 .allSatisfy(sequence -> assertThat(sequence.finishReason()).contains(FinishReason.LENGTH));
         return sequences.stream()
@@ -134,6 +210,8 @@ class LateMaskTest {
     private static final class StepTotals {
         private long steps;
         private long preemptions;
+        private long drafts;
+        private long accepted;
     }
 
     @ParameterizedTest
@@ -141,11 +219,30 @@ class LateMaskTest {
     void late_masks_change_no_token(int depth, int blocks) {
         StepTotals prompt = new StepTotals();
         StepTotals late = new StepTotals();
+        Setting setting = new Setting(depth, blocks, 0, 1, Drafter.none());
         for (long seed = 0; seed < 200; seed++) {
-            List<List<Integer>> expected = run(depth, blocks, 0, seed, prompt);
-            assertThat(run(depth, blocks, 6, seed, late)).as("seed %d", seed).isEqualTo(expected);
+            List<List<Integer>> expected = run(setting, seed, prompt);
+            assertThat(run(setting.withLateness(6), seed, late))
+                    .as("seed %d", seed)
+                    .isEqualTo(expected);
         }
         assertThat(late.steps).as("steps with late masks").isGreaterThan(prompt.steps);
         assertThat(late.preemptions > 0).as("preempted").isEqualTo(blocks < 100);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 400", "2, 400", "1, 30", "2, 30"})
+    void drafts_of_likely_tokens_change_no_token(int depth, int blocks) {
+        StepTotals plain = new StepTotals();
+        StepTotals drafted = new StepTotals();
+        Setting setting = new Setting(depth, blocks, 0, 3, Drafter.none());
+        for (long seed = 0; seed < 200; seed++) {
+            List<List<Integer>> expected = run(setting, seed, plain);
+            int lateness = seed % 3 == 0 ? 0 : 4;
+            Setting drafting = new Setting(depth, blocks, lateness, 3, new Silent(1 + (int) seed % 7));
+            assertThat(run(drafting, seed, drafted)).as("seed %d", seed).isEqualTo(expected);
+        }
+        assertThat(drafted.accepted).isGreaterThan(1000).isLessThan(drafted.drafts - 100);
+        assertThat(drafted.preemptions > 0).as("preempted").isEqualTo(blocks < 100);
     }
 }
