@@ -15,6 +15,8 @@ import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -133,6 +135,33 @@ class GrammarRequestTest {
                 assertThat(seen.finishReason()).isEqualTo(expected.finishReason());
             }
             assertThat(crowded.stats().total(Fact.PREEMPTIONS)).isPositive();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void drafts_of_fixed_text_change_no_completion(int inFlight) {
+        Grammar fixed = Grammar.regex("the (cat|dog) sat on the (mat|hat), and then (so did|slept) the (cat|dog)!");
+        SchedulerOptions drafting =
+                SchedulerOptions.builder().drafter(Drafter.suffix(6, false)).build();
+        EngineOptions small =
+                EngineOptions.defaults().withBlockSize(4).withKvBlocks(64).withScheduler(drafting);
+        try (Engine alone = engine(1);
+                Engine crowded = engine(small, inFlight)) {
+            List<GenerationRequest> requests = IntStream.range(0, 60)
+                    .mapToObj(prompt -> prompt % 3 == 0
+                            ? GenerationRequest.ofTokens(1, prompt).withMaxNewTokens(50)
+                            : request(prompt, prompt % 3 == 1 ? PERSON : fixed))
+                    .toList();
+            List<TokenStream> streams = requests.stream().map(crowded::submit).toList();
+            for (int i = 0; i < streams.size(); i++) {
+                Completion expected = alone.generate(requests.get(i));
+                Completion seen = streams.get(i).completion();
+                assertThat(seen.ids()).as("request %d", i).isEqualTo(expected.ids());
+                assertThat(seen.finishReason()).isEqualTo(expected.finishReason());
+            }
+            assertThat(crowded.stats().total(Fact.PREEMPTIONS)).isPositive();
+            assertThat(crowded.stats().total(Fact.ACCEPTED_TOKENS)).isPositive();
         }
     }
 

@@ -157,7 +157,8 @@ class SpeculationTest {
         }
         if (dice.chance(0.3)) {
             request = request.withBadWords("and", "upon a").withMinTokens(dice.between(0, 1));
-        } else if (dice.chance(0.4)) {
+        }
+        if (dice.chance(0.4)) {
             request = request.withGrammar(GRAMMARS[dice.below(GRAMMARS.length)]).withMaxNewTokens(dice.between(1, 60));
         }
         if (dice.chance(0.3)) {
