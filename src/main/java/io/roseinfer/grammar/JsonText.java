@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeMap;
 
 /** Regular languages of JSON's lexemes (RFC 8259). */
@@ -54,7 +53,7 @@ final class JsonText {
     /** White space between two tokens, as in llama.cpp: enough for indented text, and without a waste of tokens. */
     static final Regex SPACE = RegexParser.match("( |\\n{1,2}[ \\t]{0,20})?");
 
-    private final Map<Regex, Regex> encoded = new IdentityHashMap<>();
+    private final IdentityHashMap<Regex, Regex> encoded = new IdentityHashMap<>();
 
     private static Regex hex(int digits) {
         return Regex.repeat(Regex.chars(HEX), digits, digits);
