@@ -1,7 +1,9 @@
 package io.roseinfer.bench.replay;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -41,6 +43,8 @@ public record Roofline(ModelSpec model, DeviceRates device, int weightBytes) imp
     private static final int KV_ELEMENT_BYTES = 2;
     private static final int BLOCK = 16;
 
+    private static final double GIGA = 1e9;
+
     /** The share of the memory for weights and KV pool. */
     private static final double MEMORY_SHARE = 0.9;
 
@@ -75,7 +79,11 @@ public record Roofline(ModelSpec model, DeviceRates device, int weightBytes) imp
                 bytes / (BANDWIDTH_SHARE * device.bytesPerNano()), flops / (RATE_SHARE * device.flopsPerNano()));
     }
 
-    /** Returns the blocks of 16 tokens that fit in memory in addition to the weights, at least 1. */
+    /**
+     * Returns the blocks of 16 tokens that fit in memory in addition to the weights.
+     *
+     * @throws BadInput if not one does
+     */
     int kvBlocks() {
         Attention attention = model.attention();
         double perLayer = (double) model.width() * attention.qkvWidth()
@@ -84,10 +92,25 @@ public record Roofline(ModelSpec model, DeviceRates device, int weightBytes) imp
         double tables = (model.tiedHead() ? 1.0 : 2.0) * model.vocabularySize() * model.width();
         double weights = weightBytes * (model.layers() * perLayer + tables);
         double block = 2.0 * KV_ELEMENT_BYTES * BLOCK * model.layers() * attention.kvWidth();
-        return (int) Math.max(1, (MEMORY_SHARE * device.bytes() - weights) / block);
+        double memory = MEMORY_SHARE * device.bytes();
+        if (memory < weights + block) {
+            throw new BadInput(String.format(
+                    Locale.ROOT,
+                    "the weights of %s take %.1f GB, but %s has %.1f GB for them and the KV pool; choose a larger device%s",
+                    model.name(),
+                    weights / GIGA,
+                    device.name(),
+                    memory / GIGA,
+                    weightBytes > 1 ? ", or int8 weights" : ""));
+        }
+        return (int) ((memory - weights) / block);
     }
 
-    /** Returns these costs for a simulation. */
+    /**
+     * Returns these costs for a simulation.
+     *
+     * @throws BadInput if the model does not fit on the device
+     */
     public StepCosts costs() {
         String text = "step costs roofline of " + device.name() + " for " + model.name() + ", not measured";
         return new StepCosts(text, new StepTimes(this, Pace.EVEN, HostTimes.NONE), Optional.empty(), 1, kvBlocks());

@@ -67,6 +67,15 @@ class RooflineTest {
     }
 
     @Test
+    void model_that_does_not_fit_is_rejected() {
+        DeviceRates small = new DeviceRates("small", 1000, 1000, 2 * weights());
+        assertThatThrownBy(() -> new Roofline(MODEL, small, 2).costs())
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("GB, but small has ")
+                .hasMessageEndingWith("choose a larger device, or int8 weights");
+    }
+
+    @Test
     void unknown_device_is_rejected_with_the_known_ones() {
         assertThat(DeviceRates.named("h100").bytesPerNano()).isEqualTo(3350);
         assertThatThrownBy(() -> DeviceRates.named("h1000"))
