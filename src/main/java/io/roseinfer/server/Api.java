@@ -13,6 +13,7 @@ import io.roseinfer.server.http.Response.ClientGone;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -60,6 +61,9 @@ final class Api implements HttpHandler {
 
     /** The status logged for a client that has disconnected; it is never sent. */
     static final int CLIENT_GONE = 499;
+
+    /** Paths that are also served beyond the maximum of connections: for supervisors and Prometheus. */
+    private static final Set<String> PROBES = Set.of("/health", "/ping", "/metrics");
 
     private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
 
@@ -138,6 +142,11 @@ final class Api implements HttpHandler {
                 Optional.of(() -> CompletableFuture.supplyAsync(
                         () -> answer(head, at.endpoint()), at.quick() ? Runnable::run : state));
         };
+    }
+
+    @Override
+    public boolean isProbe(HttpCall head) {
+        return PROBES.contains(head.path());
     }
 
     private Reply answered(Exchange exchange, ApiError error) {

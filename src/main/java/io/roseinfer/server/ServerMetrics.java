@@ -33,6 +33,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
@@ -242,7 +243,7 @@ public final class ServerMetrics {
     }
 
     /** Registers metrics that are computed from the engine and the server at each scrape. */
-    void attach(Engine engine, IntSupplier connections) {
+    void attach(Engine engine, IntSupplier connections, LongSupplier rejectedConnections) {
         replicaGauge("vllm:num_requests_running", "Requests that hold KV blocks.", engine, EngineStats::active);
         attachWaiting(engine);
         replicaGauge(
@@ -274,6 +275,11 @@ public final class ServerMetrics {
                 engine,
                 stats -> disconnected.sum());
         gauge("roseinfer:connections", "Open connections.", engine, stats -> connections.getAsInt());
+        counter(
+                "roseinfer:connections_rejected",
+                "Connections beyond the maximum that were not served a probe.",
+                engine,
+                stats -> rejectedConnections.getAsLong());
         attachCache(engine);
         attachFinished(engine);
         attachHealth(engine);

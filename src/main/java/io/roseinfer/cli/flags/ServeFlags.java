@@ -66,7 +66,7 @@ public final class ServeFlags {
             names = "--max-connections",
             paramLabel = "<N>",
             preprocessor = Within.Check.class,
-            description = "Maximum open connections; further ones are closed.")
+            description = "Maximum open connections; 64 more serve only /health, /ping and /metrics.")
     @Within(min = 1)
     private int maxConnections = HttpLimits.defaults().connections();
 

@@ -46,7 +46,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private final Clock clock;
     private final PumpQueue queue;
     private final AtomicInteger calls;
-    private final Runnable closed;
+    private final Peer peer;
     private final RequestReader reader;
     private final RequestDecoder decoder;
     private final ArrayDeque<Item> waiting = new ArrayDeque<>();
@@ -60,6 +60,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private boolean partial;
     private boolean ignoresInput;
     private boolean paused;
+    private boolean served;
 
     /**
      * Creates a handler for a new connection.
@@ -68,7 +69,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
      * @param queue of the channel's event loop
      * @param budget for the bodies of all connections
      * @param calls counts the calls being answered, on all connections
-     * @param closed runs once it is closed and its current response was notified
+     * @param peer is notified once the connection is closed and its current response was notified
      */
     Connection(
             HttpHandler handler,
@@ -77,14 +78,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
             PumpQueue queue,
             BodyBudget budget,
             AtomicInteger calls,
-            Runnable closed) {
+            Peer peer) {
         this.queue = queue;
         this.calls = calls;
-        this.closed = closed;
+        this.peer = peer;
         this.handler = handler;
         this.limits = limits;
         this.clock = clock;
-        this.reader = new RequestReader(limits, clock, handler, budget);
+        this.reader = new RequestReader(limits, clock, handler, budget, peer);
         this.decoder = new RequestDecoder(limits, this::bytesArrived);
     }
 
@@ -168,6 +169,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void add(Item item) {
+        served |= !(item instanceof Item.Refused);
         ignoresInput = !keepsAlive(item);
         if (ignoresInput) {
             partial = false;
@@ -347,7 +349,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         if (answering != null) {
             answering.connectionClosed();
         }
-        closed.run();
+        peer.closed(served);
     }
 
     /** Closes the connection; the usual cause is a reset by the client. */

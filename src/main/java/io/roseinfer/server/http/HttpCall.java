@@ -12,12 +12,22 @@ import java.util.Optional;
  * @param headers by name in lower case; the first value of a repeated header
  * @param body the bytes, perhaps none
  * @param arrival when it arrived
+ * @param client IP address of the connection's other end, which may be a proxy; {@code -} if unknown
  */
 public record HttpCall(
-        String method, String path, String query, Map<String, String> headers, RequestBody body, Arrival arrival) {
-    /** Stands for a request whose method and path could not be parsed. */
-    public static final HttpCall UNREADABLE =
-            new HttpCall("-", "-", "", Map.of(), new RequestBody(new BodyBudget(0), new byte[0]), new Arrival(0, 0, 0));
+        String method,
+        String path,
+        String query,
+        Map<String, String> headers,
+        RequestBody body,
+        Arrival arrival,
+        String client) {
+    private static final RequestBody NO_BODY = new RequestBody(new BodyBudget(0), new byte[0]);
+
+    /** Returns a stand-in for a request whose method and path could not be parsed; both are {@code -}. */
+    static HttpCall unreadable(String client) {
+        return new HttpCall("-", "-", "", Map.of(), NO_BODY, new Arrival(0, 0, 0), client);
+    }
 
     /**
      * Arrival times of a request's parts, in nanoseconds of the server's clock.

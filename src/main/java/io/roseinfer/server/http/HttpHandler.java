@@ -16,6 +16,16 @@ public interface HttpHandler {
      */
     Optional<Supplier<CompletionStage<Reply>>> atHead(HttpCall head);
 
+    /**
+     * Returns whether a request is also served on the connections beyond the maximum; none is by default. Runs on the
+     * connection's thread and must not wait.
+     *
+     * @param head the request with an empty body
+     */
+    default boolean isProbe(HttpCall head) {
+        return false;
+    }
+
     /** Answers one call, on its virtual thread. */
     void handle(HttpCall call, Response response);
 
@@ -23,7 +33,7 @@ public interface HttpHandler {
      * Returns the response to bytes that are not a request, or that exceed a limit. Runs on the connection's thread and
      * must not wait.
      *
-     * @param head the request with an empty body, or {@link HttpCall#UNREADABLE}
+     * @param head the request with an empty body; if it could not be parsed, its method and path are {@code -}
      */
     Reply refusal(HttpCall head, int status, String message);
 }

@@ -12,7 +12,7 @@ import java.util.Objects;
  *     beyond half of it
  * @param headerBytes maximum size of a request's headers; larger ones are answered 431
  * @param headers maximum number of headers per request; more are answered 431
- * @param connections maximum open connections; further ones are closed at once
+ * @param connections maximum open connections; up to 64 more are served probes only, further ones are closed at once
  * @param headTimeout from a request's first byte, or a connection's beginning, to the end of the headers
  * @param bodyTimeout from the end of the headers to the end of the body
  * @param idleTimeout between two requests of a connection
@@ -30,6 +30,9 @@ public record HttpLimits(
         Duration writeStall) {
 
     private static final int BODY_BYTES = 4 << 20;
+
+    /** The head timeout of connections beyond the maximum, so that idle ones leave soon. */
+    private static final Duration PROBE_HEAD = Duration.ofSeconds(1);
 
     public HttpLimits {
         requirePositive("the largest body", bodyBytes);
@@ -78,6 +81,11 @@ public record HttpLimits(
     public HttpLimits withConnections(int value) {
         return new HttpLimits(
                 bodyBytes, heldBytes, headerBytes, headers, value, headTimeout, bodyTimeout, idleTimeout, writeStall);
+    }
+
+    /** Returns the limits of a connection beyond the maximum. */
+    HttpLimits forProbes() {
+        return headTimeout.compareTo(PROBE_HEAD) <= 0 ? this : withTimeouts(PROBE_HEAD, bodyTimeout, idleTimeout);
     }
 
     public HttpLimits withTimeouts(Duration head, Duration body, Duration idle) {

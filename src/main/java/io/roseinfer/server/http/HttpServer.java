@@ -22,6 +22,7 @@ import io.netty.util.internal.logging.JdkLoggerFactory;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.server.http.ConnectionLimit.Admission;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
@@ -64,11 +65,11 @@ public final class HttpServer implements AutoCloseable {
     private final Channel listening;
 
     /** Open resources: channels, connections on them, calls being answered, and the bodies in memory. */
-    private record Open(ChannelGroup channels, AtomicInteger connections, AtomicInteger calls, BodyBudget budget) {
-        Open(HttpLimits limits) {
+    private record Open(ChannelGroup channels, ConnectionLimit connections, AtomicInteger calls, BodyBudget budget) {
+        Open(HttpLimits limits, Clock clock) {
             this(
                     new DefaultChannelGroup(GlobalEventExecutor.INSTANCE),
-                    new AtomicInteger(),
+                    new ConnectionLimit(limits.connections(), clock),
                     new AtomicInteger(),
                     new BodyBudget(limits.heldBytes()));
         }
@@ -93,7 +94,7 @@ public final class HttpServer implements AutoCloseable {
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MAX_THREADS);
         MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(
                 threads, new DefaultThreadFactory("roseinfer-http", true), NioIoHandler.newFactory());
-        Open open = new Open(limits);
+        Open open = new Open(limits, clock);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
                 .channelFactory(() -> new NioServerSocketChannel(
@@ -157,8 +158,9 @@ public final class HttpServer implements AutoCloseable {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
-                if (open.connections().incrementAndGet() > limits.connections()) {
-                    open.connections().decrementAndGet();
+                Admission admission = open.connections().admit();
+                if (admission == Admission.REJECTED) {
+                    open.connections().rejected();
                     channel.close();
                     return;
                 }
@@ -166,15 +168,20 @@ public final class HttpServer implements AutoCloseable {
                 PumpQueue queue = queues.computeIfAbsent(channel.eventLoop(), PumpQueue::new);
                 Connection connection = new Connection(
                         handler,
-                        limits,
+                        admission == Admission.RESERVED ? limits.forProbes() : limits,
                         clock,
                         queue,
                         open.budget(),
                         open.calls(),
-                        open.connections()::decrementAndGet);
+                        new Peer(address(channel), admission, open.connections()));
                 channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
             }
         };
+    }
+
+    private static String address(SocketChannel channel) {
+        InetSocketAddress address = channel.remoteAddress();
+        return address == null ? Peer.UNKNOWN : address.getAddress().getHostAddress();
     }
 
     /** Returns the address it listens on. */
@@ -187,7 +194,15 @@ public final class HttpServer implements AutoCloseable {
      * no longer counted.
      */
     public int connections() {
-        return open.connections().get();
+        return open.connections().open();
+    }
+
+    /**
+     * Returns the number of connections beyond the maximum that were not served a probe: they were closed, or their
+     * request was answered 503.
+     */
+    public long rejectedConnections() {
+        return open.connections().rejectedCount();
     }
 
     /** Returns the bytes of request bodies in memory. */

@@ -50,16 +50,21 @@ final class RequestReader {
     private final BodyBudget budget;
     private long firstByteNanos;
     private @Nullable HttpRequest request;
-    private HttpCall head = HttpCall.UNREADABLE;
+    private final Peer peer;
+    private final HttpCall unreadable;
+    private HttpCall head;
     private boolean discards;
     private byte[] body = NOTHING;
     private int size;
 
-    RequestReader(HttpLimits limits, Clock clock, HttpHandler handler, BodyBudget budget) {
+    RequestReader(HttpLimits limits, Clock clock, HttpHandler handler, BodyBudget budget, Peer peer) {
         this.limits = limits;
         this.clock = clock;
         this.handler = handler;
         this.budget = budget;
+        this.peer = peer;
+        this.unreadable = HttpCall.unreadable(peer.address());
+        this.head = unreadable;
     }
 
     /** Records when the first bytes of the next request arrived. */
@@ -98,7 +103,7 @@ final class RequestReader {
     }
 
     private Item undecodable(Throwable cause) {
-        HttpCall known = request == null ? HttpCall.UNREADABLE : head;
+        HttpCall known = request == null ? unreadable : head;
         return switch (cause) {
             case TooLongHttpLineException line -> new Item.Refused(known, 414, "the request line is too long");
             case TooLongHttpHeaderException headers -> new Item.Refused(known, 431, "the headers are too long");
@@ -135,8 +140,8 @@ final class RequestReader {
         return begun.protocolVersion().equals(HttpVersion.HTTP_1_1);
     }
 
-    private static boolean keepsAlive(HttpRequest begun) {
-        return isChunkReader(begun) && HttpUtil.isKeepAlive(begun);
+    private boolean keepsAlive(HttpRequest begun) {
+        return !peer.isForProbes() && isChunkReader(begun) && HttpUtil.isKeepAlive(begun);
     }
 
     private Optional<Item> refusal(HttpRequest begun) {
@@ -156,6 +161,9 @@ final class RequestReader {
         if (!encodings.isEmpty()
                 && !(encodings.size() == 1 && encodings.getFirst().equalsIgnoreCase("chunked"))) {
             return refused(400, "Transfer-Encoding must be chunked");
+        }
+        if (peer.isForProbes() && !handler.isProbe(head)) {
+            return refused(503, limits.connections() + " connections are open, the server's maximum; try again later");
         }
         return Optional.empty();
     }
@@ -199,7 +207,7 @@ final class RequestReader {
         }
     }
 
-    private static HttpCall head(HttpRequest request, long headNanos) {
+    private HttpCall head(HttpRequest request, long headNanos) {
         Map<String, String> headers = new HashMap<>();
         request.headers()
                 .forEach(header -> headers.putIfAbsent(header.getKey().toLowerCase(Locale.ROOT), header.getValue()));
@@ -210,8 +218,9 @@ final class RequestReader {
                 query < 0 ? target : target.substring(0, query),
                 query < 0 ? "" : target.substring(query + 1),
                 headers,
-                HttpCall.UNREADABLE.body(),
-                new Arrival(headNanos, headNanos, headNanos));
+                unreadable.body(),
+                new Arrival(headNanos, headNanos, headNanos),
+                peer.address());
     }
 
     /** Returns the path and query of a target that may have a scheme and host. */
@@ -236,7 +245,8 @@ final class RequestReader {
                 head.query(),
                 head.headers(),
                 new RequestBody(budget, bytes),
-                new Arrival(firstByteNanos, head.arrival().headNanos(), clock.nanos()));
+                new Arrival(firstByteNanos, head.arrival().headNanos(), clock.nanos()),
+                peer.address());
         body = NOTHING;
         size = 0;
         return new Item.Call(call, keepsAlive(complete), isChunkReader(complete));

@@ -92,9 +92,15 @@ class HttpServerTest {
         public Optional<Supplier<CompletionStage<Reply>>> atHead(HttpCall head) {
             return switch (head.path()) {
                 case "/brief" -> Optional.of(() -> CompletableFuture.completedStage(text("brief")));
+                case "/probe/at-head" -> Optional.of(() -> CompletableFuture.completedStage(text("probe")));
                 case "/later" -> Optional.of(() -> CompletableFuture.supplyAsync(() -> text("later")));
                 default -> Optional.empty();
             };
+        }
+
+        @Override
+        public boolean isProbe(HttpCall head) {
+            return head.path().startsWith("/probe");
         }
 
         private static Reply text(String body) {
@@ -479,19 +485,62 @@ class HttpServerTest {
     }
 
     @Test
-    void one_connection_more_than_allowed_is_closed() throws IOException {
+    void connection_beyond_the_maximum_serves_only_a_probe() throws IOException {
         restart(HttpLimits.defaults().withConnections(2));
         RawClient first = client();
         RawClient second = client();
         assertThat(first.call(RawClient.get("/a")).status()).isEqualTo(200);
         assertThat(second.call(RawClient.get("/a")).status()).isEqualTo(200);
-        assertThat(client().rest()).isEmpty();
+        for (String path : List.of("/probe", "/probe/at-head")) {
+            RawClient probe = client();
+            assertThat(probe.call(RawClient.get(path)).status()).isEqualTo(200);
+            assertThat(probe.rest()).isEmpty();
+            probe.close();
+        }
+        awaitConnections(2);
+        assertThat(server.rejectedConnections()).isZero();
+        RawClient refused = client();
+        Answer busy = refused.call(RawClient.post("/a", "x".repeat(1000)));
+        assertThat(busy.status()).isEqualTo(503);
+        assertThat(busy.body()).startsWith("2 connections are open");
+        assertThat(busy.header("Connection")).contains("close");
+        assertThat(refused.rest()).isEmpty();
+        refused.close();
+        awaitConnections(2);
+        assertThat(server.rejectedConnections()).isEqualTo(1);
         assertThat(first.call(RawClient.get("/a")).status()).isEqualTo(200);
         second.close();
-        while (server.connections() > 1) {
+        awaitConnections(1);
+        assertThat(client().call(RawClient.get("/a")).status()).isEqualTo(200);
+    }
+
+    /** The timeout for headers is a minute; the one beyond the maximum is much shorter. */
+    @Test
+    void idle_connections_beyond_the_maximum_are_bounded_and_closed_soon() throws IOException {
+        Duration minute = Duration.ofSeconds(60);
+        restart(HttpLimits.defaults().withConnections(2).withTimeouts(minute, minute, minute));
+        RawClient first = client();
+        RawClient second = client();
+        assertThat(first.call(RawClient.get("/a")).status()).isEqualTo(200);
+        assertThat(second.call(RawClient.get("/a")).status()).isEqualTo(200);
+        int beyond = ConnectionLimit.RESERVE + 5;
+        List<RawClient> idle = new ArrayList<>();
+        for (int i = 0; i < beyond; i++) {
+            idle.add(client());
+            assertThat(server.connections()).isLessThanOrEqualTo(2 + ConnectionLimit.RESERVE);
+        }
+        for (RawClient each : idle) {
+            assertThat(each.rest()).isEmpty();
+        }
+        awaitConnections(2);
+        assertThat(server.rejectedConnections()).isEqualTo(beyond);
+        assertThat(client().call(RawClient.get("/probe")).status()).isEqualTo(200);
+    }
+
+    private void awaitConnections(int count) {
+        while (server.connections() > count) {
             Thread.onSpinWait();
         }
-        assertThat(client().call(RawClient.get("/a")).status()).isEqualTo(200);
     }
 
     @ParameterizedTest
