@@ -12,17 +12,24 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The access log: one line per call, without prompts and completions. Each line is escaped, so that it stays one line.
+ * Thread-safe if the receiver of the lines is.
  */
 public final class AccessLog {
     /** Format of a line. */
     public enum Format {
         /** No lines. */
         OFF,
-        /** {@code name=value} pairs separated by spaces. */
+        /**
+         * {@code name=value} pairs separated by spaces (logfmt), without empty values. A value with a space, {@code =} or
+         * {@code "} is quoted.
+         */
         TEXT,
         /** One JSON object. */
         JSON
     }
+
+    /** Characters of {@code user} in a line, so that a client cannot write long ones. */
+    private static final int MAX_USER_CHARS = 128;
 
     private final Format format;
     private final Consumer<String> lines;
@@ -57,11 +64,15 @@ public final class AccessLog {
     private ObjectNode entry(Exchange exchange) {
         ObjectNode entry = StrictJson.mapper().createObjectNode();
         entry.put("time", time.instant().toString())
+                .put("client", exchange.call().client())
                 .put("request_id", exchange.requestId())
                 .put("method", exchange.call().method())
                 .put("path", exchange.call().path())
                 .put("status", exchange.status())
                 .put("ms", Math.rint((clock.nanos() - exchange.startNanos()) / 1e3) / 1e3);
+        if (!exchange.user().isEmpty()) {
+            entry.put("user", shortened(exchange.user()));
+        }
         exchange.served()
                 .ifPresent(served -> entry.put("prompt_tokens", served.promptTokens())
                         .put("completion_tokens", served.completionTokens())
@@ -70,15 +81,31 @@ public final class AccessLog {
         return entry;
     }
 
+    private static String shortened(String user) {
+        if (user.length() <= MAX_USER_CHARS) {
+            return user;
+        }
+        boolean splits = Character.isHighSurrogate(user.charAt(MAX_USER_CHARS - 1));
+        return user.substring(0, splits ? MAX_USER_CHARS - 1 : MAX_USER_CHARS) + "…";
+    }
+
     private static String text(ObjectNode entry) {
         StringBuilder line = new StringBuilder();
         for (Map.Entry<String, JsonNode> field : entry.properties()) {
             JsonNode value = field.getValue();
-            line.append(line.isEmpty() ? "" : " ")
-                    .append(field.getKey())
-                    .append('=')
-                    .append(value.isString() ? value.stringValue() : value.toString());
+            String text = value.isString() ? value.stringValue() : value.toString();
+            if (!text.isEmpty()) {
+                line.append(line.isEmpty() ? "" : " ")
+                        .append(field.getKey())
+                        .append('=')
+                        .append(quotedIfNeeded(text));
+            }
         }
         return Printable.escape(line.toString());
+    }
+
+    private static String quotedIfNeeded(String text) {
+        boolean bare = text.chars().noneMatch(c -> c <= ' ' || c == '"' || c == '=' || c == '\\');
+        return bare ? text : '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 }

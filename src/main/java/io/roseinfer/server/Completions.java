@@ -84,6 +84,7 @@ final class Completions {
         Fields fields = Fields.parse(body.take());
         stamps.parsed();
         fields.string("request_id").ifPresent(exchange::name);
+        fields.string("user").ifPresent(exchange::user);
         CompletionCall call = reader.read(fields, exchange.call());
         call.request().constraints().grammar().ifPresent(grammar -> compile(grammar, call));
         stamps.tokenized();

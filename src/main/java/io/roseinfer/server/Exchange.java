@@ -33,6 +33,7 @@ final class Exchange {
     private int status;
     private Optional<Served> served = Optional.empty();
     private Optional<String> error = Optional.empty();
+    private String user = "";
 
     /** The engine's work for a call. */
     record Served(int promptTokens, int completionTokens, String finishReason) {}
@@ -76,6 +77,15 @@ final class Exchange {
             requestId = id;
             headers.put("X-Request-Id", id);
         }
+    }
+
+    /** Returns the field {@code user} of the body; empty without one. */
+    String user() {
+        return user;
+    }
+
+    void user(String value) {
+        user = value;
     }
 
     long startNanos() {

@@ -60,7 +60,7 @@ final class TestServer implements AutoCloseable {
     }
 
     TestServer(EngineOptions options, SimOptions sim, ServerOptions asked, Optional<Tokenizer> words) {
-        this(options, asked, words, RoutingPolicy.pull(), List.of(runner(options, sim)));
+        this(options, asked, words, RoutingPolicy.pull(), List.of(runner(options, sim)), AccessLog.Format.JSON);
     }
 
     /** Starts a server with several replicas, each with its own device. */
@@ -70,7 +70,8 @@ final class TestServer implements AutoCloseable {
                 asked,
                 Optional.of(WORDS),
                 routing,
-                devices.stream().map(sim -> runner(options, sim)).toList());
+                devices.stream().map(sim -> runner(options, sim)).toList(),
+                AccessLog.Format.JSON);
     }
 
     /** Starts a server whose model gives these replies, one per request. */
@@ -80,7 +81,12 @@ final class TestServer implements AutoCloseable {
         ScriptedRunner runner = new ScriptedRunner(
                 runner(options, SimOptions.defaults()), ids, words.endOfText().orElseThrow());
         return new TestServer(
-                options, options().withModel(model), Optional.of(words), RoutingPolicy.pull(), List.of(runner));
+                options,
+                options().withModel(model),
+                Optional.of(words),
+                RoutingPolicy.pull(),
+                List.of(runner),
+                AccessLog.Format.JSON);
     }
 
     private static SimRunner runner(EngineOptions options, SimOptions sim) {
@@ -92,16 +98,24 @@ final class TestServer implements AutoCloseable {
             ServerOptions asked,
             Optional<Tokenizer> words,
             RoutingPolicy routing,
-            List<? extends ModelRunner> runners) {
+            List<? extends ModelRunner> runners,
+            AccessLog.Format format) {
         ServerMetrics metrics = new ServerMetrics(MODEL, runners.size());
         Clock clock = () -> Clock.system().nanos() + aheadNanos.get();
         engine = Engine.open(runners, words, options, routing, clock, metrics.observers());
-        AccessLog lines = new AccessLog(AccessLog.Format.JSON, log::add, clock, () -> NOW);
+        AccessLog lines = new AccessLog(format, log::add, clock, () -> NOW);
         server = Server.start(engine, asked, metrics, lines, clock, () -> NOW);
     }
 
     static TestServer start() {
         return new TestServer(engineOptions(), SimOptions.defaults(), options());
+    }
+
+    /** Starts a server with an access log in the given format. */
+    static TestServer logging(AccessLog.Format format, SimOptions sim) {
+        EngineOptions options = engineOptions();
+        return new TestServer(
+                options, options(), Optional.of(WORDS), RoutingPolicy.pull(), List.of(runner(options, sim)), format);
     }
 
     /** Starts a server with the chat template of the built-in model. */
