@@ -57,6 +57,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     public int run(CommandSpec spec, Terminal terminal) {
         ServerOptions options = server.options(model.model(), RootCommand.VERSION, terminal);
         HttpServer.requireFree(options.host(), options.port());
+        server.warnIfOpen(options, terminal);
         EngineOptions engine =
                 server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         model.requireTokenizer();

@@ -195,6 +195,19 @@ class ServeCommandTest {
         }
     }
 
+    /** An address for documentation, which no machine has. */
+    @Test
+    void host_of_another_machine_is_rejected_without_a_warning_of_its_reach() {
+        Outcome outcome =
+                CliRunner.run("serve", "--device", "sim", "--model", "random:gpt2", "--host", "192.0.2.1", "--port=0");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("cannot listen on 192.0.2.1")
+                .contains("choose another --host")
+                .doesNotContain("--port", "reachable")
+                .hasLineCount(1);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -227,27 +240,23 @@ class ServeCommandTest {
                 .hasLineCount(1);
     }
 
-    /** The port is in use, so the command ends after printing its warnings. */
+    /** There is no such model, so the command ends after printing its warnings. */
     @Test
     void public_address_and_visible_api_key_print_warnings() throws IOException {
         Path file = Files.writeString(directory.resolve("key"), "secret\n");
-        try (ServerSocket taken = new ServerSocket(0)) {
-            String port = "--port=" + taken.getLocalPort();
-            String wide = warnings("--host=0.0.0.0", port);
-            assertThat(wide).contains("is reachable from other machines");
-            assertThat(warnings("--host=0.0.0.0", port, "--api-key-file=" + file))
-                    .doesNotContain("reachable", "secret");
-            assertThat(warnings("--host=0.0.0.0", port, "--api-key=secret"))
-                    .contains("process list")
-                    .doesNotContain("secret");
-        }
+        String wide = warnings("--host=0.0.0.0");
+        assertThat(wide).contains("is reachable from other machines");
+        assertThat(warnings("--host=0.0.0.0", "--api-key-file=" + file)).doesNotContain("reachable", "secret");
+        assertThat(warnings("--host=0.0.0.0", "--api-key=secret"))
+                .contains("process list")
+                .doesNotContain("secret");
     }
 
     private static String warnings(String... flags) {
-        List<String> args = new ArrayList<>(List.of("serve", "--device", "sim", "--model", "random:gpt2"));
+        List<String> args = new ArrayList<>(List.of("serve", "--device=sim", "--model=random:none", "--port=0"));
         args.addAll(List.of(flags));
         Outcome outcome = CliRunner.run(args.toArray(String[]::new));
-        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.code()).isEqualTo(3);
         return outcome.err();
     }
 }

@@ -120,15 +120,15 @@ public final class ServeFlags {
         if (requestTimeout.isPresent()) {
             options = options.withRequestTimeout(Duration.ofSeconds(requestTimeout.get()));
         }
-        Optional<ApiKey> key = key(terminal);
-        if (key.isPresent()) {
-            return options.withApiKey(key.get());
-        }
-        if (!isLoopback()) {
+        return key(terminal).map(options::withApiKey).orElse(options);
+    }
+
+    /** Warns if other machines can reach a server without an API key. */
+    public void warnIfOpen(ServerOptions options, Terminal terminal) {
+        if (options.apiKey().isEmpty() && !isLoopback()) {
             terminal.note("--host " + host + " is reachable from other machines and requires no API key; set one with"
                     + " --api-key-file");
         }
-        return options;
     }
 
     private Optional<ApiKey> key(Terminal terminal) {

@@ -54,6 +54,8 @@ public final class HttpServer implements AutoCloseable {
     private static final long WAIT_NANOS = 1_000_000;
 
     private static final int MAX_WAITS = 1000;
+    private static final Remedy CHOOSE_HOST =
+            Remedy.of("choose another %s, such as 0.0.0.0 for every IPv4 address", "host");
 
     static {
         // Regardless of other loggers on the class path.
@@ -133,7 +135,7 @@ public final class HttpServer implements AutoCloseable {
     private static InetSocketAddress resolved(String host, int port) {
         InetSocketAddress address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
-            throw new BadInput("host " + host + " is not an address of this machine");
+            throw new BadInput("host " + host + " is unknown", CHOOSE_HOST);
         }
         return address;
     }
@@ -149,7 +151,18 @@ public final class HttpServer implements AutoCloseable {
         return new BadInput(
                 "cannot listen on " + host + " port " + port + ": " + cause.getMessage(),
                 cause,
-                Remedy.of("choose another %s, or 0 for a free one", "port"));
+                canBind(host) ? Remedy.of("choose another %s, or 0 for a free one", "port") : CHOOSE_HOST);
+    }
+
+    /** Returns whether any port of an address can be bound. */
+    private static boolean canBind(String host) {
+        InetSocketAddress anyPort = resolved(host, 0);
+        try (ServerSocketChannel probe = ServerSocketChannel.open(family(anyPort))) {
+            probe.bind(anyPort);
+            return true;
+        } catch (IOException | UnsupportedAddressTypeException | UnsupportedOperationException cannot) {
+            return false;
+        }
     }
 
     private static ChannelInitializer<SocketChannel> initializer(
