@@ -1,6 +1,8 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.ReplyFlags;
@@ -91,6 +93,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
             CompletableFuture<Void> unused = running.failure().thenAccept(why -> end.complete(Optional.of(why)));
             StopSignals.Handled unusedHandled = StopSignals.handle(code -> end.complete(Optional.empty()));
+            terminal.note(settings(loaded, engineOptions, options));
             terminal.print(
                     "Listening on " + url(options.host(), running.address().getPort()) + "\n");
             Optional<RuntimeException> failure = end.join();
@@ -104,6 +107,20 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
             Thread.currentThread().interrupt();
             return 130;
         }
+    }
+
+    /** Returns one line of the settings that decide capacity. */
+    private static String settings(LoadedModel loaded, EngineOptions engine, ServerOptions options) {
+        KvGeometry kv = loaded.runner().kv();
+        return "version " + options.version() + ", model " + options.modelName()
+                + ", device " + loaded.deviceDescription()
+                + loaded.precision()
+                        .map(dtype -> ", dtype " + Choices.word(dtype))
+                        .orElse("")
+                + (loaded.replicas() == 1 ? "" : ", " + loaded.replicas() + " replicas each with")
+                + ", KV blocks " + kv.blocks() + " of " + kv.blockSize() + " tokens"
+                + ", batch " + engine.scheduler().maxBatchSize()
+                + ", in-flight requests up to " + engine.maxInflightRequests();
     }
 
     private static void print(String line, Terminal terminal) {
