@@ -227,17 +227,34 @@ final class RunnerLoader {
     }
 
     private static InsufficientMemory tooLarge(Weights weights, long bytes, List<RunnerPlan> plans, String seen) {
-        KvGeometry kv = plans.getFirst().kv();
+        RunnerPlan plan = plans.getFirst();
+        long kvBytes = plans.size() * plan.kv().bytes();
+        String ofKv =
+                megabytes(kvBytes) + " MiB for " + plans.size() * plan.kv().blocks() + " KV blocks";
+        long matrixBytes = plan.memory().matrixBytes();
+        String ofWeights = megabytes(matrixBytes) + " MiB for weights";
+        boolean weightsFirst = matrixBytes > kvBytes;
         return new InsufficientMemory(
                 String.format(
                         Locale.ROOT,
-                        "%s needs %d MiB on the cpu, %d MiB of it for %d KV blocks; there is %s",
+                        "%s needs %d MiB on the cpu: %s, %s; there is %s",
                         weights.description(),
                         megabytes(bytes),
-                        megabytes(plans.size() * kv.bytes()),
-                        plans.size() * kv.blocks(),
+                        weightsFirst ? ofWeights : ofKv,
+                        weightsFirst ? ofKv : ofWeights,
                         seen),
-                Remedy.of("use a smaller %s, %s or a narrower %s", "kv_blocks", "max_batch_size", "dtype"));
+                remedy(plan.format().precision(), weightsFirst));
+    }
+
+    /** Returns the remedy with the setting of the largest part first. */
+    private static Remedy remedy(Precision precision, boolean weightsFirst) {
+        if (precision == Precision.INT4) {
+            return Remedy.of("use a smaller %s or %s", "kv_blocks", "max_batch_size");
+        }
+        String narrower = precision == Precision.INT8 ? "int4" : "int8";
+        return weightsFirst
+                ? Remedy.of("use %s " + narrower + ", or a smaller %s or %s", "dtype", "kv_blocks", "max_batch_size")
+                : Remedy.of("use a smaller %s or %s, or %s " + narrower, "kv_blocks", "max_batch_size", "dtype");
     }
 
     private static long megabytes(long bytes) {

@@ -124,7 +124,17 @@ class AvailableMemoryTest {
         assertThatThrownBy(() -> load(model, limits, needed - 1))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("MiB of memory available")
-                .hasMessageContaining("kvBlocks");
+                .hasMessageContaining("1000 KV blocks, 1 MiB for weights;")
+                .hasMessageContaining("use a smaller kvBlocks or maxBatchSize, or precision int8");
+    }
+
+    @Test
+    void largest_part_and_its_setting_are_named_first() {
+        TestModel model = TestModel.random(TestModel.plain(), 1);
+        assertThatThrownBy(() -> load(model, new RunnerLimits(4, 32, 16, 1), 1))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("on the cpu: 1 MiB for weights, 1 MiB for 1 KV blocks;")
+                .hasMessageContaining("use precision int8, or a smaller kvBlocks or maxBatchSize");
     }
 
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
