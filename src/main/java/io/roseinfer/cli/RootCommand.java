@@ -24,7 +24,7 @@ import picocli.CommandLine.ScopeType;
             "9:arm B of bench ab is worse",
             "130:interrupted (SIGINT), except serve, which drains and returns 0",
             "141:standard output was closed",
-            "143:terminated (SIGTERM)"
+            "143:terminated (SIGTERM), except serve, which drains and returns 0"
         })
 final class RootCommand {
     /** The version of the artifact; a test compares it with pom.xml. */

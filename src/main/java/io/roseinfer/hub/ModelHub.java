@@ -64,15 +64,15 @@ public final class ModelHub {
         }
         if (settings.offline()) {
             throw new BadModel(
-                    "model " + cache.whatIsMissing(id)
-                            + ", and downloads are disabled (HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE or offline)",
+                    "model " + cache.whatIsMissing(id) + ", and downloads are disabled",
                     new Remedy(
-                            "enable them, run `hf download " + id.text().replace("%", "%%")
+                            "enable them (%s, HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE), run `hf download "
+                                    + id.text().replace("%", "%%")
                                     + (id.revision().equals(HubId.MAIN)
                                             ? ""
                                             : " --revision " + id.revision().replace("%", "%%"))
                                     + "` on a machine with a network and copy the cache, or set %s to a local directory",
-                            List.of("model")));
+                            List.of("offline", "model")));
         }
         try (HubClient client = client()) {
             return client.repository(id, Set.of()).run(check);

@@ -55,8 +55,8 @@ public final class ModelFlags {
             paramLabel = "<auto|cpu|cuda[:N][,...]|sim>",
             converter = Place.Parser.class,
             description = {
-                "Device to run on; cuda:1 is the second GPU, cuda:0,cuda:1 runs a replica on each, sim computes nothing and makes its"
-                        + " tokens up",
+                "Device to run on; cuda:1 is the second GPU, cuda:0,cuda:1 runs a replica on each, sim runs no model and returns"
+                        + " placeholder tokens",
                 "(default: auto, the best device available)."
             },
             showDefaultValue = Visibility.NEVER)

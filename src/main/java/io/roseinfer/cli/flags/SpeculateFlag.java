@@ -14,11 +14,12 @@ public final class SpeculateFlag {
     @Option(
             names = FLAG,
             paramLabel = "<none|ngram[:N]|suffix[:N[:shared]]|CLASS|FILE.java[:ARG]>",
-            description = "Draft tokens that a step verifies; no token changes, on CUDA given --batch-invariant: none,"
-                    + " ngram (up to N, by default " + DEFAULT_TOKENS
-                    + ", that followed the latest three tokens before), suffix (that followed the longest repeated end of"
-                    + " the text; with shared also in other requests' answers, which response times then reveal), or the"
-                    + " proposals of a Drafter by class name or source file.")
+            description =
+                    "Draft tokens that a step verifies. Output is unchanged (on CUDA only with --batch-invariant): none,"
+                            + " ngram (up to N, by default " + DEFAULT_TOKENS
+                            + ", that followed the latest three tokens before), suffix (that followed the longest repeated end of"
+                            + " the text; with shared also in other requests' answers, which response times then reveal), or the"
+                            + " proposals of a Drafter by class name or source file.")
     private String drafter = "none";
 
     /**
