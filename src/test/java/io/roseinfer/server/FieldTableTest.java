@@ -55,7 +55,8 @@ class FieldTableTest {
 
     private static final String REFUSED_IN_CHATS = """
             echo true | chat_template "x" | audio {"voice":"a"} | prediction {"type":"content"} | modalities ["audio"]
-            web_search_options {"a":1} | add_special_tokens true | top_logprobs 2""";
+            web_search_options {"a":1} | add_special_tokens true | top_logprobs 2 | reasoning_effort "banana"
+            reasoning_effort 5""";
 
     /** Fields that do not affect the tokens here, with one model and without tools. */
     private static final String IGNORED = """

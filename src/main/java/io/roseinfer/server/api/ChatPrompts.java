@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.StringJoiner;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -31,6 +32,12 @@ public final class ChatPrompts {
     private static final String MARK = "CONTINUE_FINAL_MESSAGE_TAG ";
 
     private static final String CONTENT = "content";
+
+    /** The roles of OpenAI's API. */
+    private static final List<String> ROLES = List.of("system", "developer", "user", "assistant", "tool", "function");
+
+    /** The roles whose messages need content. */
+    private static final Set<String> NEED_CONTENT = Set.of("system", "developer", "user");
 
     private final ServedModel model;
     private final Optional<Tokenizer> tokenizer;
@@ -58,7 +65,7 @@ public final class ChatPrompts {
                 .orElseThrow(() -> ApiError.badField(MESSAGES, "the model has no chat template; use /v1/completions"));
         Tokenizer words = tokenizer.orElseThrow(
                 () -> ApiError.badField(MESSAGES, "the model has no tokenizer, so it cannot chat"));
-        ArrayNode messages = messages(fields);
+        ArrayNode messages = messages(fields, writer);
         boolean continues = fields.flag(CONTINUE);
         boolean begins = fields.flag("add_generation_prompt", !continues);
         if (continues && begins) {
@@ -150,7 +157,7 @@ public final class ChatPrompts {
         return variables;
     }
 
-    private static ArrayNode messages(Fields fields) {
+    private static ArrayNode messages(Fields fields, ChatTemplate writer) {
         JsonNode list = fields.find(MESSAGES)
                 .orElseThrow(() -> ApiError.badField(MESSAGES, "messages is missing; it must be a list of messages"));
         if (!list.isArray() || list.isEmpty()) {
@@ -158,18 +165,19 @@ public final class ChatPrompts {
         }
         ArrayNode messages = StrictJson.mapper().createArrayNode();
         for (JsonNode message : list) {
-            messages.add(message(message, MESSAGES + "[" + messages.size() + "]"));
+            messages.add(message(message, writer, MESSAGES + "[" + messages.size() + "]"));
         }
         return messages;
     }
 
-    private static ObjectNode message(JsonNode node, String where) {
+    private static ObjectNode message(JsonNode node, ChatTemplate writer, String where) {
         if (!(node instanceof ObjectNode message)) {
             throw ApiError.badField(where, where + " must be an object with role and content");
         }
         if (!message.path("role").isString()) {
             throw ApiError.badField(where + ".role", where + ".role must be a string");
         }
+        requireRole(message, writer, where);
         ObjectNode checked = message.deepCopy();
         checked.removeIf(JsonNode::isNull);
         checked.put(CONTENT, content(message.path(CONTENT), where + "." + CONTENT));
@@ -180,6 +188,21 @@ public final class ChatPrompts {
             calls.forEach(ChatPrompts::readArguments);
         }
         return checked;
+    }
+
+    /** Throws unless a message has a known role, and the content that the role needs. */
+    private static void requireRole(ObjectNode message, ChatTemplate writer, String where) {
+        String role = message.get("role").stringValue();
+        if (!ROLES.contains(role) && !writer.quotes(role)) {
+            throw ApiError.badField(
+                    where + ".role",
+                    where + ".role is " + Quoted.name(role) + "; it must be " + String.join(", ", ROLES)
+                            + " or another role in the model's chat template");
+        }
+        if (NEED_CONTENT.contains(role) && !message.hasNonNull(CONTENT)) {
+            String field = where + "." + CONTENT;
+            throw ApiError.badField(field, field + " is missing; set it to a string or a list of text parts");
+        }
     }
 
     /** Returns a string, or the text parts of a list, one per line. A missing content is empty. */

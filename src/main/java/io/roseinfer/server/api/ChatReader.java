@@ -1,5 +1,6 @@
 package io.roseinfer.server.api;
 
+import io.roseinfer.base.Quoted;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.server.api.CompletionCall.Output;
@@ -21,6 +22,10 @@ public final class ChatReader extends CompletionReader {
 
     /** Fields read with the conversation. */
     private static final Set<String> TOOLS = Set.of("tools", "tool_choice");
+
+    private static final String MAX_COMPLETION_TOKENS = "max_completion_tokens";
+    private static final String REASONING_EFFORT = "reasoning_effort";
+    private static final List<String> EFFORTS = List.of("none", "minimal", "low", "medium", "high", "xhigh");
 
     private final ServedModel model;
     private final int longest;
@@ -58,7 +63,19 @@ public final class ChatReader extends CompletionReader {
 
     @Override
     Prompts prompts(Fields fields, int n) {
+        fields.string(REASONING_EFFORT).ifPresent(effort -> ignoreEffort(effort, fields));
         return prompts.read(fields);
+    }
+
+    /** Ignores an effort, because no supported model has one; throws if it is not a value of OpenAI's API. */
+    private static void ignoreEffort(String effort, Fields fields) {
+        if (!EFFORTS.contains(effort)) {
+            throw ApiError.badField(
+                    REASONING_EFFORT,
+                    REASONING_EFFORT + " is " + Quoted.name(effort) + "; it must be one of "
+                            + String.join(", ", EFFORTS));
+        }
+        fields.ignore(REASONING_EFFORT);
     }
 
     @Override
@@ -75,10 +92,11 @@ public final class ChatReader extends CompletionReader {
     @Override
     int maxTokens(Fields fields, int promptTokens) {
         int room = Math.max(1, longest - promptTokens);
-        int older = fields.integer("max_tokens", defaultTokens(room), 0, Integer.MAX_VALUE);
-        int max = fields.integer("max_completion_tokens", older, 0, Integer.MAX_VALUE);
-        String field = fields.find("max_completion_tokens").isPresent() ? "max_completion_tokens" : "max_tokens";
-        return requireOutput(fields, field, max, PROMPT_LOGPROBS);
+        boolean hasNewer = fields.find(MAX_COMPLETION_TOKENS).isPresent();
+        int older = hasNewer
+                ? fields.integer(MAX_TOKENS, 0, 0, Integer.MAX_VALUE)
+                : limit(fields, MAX_TOKENS, defaultTokens(room), PROMPT_LOGPROBS);
+        return limit(fields, MAX_COMPLETION_TOKENS, older, PROMPT_LOGPROBS);
     }
 
     @Override

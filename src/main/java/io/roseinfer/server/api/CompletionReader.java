@@ -103,7 +103,7 @@ public sealed class CompletionReader permits ChatReader {
             Stream.concat(ALWAYS_TRUE.stream(), Stream.of("add_special_tokens")).toList();
 
     private static final String TIMEOUT_HEADER = "x-request-timeout";
-    private static final String MAX_TOKENS = "max_tokens";
+    static final String MAX_TOKENS = "max_tokens";
     static final String PROMPT_LOGPROBS = "prompt_logprobs";
 
     private final ServedModel model;
@@ -300,16 +300,27 @@ public sealed class CompletionReader permits ChatReader {
 
     /** Returns the maximum of tokens to generate after a prompt of the given length; 0 if only the prompt is asked for. */
     int maxTokens(Fields fields, int promptTokens) {
-        int max = fields.integer(MAX_TOKENS, defaultTokens(DEFAULT_TOKENS), 0, Integer.MAX_VALUE);
-        return fields.flag("echo") ? max : requireOutput(fields, MAX_TOKENS, max, "echo or " + PROMPT_LOGPROBS);
+        return limit(fields, MAX_TOKENS, defaultTokens(DEFAULT_TOKENS), "echo or " + PROMPT_LOGPROBS);
     }
 
-    /** Returns a maximum, which may be 0 only if the prompt's log-probabilities are asked for. */
-    static int requireOutput(Fields fields, String field, int max, String others) {
-        if (max == 0 && fields.find(PROMPT_LOGPROBS).isEmpty()) {
-            throw ApiError.badField(field, field + " is 0; it must be at least 1, or 0 with " + others);
+    /**
+     * Returns a maximum of tokens to generate. It may be 0 only if the response has the prompt, or its log-probabilities.
+     *
+     * @param absent the maximum if the field is absent
+     * @param zeroWith the fields with which it may be 0, for the message
+     */
+    static int limit(Fields fields, String field, int absent, String zeroWith) {
+        OptionalLong asked = fields.integer(field);
+        if (asked.isEmpty()) {
+            return absent;
         }
-        return max;
+        long max = asked.getAsLong();
+        boolean mayBeZero = fields.flag("echo") || fields.find(PROMPT_LOGPROBS).isPresent();
+        if (max < (mayBeZero ? 0 : 1) || max > Integer.MAX_VALUE) {
+            throw ApiError.badField(
+                    field, field + " is " + max + "; it must be 1 to " + Integer.MAX_VALUE + ", or 0 with " + zeroWith);
+        }
+        return (int) max;
     }
 
     private GenerationRequest request(

@@ -5,7 +5,9 @@ import io.roseinfer.tokenizer.chat.jinja.Template;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
@@ -16,6 +18,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 public final class ChatTemplate {
     private static final Pattern TOOLS = Pattern.compile("\\btools\\b");
     private static final Pattern TOOL_CALLS = Pattern.compile("\\btool_calls\\b");
+    private static final Pattern QUOTED_WORD = Pattern.compile("(['\"])([\\w-]+)\\1");
 
     private final Template template;
     /** The template for conversations with tools, if the model has two. */
@@ -23,6 +26,9 @@ public final class ChatTemplate {
 
     private final boolean usesTools;
     private final boolean namesToolCalls;
+    /** The words in quotes in the templates' source. */
+    private final Set<String> quotedWords;
+
     private final Map<String, String> specialTokens;
 
     private ChatTemplate(
@@ -30,11 +36,13 @@ public final class ChatTemplate {
             Optional<Template> toolUse,
             boolean usesTools,
             boolean namesToolCalls,
+            Set<String> quotedWords,
             Map<String, String> specialTokens) {
         this.template = template;
         this.toolUse = toolUse;
         this.usesTools = usesTools;
         this.namesToolCalls = namesToolCalls;
+        this.quotedWords = quotedWords;
         this.specialTokens = specialTokens;
     }
 
@@ -57,7 +65,12 @@ public final class ChatTemplate {
                 toolUse.map(other -> Template.parse(other, description + " (tool_use)")),
                 toolUse.isPresent() || TOOLS.matcher(source).find(),
                 TOOL_CALLS.matcher(source).find(),
+                quotedWords(source + toolUse.orElse("")),
                 Map.copyOf(specialTokens));
+    }
+
+    private static Set<String> quotedWords(String source) {
+        return QUOTED_WORD.matcher(source).results().map(word -> word.group(2)).collect(Collectors.toUnmodifiableSet());
     }
 
     /** Returns whether the template uses a conversation's tools. */
@@ -70,6 +83,11 @@ public final class ChatTemplate {
      */
     public boolean namesToolCalls() {
         return namesToolCalls;
+    }
+
+    /** Returns whether the template's source has a word in quotes, as it has roles that it treats specially. */
+    public boolean quotes(String word) {
+        return quotedWords.contains(word);
     }
 
     /**
