@@ -102,6 +102,7 @@ final class BlobDownload {
         try {
             AtomicBoolean damagedBefore = new AtomicBoolean();
             client.retry(
+                    id,
                     file.name(),
                     HubClient.MAX_ATTEMPTS,
                     () -> size(partial),

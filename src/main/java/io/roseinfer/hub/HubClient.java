@@ -200,10 +200,11 @@ final class HubClient implements AutoCloseable {
     /**
      * Retries attempts that fail on the way to the hub. Rejections by the hub are not retried.
      *
+     * @param id the repository, for messages
      * @param maxAttempts maximum consecutive attempts without progress
      * @param progress a position; an attempt that gets further than all before resets the count
      */
-    <T> T retry(String file, int maxAttempts, LongSupplier progress, Attempt<T> attempt) {
+    <T> T retry(HubId id, String file, int maxAttempts, LongSupplier progress, Attempt<T> attempt) {
         try {
             long furthest = progress.getAsLong();
             for (int failures = 1; ; failures++) {
@@ -219,7 +220,7 @@ final class HubClient implements AutoCloseable {
                         failures = 1;
                     }
                     if (failures == maxAttempts) {
-                        throw gaveUp(file, maxAttempts, e);
+                        throw gaveUp(id, file, maxAttempts, e);
                     }
                     listener.retrying(file, reason(e));
                     delay.sleep(delayAfter(failures, e));
@@ -231,10 +232,10 @@ final class HubClient implements AutoCloseable {
         }
     }
 
-    private BadModel gaveUp(String file, int attempts, IOException cause) {
+    private BadModel gaveUp(HubId id, String file, int attempts, IOException cause) {
         return new BadModel(
-                "download of " + Quoted.name(file) + " from " + endpoint + " failed "
-                        + (attempts == 1 ? "once" : attempts + " times") + ": " + reason(cause),
+                "model " + id + " is not a local directory, and the download of " + Quoted.name(file) + " from "
+                        + endpoint + " failed " + (attempts == 1 ? "once" : attempts + " times") + ": " + reason(cause),
                 cause,
                 Remedy.of(
                         "check the network and HF_ENDPOINT and try again to resume, or set %s to a local directory",

@@ -49,7 +49,7 @@ final class RemoteFiles {
 
     private HeadResult ask(String revision, String file, int maxAttempts) {
         URI address = address(revision, file);
-        return client.retry(file, maxAttempts, () -> 0, () -> ask(address));
+        return client.retry(id, file, maxAttempts, () -> 0, () -> ask(address));
     }
 
     private HeadResult ask(URI address) throws IOException, InterruptedException {

@@ -346,6 +346,7 @@ class HubFailureTest extends HubTestBase {
         HubSettings settings = settings(cache, unreachable, Optional.empty(), Map.of());
         assertThatThrownBy(() -> download(settings, DownloadListener.SILENT))
                 .isInstanceOf(BadModel.class)
+                .hasMessageContaining("model " + ID + " is not a local directory")
                 .hasMessageContaining(unreachable.toString())
                 .hasMessageContaining("check the network and HF_ENDPOINT");
     }
