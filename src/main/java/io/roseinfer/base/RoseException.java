@@ -102,6 +102,15 @@ public abstract sealed class RoseException extends RuntimeException {
         }
 
         /**
+         * Returns a failure about a setting's value whose remedy names settings.
+         *
+         * @param setting its name in JSON, such as {@code kv_blocks}
+         */
+        public static BadInput of(String setting, Object seen, Remedy remedy) {
+            return new BadInput(setting, " is " + seen, remedy);
+        }
+
+        /**
          * Throws unless a value is allowed.
          *
          * @param name the setting's name in JSON, such as {@code kv_blocks}; or words with spaces, for another value

@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepInputs;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.LogitConstraints;
@@ -25,15 +26,14 @@ final class RequestConstraints {
         if (asked.equals(TokenConstraints.NONE)) {
             return LogitConstraints.NONE;
         }
-        BadInput.require(
-                asked.minTokens() <= request.maxNewTokens(),
-                "min_tokens",
-                asked.minTokens(),
-                "0 to max_new_tokens (" + request.maxNewTokens() + ")");
-        if (asked.maxId() >= spec.vocabularySize()) {
-            throw new BadInput("allowed_token_ids and logit_bias have token id " + asked.maxId()
-                    + "; ids of this model are 0 to " + (spec.vocabularySize() - 1));
+        if (asked.minTokens() > request.maxNewTokens()) {
+            throw BadInput.of(
+                    "min_tokens",
+                    asked.minTokens(),
+                    Remedy.of("it must be 0 to %s (" + request.maxNewTokens() + ")", "max_new_tokens"));
         }
+        asked.allowedTokens().forEach(id -> requireId("allowed_token_ids", id, spec));
+        asked.logitBias().keySet().forEach(id -> requireId("logit_bias", id, spec));
         int[] stops = Stream.concat(spec.endOfText().stream(), request.stopTokens().stream())
                 .mapToInt(Integer::intValue)
                 .filter(id -> id < spec.vocabularySize())
@@ -48,6 +48,13 @@ final class RequestConstraints {
                 constraints.maxBiases(),
                 "at most " + StepInputs.MAX_BIASES);
         return constraints;
+    }
+
+    private static void requireId(String field, int id, ModelSpec spec) {
+        if (id >= spec.vocabularySize()) {
+            throw new BadInput(
+                    field + " has token id " + id + "; ids of this model are 0 to " + (spec.vocabularySize() - 1));
+        }
     }
 
     /**

@@ -59,6 +59,21 @@ class TokenConstraintsTest {
     }
 
     @Test
+    void invalid_constraint_is_rejected_under_its_own_name() {
+        try (Engine engine = engine(1)) {
+            assertThatThrownBy(() -> engine.submit(Models.request(TOKENS, 1).withMinTokens(99)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessage("minTokens is 99; it must be 0 to maxNewTokens (" + TOKENS + ")");
+            assertThatThrownBy(() -> engine.submit(Models.request(TOKENS, 1).withAllowedTokens(999_999)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageStartingWith("allowed_token_ids has token id 999999; ids of this model are 0 to");
+            assertThatThrownBy(() -> engine.submit(Models.request(TOKENS, 1).withLogitBias(Map.of(999_999, 1f))))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageStartingWith("logit_bias has token id 999999");
+        }
+    }
+
+    @Test
     void bad_words_are_not_generated() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny")) {
             Tokenizer tokenizer = files.tokenizer().orElseThrow();
