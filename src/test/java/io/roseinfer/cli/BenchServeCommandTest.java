@@ -356,7 +356,7 @@ class BenchServeCommandTest {
                 "--dataset=jsonl | --dataset jsonl needs a file; add --dataset-path FILE",
                 "--goodput=ttft | --goodput is 'ttft'; it must be ttft:MS",
                 "--burstiness=2 | --burstiness shapes the intervals of --request-rate, which is inf",
-                "--request-rate=0 | '0' is not a number, above 0, or inf",
+                "--request-rate=0 | --request-rate is 0; it must be above 0, or inf",
                 "--think-time-s=1 | --think-time-s is between turns; add --conversation-turns N",
                 "--clip-to=5 | --clip-to applies to traces and synthetic conversations; leave it out with --dataset random",
                 "--percentile-metrics=foo | 'foo' is not a list of ttft,tpot,itl,e2el"

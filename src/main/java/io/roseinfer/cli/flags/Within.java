@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Stack;
 import java.util.StringJoiner;
+import java.util.regex.Pattern;
 import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.ArgSpec;
@@ -59,8 +60,7 @@ public @interface Within {
                     if (!range.contains(number.strip())) {
                         throw new ParameterException(
                                 command.commandLine(),
-                                "Invalid value for option '" + option.longestName() + "': '" + number.strip()
-                                        + "' is not " + range,
+                                option.longestName() + " is " + range.rejection(number.strip()),
                                 flag,
                                 value);
                     }
@@ -86,6 +86,10 @@ public @interface Within {
                         : Optional.empty();
             }
 
+            private static final Pattern WHOLE = Pattern.compile("[+-]?[0-9]+");
+            private static final Pattern DECIMAL =
+                    Pattern.compile("[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]{1,4})?");
+
             boolean contains(String text) {
                 try {
                     double value = value(text);
@@ -106,9 +110,24 @@ public @interface Within {
                         : isReal ? new BigDecimal(text).doubleValue() : Integer.parseInt(text);
             }
 
-            @Override
-            public String toString() {
-                return (isReal ? "a number, " : "a whole number, ") + values();
+            /** Returns a value and the allowed ones, as in {@code 9; it must be 1 to 7}. */
+            String rejection(String text) {
+                if (!isNumber(text)) {
+                    return "'" + text + "'; it must be " + (isReal ? "a number, " : "a whole number, ") + values();
+                }
+                boolean isTooLarge = bounds.max() == Double.POSITIVE_INFINITY
+                        && new BigDecimal(text).compareTo(new BigDecimal(maxOfType())) > 0;
+                return text + "; it must be " + values() + (isTooLarge ? ", and at most " + maxOfType() : "");
+            }
+
+            private String maxOfType() {
+                return isSingle
+                        ? Float.toString(Float.MAX_VALUE)
+                        : isReal ? Double.toString(Double.MAX_VALUE) : Integer.toString(Integer.MAX_VALUE);
+            }
+
+            private boolean isNumber(String text) {
+                return (isReal ? DECIMAL : WHOLE).matcher(text).matches();
             }
 
             /** Returns a description of the bounds, as in {@code 1 to 64}. */

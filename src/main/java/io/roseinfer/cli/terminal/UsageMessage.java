@@ -2,6 +2,8 @@ package io.roseinfer.cli.terminal;
 
 import io.roseinfer.base.SpellingSuggestion;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -13,6 +15,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class UsageMessage {
     private static final String DASHES = "--";
     private static final int MAX_LONGER_NAMES = 3;
+    private static final Pattern CAPITALIZED = Pattern.compile("[A-Z][a-z]+\\b");
 
     private UsageMessage() {}
 
@@ -23,13 +26,16 @@ public final class UsageMessage {
         }
         return wrong instanceof UnmatchedArgumentException unmatched
                 ? unmatched(unmatched)
-                : message(wrong).replaceFirst("^Error: ", "");
+                : lowerCase(message(wrong).replaceFirst("^Error: ", ""));
     }
 
     /** Returns the message for an unknown option or command, with a suggestion by vLLM's flag names or by spelling. */
     private static String unmatched(UnmatchedArgumentException unmatched) {
-        String message = unmatched.isUnknownOption() ? unknown(unmatched.getUnmatched()) : message(unmatched);
         CommandSpec command = unmatched.getCommandLine().getCommandSpec();
+        String message = unmatched.isUnknownOption()
+                ? unknown(unmatched.getUnmatched())
+                : (command.subcommands().isEmpty() ? "unexpected argument " : "unknown command ") + "'"
+                        + unmatched.getUnmatched().getFirst() + "'";
         String first = unmatched.getUnmatched().getFirst().split("=", 2)[0];
         List<String> meant = unmatched.isUnknownOption()
                 ? options(first, command)
@@ -47,7 +53,7 @@ public final class UsageMessage {
                 .filter(argument -> argument.startsWith("-"))
                 .map(option -> "'" + option + "'")
                 .toList();
-        return (options.size() == 1 ? "Unknown option: " : "Unknown options: ") + String.join(", ", options);
+        return (options.size() == 1 ? "unknown option: " : "unknown options: ") + String.join(", ", options);
     }
 
     /**
@@ -66,6 +72,13 @@ public final class UsageMessage {
         return (near.isEmpty() && !name.isEmpty() ? longer.limit(MAX_LONGER_NAMES) : near.stream())
                 .map(DASHES::concat)
                 .toList();
+    }
+
+    /** Returns a message with its first word in lower case, as all others begin, unless it is an acronym. */
+    private static String lowerCase(String message) {
+        return CAPITALIZED.matcher(message).lookingAt()
+                ? message.substring(0, 1).toLowerCase(Locale.ROOT) + message.substring(1)
+                : message;
     }
 
     private static String message(ParameterException wrong) {

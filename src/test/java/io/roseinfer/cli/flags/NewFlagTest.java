@@ -65,8 +65,8 @@ class NewFlagTest {
 
     static Stream<Arguments> wrongValues() {
         return Stream.of(
-                Arguments.of("--depth=8", "'--depth': '8' is not a whole number, 1 to 7"),
-                Arguments.of("--sizes=1,-1", "'--sizes': '-1' is not a whole number, 0 or more"),
+                Arguments.of("--depth=8", "--depth is 8; it must be 1 to 7"),
+                Arguments.of("--sizes=1,-1", "--sizes is -1; it must be 0 or more"),
                 Arguments.of("--shape=square", "'--shape': 'square' is not one of round, long_and_thin"));
     }
 
