@@ -1,7 +1,7 @@
-import io.roseinfer.ChatMessage;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
+import io.roseinfer.engine.ChatMessage;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;

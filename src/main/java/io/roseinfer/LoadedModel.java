@@ -5,6 +5,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.ChatMessage;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
@@ -77,6 +78,7 @@ public final class LoadedModel implements AutoCloseable {
         this.warnings = List.copyOf(warnings);
     }
 
+    /** Returns the sizes and structure of the model. */
     public ModelSpec spec() {
         return runner().spec();
     }
@@ -91,6 +93,7 @@ public final class LoadedModel implements AutoCloseable {
         return copies.runners().size();
     }
 
+    /** Returns the tokenizer; empty if the model was loaded for token ids only, or has none. */
     public Optional<Tokenizer> tokenizer() {
         return tokenizer;
     }
@@ -300,8 +303,9 @@ public final class LoadedModel implements AutoCloseable {
     private Engine serve(EngineOptions options, RoutingPolicy routing, Clock clock, Observers observers) {
         synchronized (serving) {
             requireIdle();
-            Engine engine =
-                    Engine.open(copies.runners(), tokenizer, fitting(options), routing, clock, profiler.and(observers));
+            Engine engine = Engine.open(
+                            copies.runners(), tokenizer, fitting(options), routing, clock, profiler.and(observers))
+                    .onChatRequest(this::chatRequest);
             served = engine;
             return engine;
         }

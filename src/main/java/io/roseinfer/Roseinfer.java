@@ -57,7 +57,8 @@ public final class Roseinfer {
     private Roseinfer() {}
 
     /**
-     * Loads a model with default settings and serves it; closing the engine frees everything.
+     * Loads a model with default settings, warms it up and serves it; closing the engine frees everything.
+     * {@link Engine#chatRequest} makes requests from conversations.
      *
      * @param model one of
      *     <ul>

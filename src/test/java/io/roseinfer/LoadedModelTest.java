@@ -3,7 +3,9 @@ package io.roseinfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.ChatMessage;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -196,6 +198,21 @@ class LoadedModelTest {
                             .tokenNanos())
                     .hasSize(request.maxNewTokens())
                     .hasSizeBetween(100, 160);
+        }
+    }
+
+    @Test
+    void engine_makes_the_requests_of_its_model() {
+        List<ChatMessage> messages = List.of(ChatMessage.user("Hi"));
+        try (LoadedModel model = load("builtin:chat", Settings.Device.SIM)) {
+            try (Engine engine = model.serve(OPTIONS)) {
+                assertThat(engine.chatRequest(messages)).isEqualTo(model.chatRequest(messages));
+            }
+            try (Engine engine = Engine.open(model.runner(), model.tokenizer(), OPTIONS, Clock.system())) {
+                assertThatThrownBy(() -> engine.chatRequest(messages))
+                        .isInstanceOf(BadInput.class)
+                        .hasMessageContaining("without a chat template");
+            }
         }
     }
 

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 
 /**
  * Serves one model with continuous batching. Any thread may submit requests; each returns a stream of its tokens.
@@ -62,6 +63,10 @@ public final class Engine implements AutoCloseable {
     private final Object closing = new Object();
     private volatile boolean closed;
     private Runnable afterClose = () -> {};
+    private volatile Function<List<ChatMessage>, GenerationRequest> chat = messages -> {
+        throw new BadInput(
+                "this engine was opened without a chat template; use a text prompt, GenerationRequest.of(text)");
+    };
 
     private Engine(
             List<ModelRunner> runners,
@@ -195,6 +200,25 @@ public final class Engine implements AutoCloseable {
             };
         }
         return this;
+    }
+
+    /** Sets what {@link #chatRequest} calls; {@code LoadedModel.serve} does so. Returns this engine. */
+    public Engine onChatRequest(Function<List<ChatMessage>, GenerationRequest> action) {
+        chat = Objects.requireNonNull(action, "action");
+        return this;
+    }
+
+    /**
+     * Returns a request that continues a conversation, to be submitted to this engine. It has the model's recommended
+     * sampling and may fill the context; {@code LoadedModel.chatRequest} has the details. May be called by any thread.
+     *
+     * @param messages oldest first
+     * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, or if its template
+     *     rejects the messages
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
+     */
+    public GenerationRequest chatRequest(List<ChatMessage> messages) {
+        return chat.apply(Objects.requireNonNull(messages, "messages"));
     }
 
     /**
@@ -394,10 +418,12 @@ public final class Engine implements AutoCloseable {
         }
     }
 
+    /** Returns the sizes and structure of the served model. */
     public ModelSpec spec() {
         return runners.getFirst().spec();
     }
 
+    /** Returns the tokenizer; empty if the engine handles only token ids. */
     public Optional<Tokenizer> tokenizer() {
         return tokenizer;
     }
@@ -441,7 +467,10 @@ public final class Engine implements AutoCloseable {
 
     private int requireReplica(int replica) {
         if (replica < 0 || replica >= runners.size()) {
-            throw new BadInput("there is no replica " + replica + "; the engine has 0 to " + (runners.size() - 1));
+            throw new BadInput("there is no replica " + replica + "; the engine has "
+                    + (runners.size() == 1
+                            ? "1 replica, number 0"
+                            : runners.size() + " replicas, numbers 0 to " + (runners.size() - 1)));
         }
         return replica;
     }

@@ -272,7 +272,7 @@ class EngineTest {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
             assertThatThrownBy(() -> engine.failure(7))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("no replica 7");
+                    .hasMessage("there is no replica 7; the engine has 1 replica, number 0");
             assertThatThrownBy(() -> engine.steps(-1, 0, 1)).isInstanceOf(BadInput.class);
         }
     }

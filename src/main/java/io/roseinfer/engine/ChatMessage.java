@@ -1,9 +1,9 @@
-package io.roseinfer;
+package io.roseinfer.engine;
 
 import java.util.Objects;
 
 /**
- * One message of a conversation; {@link LoadedModel#chatRequest} turns a list of them into a request.
+ * One message of a conversation; {@link Engine#chatRequest} makes a request from a list of them.
  *
  * @param role the author: {@code system}, {@code user}, {@code assistant}, or another role of the model's chat template
  * @param content the text
