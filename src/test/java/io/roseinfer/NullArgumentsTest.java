@@ -3,22 +3,32 @@ package io.roseinfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
+import io.roseinfer.engine.ChatMessage;
+import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.EngineStats;
+import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
+import io.roseinfer.engine.PromptToken;
+import io.roseinfer.engine.RequestCounts;
 import io.roseinfer.engine.RequestOptions;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.grammar.Grammar;
 import io.roseinfer.hub.DownloadListener;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenConstraints;
+import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
@@ -62,7 +72,13 @@ class NullArgumentsTest {
             TokenStream.class,
             SchedulerOptions.class,
             SchedulerOptions.Builder.class,
-            Policies.class);
+            Policies.class,
+            ChatMessage.class,
+            Completion.class,
+            GeneratedToken.class,
+            PromptToken.class,
+            RequestCounts.class,
+            EngineStats.class);
 
     /** A non-null value for each type of a parameter, and the objects whose methods are called. */
     private final Map<Class<?>, Object> values = new HashMap<>();
@@ -83,6 +99,7 @@ class NullArgumentsTest {
         Function<Object, EngineOptions> options = spec -> EngineOptions.defaults();
         put(int.class, 1);
         put(long.class, 1L);
+        put(float.class, 1f);
         put(boolean.class, true);
         put(String.class, "builtin:tiny");
         put(String[].class, new String[0]);
@@ -125,6 +142,16 @@ class NullArgumentsTest {
         put(AdmissionPolicy.class, AdmissionPolicy.fifo());
         put(PreemptionPolicy.class, PreemptionPolicy.youngest());
         put(StepPolicy.class, StepPolicy.mixed());
+        put(RequestTimeline.class, new RequestTimeline(1, 2, 3, new long[0], 3, new long[0], 0));
+        put(FinishReason.class, FinishReason.STOP);
+        put(Fact.class, Fact.PREEMPTIONS);
+        put(EngineStats.class, engine.stats());
+        put(RequestCounts.class, engine.stats().requests());
+        put(KvGeometry.class, engine.stats().kv());
+        put(Completion.class, engine.generate(GenerationRequest.ofTokens(1).withMaxNewTokens(1)));
+        put(GeneratedToken.class, new GeneratedToken(1, "", 0, List.of()));
+        put(PromptToken.class, new PromptToken(1, 0, 1, List.of()));
+        put(ChatMessage.class, ChatMessage.user("Once"));
     }
 
     @AfterEach

@@ -36,6 +36,20 @@ public record Completion(
         List<PromptToken> promptLogprobs) {
     public Completion {
         promptIds = Objects.requireNonNull(promptIds, "promptIds").clone();
+        tokens = copy(Objects.requireNonNull(tokens, "tokens"));
+        Objects.requireNonNull(text, "text");
+        Objects.requireNonNull(finishReason, "finishReason");
+        Objects.requireNonNull(stopString, "stopString");
+        Objects.requireNonNull(timeline, "timeline");
+        Objects.requireNonNull(tag, "tag");
+        promptLogprobs = copy(Objects.requireNonNull(promptLogprobs, "promptLogprobs"));
+    }
+
+    /** Returns an unmodifiable copy. Lists of the engine are kept: they never change, and create elements on access. */
+    private static <T> List<T> copy(List<T> list) {
+        return list instanceof TokenBuffer.ReadTokens || list instanceof PromptLogprobs.Tokens
+                ? list
+                : List.copyOf(list);
     }
 
     /** Returns a copy of the prompt's token ids as the model saw them. */

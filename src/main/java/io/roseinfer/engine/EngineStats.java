@@ -5,6 +5,7 @@ import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
@@ -33,12 +34,14 @@ public record EngineStats(
         RequestCounts requests) {
 
     public EngineStats {
-        totals = Map.copyOf(totals);
+        Objects.requireNonNull(kv, "kv");
+        totals = Map.copyOf(Objects.requireNonNull(totals, "totals"));
+        Objects.requireNonNull(requests, "requests");
     }
 
     /** Returns the sum of a count over all steps, such as {@link Fact#PREEMPTIONS}; 0 for other facts. */
     public long total(Fact fact) {
-        return totals.getOrDefault(fact, 0L);
+        return totals.getOrDefault(Objects.requireNonNull(fact, "fact"), 0L);
     }
 
     /**

@@ -38,8 +38,13 @@ public record GenerationRequest(
         TokenConstraints constraints,
         RequestOptions options) {
 
+    /** Maximum stop strings of a request. */
     public static final int MAX_STOP_STRINGS = 4;
+
+    /** Maximum characters (UTF-16 code units) of a stop string. */
     public static final int MAX_STOP_CHARS = 64;
+
+    /** Maximum stop tokens of a request. */
     public static final int MAX_STOP_TOKENS = 64;
 
     /** Default maximum of generated tokens. */

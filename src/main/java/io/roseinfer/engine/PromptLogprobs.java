@@ -63,7 +63,7 @@ final class PromptLogprobs {
         return new PromptToken(ids[index], logprobs[index], ranks[index], most);
     }
 
-    private static final class Tokens extends AbstractList<PromptToken> implements RandomAccess {
+    static final class Tokens extends AbstractList<PromptToken> implements RandomAccess {
         private final PromptLogprobs of;
 
         Tokens(PromptLogprobs of) {

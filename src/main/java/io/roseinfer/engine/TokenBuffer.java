@@ -381,7 +381,7 @@ final class TokenBuffer {
     }
 
     /** The tokens of a completion, in arrays. Token objects are created on access, which is rare. */
-    private static final class ReadTokens extends AbstractList<GeneratedToken> implements RandomAccess {
+    static final class ReadTokens extends AbstractList<GeneratedToken> implements RandomAccess {
         private final int[] ids;
         private final String text;
         private final int[] ends;

@@ -76,6 +76,7 @@ public record SchedulerOptions(
         return builder().build();
     }
 
+    /** Returns a builder with the defaults. */
     public static Builder builder() {
         return new Builder();
     }
@@ -115,71 +116,93 @@ public record SchedulerOptions(
 
         private Builder() {}
 
+        /** Sets the maximum rows of a decode step, 1 to {@value #MAX_ROWS}. Defaults to 8. */
         public Builder maxBatchSize(int value) {
             maxBatchSize = value;
             return this;
         }
 
-        /** Defaults to {@code maxBatchSize}. */
+        /**
+         * Sets the maximum waiting requests admitted per iteration, 1 to {@value #MAX_ROWS}. Defaults to
+         * {@code maxBatchSize}.
+         */
         public Builder prefillMaxBatchSize(int value) {
             prefillMaxBatchSize = value;
             prefillMaxBatchSizeSet = true;
             return this;
         }
 
+        /** Sets the maximum prompt tokens per iteration, 1 or more. Defaults to {@link #UNLIMITED}. */
         public Builder prefillMaxTokens(int value) {
             prefillMaxTokens = value;
             return this;
         }
 
+        /** Sets whether an iteration decodes before it prefills. Defaults to false. */
         public Builder decodeFirst(boolean value) {
             decodeFirst = value;
             return this;
         }
 
+        /** Sets the policy that chooses which waiting requests are admitted. Defaults to {@link AdmissionPolicy#fifo}. */
         public Builder admission(AdmissionPolicy value) {
             admission = Objects.requireNonNull(value, "admission");
             return this;
         }
 
+        /**
+         * Sets the policy that chooses which request is preempted if the KV pool is full. Defaults to
+         * {@link PreemptionPolicy#youngest}.
+         */
         public Builder preemption(PreemptionPolicy value) {
             preemption = Objects.requireNonNull(value, "preemption");
             return this;
         }
 
-        /** Defaults to {@link StepPolicy#standard}. */
+        /** Sets the policy that fills the steps. Defaults to {@link StepPolicy#standard}. */
         public Builder step(StepPolicy value) {
             step = Optional.of(Objects.requireNonNull(value, "step"));
             return this;
         }
 
-        /** Defaults to {@link Drafter#none}. */
+        /** Sets what proposes tokens that steps verify. Defaults to {@link Drafter#none}. */
         public Builder drafter(Drafter value) {
             drafter = Objects.requireNonNull(value, "drafter");
             return this;
         }
 
+        /** Sets the maximum requests that hold KV blocks at the same time, 1 or more. Defaults to {@link #UNLIMITED}. */
         public Builder maxActiveRequests(int value) {
             maxActiveRequests = value;
             return this;
         }
 
+        /** Sets whether prompts are split and share steps with decode rows. Defaults to false. */
         public Builder chunkedPrefill(boolean value) {
             chunkedPrefill = value;
             return this;
         }
 
-        /** Defaults to {@value AdmissionPolicy#MAX_SKIPS}. */
+        /**
+         * Sets how often an admission policy may skip a request, 1 or more. Defaults to
+         * {@value AdmissionPolicy#MAX_SKIPS}.
+         */
         public Builder maxSkips(int value) {
             maxSkips = value;
             return this;
         }
 
+        /** Sets whether KV blocks of earlier requests with the same prefix are reused. Defaults to true. */
         public Builder prefixCache(boolean value) {
             prefixCache = value;
             return this;
         }
 
+        /**
+         * Returns the options.
+         *
+         * @throws BadInput if a value is out of range
+         */
         public SchedulerOptions build() {
             int prefills = prefillMaxBatchSizeSet ? prefillMaxBatchSize : maxBatchSize;
             return new SchedulerOptions(

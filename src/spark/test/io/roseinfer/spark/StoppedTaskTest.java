@@ -288,7 +288,7 @@ class StoppedTaskTest {
     void full_engine_slows_its_tasks() {
         Engine engine = engine(step -> {}, 2);
         assertThat(ids(RoseinferSpark.generate(rows(40).repartition(4), SPEC))).hasSize(40);
-        assertThat(engine.stats().requests().refused()).isPositive();
+        assertThat(engine.stats().requests().rejected()).isPositive();
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -65,6 +66,26 @@ class CompletionTest {
         ids[0] = 9;
         completion.promptIds()[1] = 9;
         assertThat(completion.promptIds()).containsExactly(5, 7);
+    }
+
+    @Test
+    void lists_are_copied() {
+        List<GeneratedToken> tokens = new ArrayList<>(List.of(new GeneratedToken(1, "a", 0, List.of())));
+        List<PromptToken> prompt = new ArrayList<>(List.of(new PromptToken(5, 0, 1, List.of())));
+        Completion completion = new Completion(
+                new int[] {5},
+                tokens,
+                Optional.empty(),
+                FinishReason.STOP,
+                Optional.empty(),
+                0,
+                new RequestTimeline(1, 2, 3, new long[0], 3, new long[0], 0),
+                Optional.empty(),
+                prompt);
+        tokens.clear();
+        prompt.clear();
+        assertThat(completion.tokens()).hasSize(1);
+        assertThat(completion.promptLogprobs()).hasSize(1);
     }
 
     @Test

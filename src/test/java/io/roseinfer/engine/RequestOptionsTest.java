@@ -96,7 +96,7 @@ class RequestOptionsTest {
             assertThatThrownBy(() -> engine.submit(Models.request(3, -1))).isInstanceOf(BadInput.class);
             RequestCounts counts = engine.stats().requests();
             assertThat(counts.accepted()).isEqualTo(2);
-            assertThat(counts.refused()).isEqualTo(1);
+            assertThat(counts.rejected()).isEqualTo(1);
             assertThat(counts.promptTokens()).isEqualTo(5);
             while (!Long.valueOf(1).equals(engine.stats().requests().ended().get(FinishReason.DEADLINE))) {
                 Thread.onSpinWait();

@@ -257,7 +257,7 @@ class BadRequestTest {
                 assertThat(fresh.complete(body).status()).isEqualTo(400);
             }
             assertThat(fresh.engine.stats().requests().accepted()).isZero();
-            assertThat(fresh.engine.stats().requests().refused()).isZero();
+            assertThat(fresh.engine.stats().requests().rejected()).isZero();
         }
     }
 
