@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Step observers that are called in order. Those among them that call several are replaced by these, and one that is
- * called at some events only is not called at others.
+ * Step observers that are called in order. Composite observers are replaced by their elements. An observer of some
+ * events is not called at others.
  */
 final class StepObservers implements StepObserver {
     private final List<StepObserver> each;

@@ -148,7 +148,7 @@ class LateMaskTest {
         }
     }
 
-    /** Returns the completions of sequences, of which every second one has masks. */
+    /** Returns the completions of sequences; every second one has masks. */
     private static List<List<Integer>> run(Setting setting, long seed, StepTotals totals) {
         SchedulerOptions options = SchedulerOptions.builder()
                 .maxBatchSize(5)

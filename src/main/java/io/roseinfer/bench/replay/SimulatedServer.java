@@ -182,7 +182,7 @@ public final class SimulatedServer {
         }
     }
 
-    /** What an engine has served. */
+    /** Counters of the requests that an engine has served. */
     private static final class Served {
         private int requests;
         private int failed;
