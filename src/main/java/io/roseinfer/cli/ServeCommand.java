@@ -113,7 +113,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private static String settings(LoadedModel loaded, EngineOptions engine, ServerOptions options) {
         KvGeometry kv = loaded.runner().kv();
         return "version " + options.version() + ", model " + options.modelName()
-                + ", device " + loaded.deviceDescription()
+                + ", on " + loaded.deviceDescription()
                 + loaded.precision()
                         .map(dtype -> ", dtype " + Choices.word(dtype))
                         .orElse("")

@@ -86,7 +86,7 @@ class ServeCommandTest {
             assertThat(server.out().readLine()).isNull();
             assertThat(server.errors()).matches("""
                             roseinfer: Warm-up at load: \\d+\\.\\d\\d s
-                            roseinfer: version .*, device .*, KV blocks 300000 of 16 tokens, batch 8, .*
+                            roseinfer: version .*, on simulated device, .*, KV blocks 300000 of 16 tokens, batch 8, .*
                             roseinfer: shutting down; HTTP requests in flight: 0, .*\\(--drain-seconds\\)
                             """);
         }
