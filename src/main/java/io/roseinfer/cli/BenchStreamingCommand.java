@@ -199,7 +199,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             OfferedLoad prepared = prepared(offered.load(), loaded);
             Map<String, @Nullable Object> flags = settings.all(command, model);
             Environment environment = Machine.here().environment(loaded, terminal);
-            String line = settings.line(scheduler.admissionPolicy(), offered.words()) + "\n" + WarmUpLine.of(loaded);
+            String line = settings.line(flags, offered.words()) + "\n" + WarmUpLine.of(loaded);
             StreamingReport report = new StreamingReport(setup(loaded), offered.interval());
             Optional<StepProfiler> profiler = profileOps ? Optional.of(profiler(loaded, terminal)) : Optional.empty();
             StreamingBenchmark.Runs runs;

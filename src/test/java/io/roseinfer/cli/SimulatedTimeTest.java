@@ -344,6 +344,36 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void limits_in_force_are_printed() {
+        String[] flags = with(SMALL, "--chunked-prefill", "--kv-blocks=100", "--max-active-requests=4");
+        assertThat(bench("serve", SIMULATED, with(SMALL_LOAD, "--kv-blocks=100")).out())
+                .contains("\nSettings: batch 8, prefill batch 8, admission fifo, KV blocks 100 of 16 tokens\n");
+        assertThat(bench("serve", ENGINE, flags).out())
+                .contains("\nSettings: dtype none, batch 8, prefill batch 8, active requests 4, chunked prefill, admission fifo,"
+                        + " KV blocks 100 of 16 tokens\n");
+        assertThat(bench("serve", List.of("--backend=null"), "--num-prompts=4").out())
+                .doesNotContain("Settings:");
+    }
+
+    @Test
+    void default_batch_limit_far_below_the_costs_is_noted_once() throws IOException {
+        String note = "step costs cover up to 256 rows; --max-batch-size is 8";
+        List<String> shipped = List.of("--backend=sim", "--step-costs=h100-llama-3.1-8b");
+        JsonNode own = serve(shipped, SMALL_LOAD);
+        assertThat(own.get("validity").get("notes").toString()).contains(note);
+        assertThat(own.get("settings").get("max_batch_size").intValue()).isEqualTo(8);
+        for (Outcome study : List.of(
+                bench("sweep", shipped, with(SMALL_LOAD, "--vary=request-rate=10,20,30")),
+                bench("ab", shipped, with(SMALL_LOAD, "--pairs=10")))) {
+            assertThat(study.code()).as(study.err()).isZero();
+            assertThat(study.err()).containsOnlyOnce(note);
+        }
+        assertThat(serve(shipped, with(SMALL_LOAD, "--max-batch-size=8")).toString())
+                .doesNotContain("step costs cover");
+        assertThat(serve(SIMULATED, SMALL_LOAD).toString()).doesNotContain("step costs cover");
+    }
+
+    @Test
     void simulated_result_is_labeled_and_names_no_machine() throws IOException {
         String costs = "step costs step:4,token:0.05";
         String page = directory + "/page.html";

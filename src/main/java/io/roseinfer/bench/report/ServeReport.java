@@ -66,6 +66,7 @@ public final class ServeReport {
         result.roseinfer().groups().ifPresent(groups -> groups(out, groups));
         result.roseinfer().fleet().ifPresent(fleet -> fleet(out, fleet));
         attribution(out, result);
+        SettingsLine.of(result.roseinfer().settings()).ifPresent(line -> out.format("Settings: %s\n", line));
         RunValidity verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");

@@ -269,7 +269,7 @@ public final class BenchAbCommand implements Command {
         return seed -> {
             BenchServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
-            system.notes(result).stream()
+            Stream.concat(system.notesOnSettings().stream(), system.notes(result).stream())
                     .filter(note -> printed.add(note.replaceAll("[0-9.]+", "")))
                     .forEach(terminal::note);
             RunValidity verdict = line.flags().verdict(result, system, Optional.empty());

@@ -45,7 +45,10 @@ record MeasuredRun(
 
     RunValidity verdict() {
         Stream<String> simulated = system.environment().simulated().stream().map(costs -> "simulated time, " + costs);
-        return line.flags().verdict(result, system, floor).with(simulated.toList());
+        return line.flags()
+                .verdict(result, system, floor)
+                .with(Stream.concat(simulated, system.notesOnSettings().stream())
+                        .toList());
     }
 
     /** Returns the results with their {@link #verdict}, and with the recorded run if this is a replay. */

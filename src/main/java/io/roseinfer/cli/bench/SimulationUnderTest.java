@@ -11,6 +11,7 @@ import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.bench.replay.SimulatedServer;
 import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.bench.report.Environment;
+import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.SimulationFlags;
 import io.roseinfer.cli.terminal.Machine;
@@ -31,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Engines in simulated time: the real loop, scheduler and routing, with step times from a recorded run or flags. */
 final class SimulationUnderTest implements SystemUnderTest {
+    /** The default batch limit is noted if the costs cover at least this many times as many rows. */
+    private static final int FAR_BELOW = 4;
+
     private final BenchServeFlags flags;
     /** The options by flags; 0 KV blocks are as many as each engine's runner has. */
     private final EngineOptions asked;
@@ -41,6 +45,7 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     private final Map<String, @Nullable Object> settings;
     private final Environment environment;
+    private final boolean hasBatchFlag;
     private long runs;
 
     private SimulationUnderTest(
@@ -49,6 +54,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         this.asked = asked;
         this.spec = loaded.spec();
         this.costs = costs;
+        this.hasBatchFlag = ExplicitFlags.has(line.command(), "--max-batch-size");
         this.settings =
                 BackendFlags.inForce(new SettingsInForce(loaded, asked).all(line.command(), flags.model()), line);
         Map<String, String> hashes =
@@ -126,6 +132,21 @@ final class SimulationUnderTest implements SystemUnderTest {
         StepCosts own = costs.get(engine);
         SimOptions sim = SimOptions.defaults().ofShapes().withMaxInFlight(own.inFlight());
         return new SimRunner(spec, EngineLimits.runnerLimits(withPool(asked, own), spec), sim);
+    }
+
+    /** Notes that the default batch limit keeps the simulation from most of the steps that the costs were measured for. */
+    @Override
+    public List<String> notesOnSettings() {
+        int limit = asked.scheduler().maxBatchSize();
+        int rows = costs.stream()
+                .mapToInt(each -> each.times().costs().range().maxDecodeRows())
+                .filter(max -> max < Integer.MAX_VALUE)
+                .max()
+                .orElse(0);
+        return hasBatchFlag || limit > rows / FAR_BELOW
+                ? List.of()
+                : List.of("step costs cover up to " + rows + " rows; --max-batch-size is " + limit
+                        + ", its default, so an engine decodes at most " + limit + " requests per step");
     }
 
     @Override

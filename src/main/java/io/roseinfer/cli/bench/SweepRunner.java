@@ -48,7 +48,7 @@ final class SweepRunner implements AutoCloseable {
     private Optional<SystemUnderTest> system = Optional.empty();
     private Map<String, String> setting = Map.of();
 
-    /** Remedies already printed. */
+    /** Remedies and notes on settings already printed. */
     private final Set<String> printed = new HashSet<>();
 
     SweepRunner(Terminal terminal) {
@@ -72,6 +72,7 @@ final class SweepRunner implements AutoCloseable {
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
         RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
+        system.get().notesOnSettings().stream().filter(printed::add).forEach(terminal::note);
         verdict.notes().stream().map(note -> "point " + flags + ": " + note).forEach(terminal::note);
         return SweepPoint.of(
                 flags,

@@ -48,7 +48,12 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
         }
     }
 
-    /** Returns notes on a run on this system, in addition to its verdict. */
+    /** Returns notes on the settings of this system, which are the same for every run. */
+    default List<String> notesOnSettings() {
+        return List.of();
+    }
+
+    /** Returns notes on a run on this system, in addition to its verdict and {@link #notesOnSettings}. */
     default List<String> notes(LoadResult result) {
         return List.of();
     }

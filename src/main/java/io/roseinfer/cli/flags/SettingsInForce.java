@@ -3,8 +3,8 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.DeviceOptions;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Settings;
+import io.roseinfer.bench.report.SettingsLine;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -59,19 +59,12 @@ public final class SettingsInForce {
         return settings;
     }
 
-    /** Returns one line of the settings that a report's other lines omit. */
-    public String line(String admissionPolicy, String submitSchedule) {
-        SchedulerOptions scheduler = engine.scheduler();
-        return "dtype " + loaded.precision().map(Choices::word).orElse("none")
-                + (loaded.threads() == 0 ? "" : ", threads " + loaded.threads())
-                + ", batch " + scheduler.maxBatchSize()
-                + ", prefill batch " + scheduler.prefillMaxBatchSize()
-                + (scheduler.chunkedPrefill() ? ", chunked prefill" : "")
-                + ", admission " + admissionPolicy
-                + ", KV blocks " + loaded.runner().kv().blocks() + " of "
-                + loaded.runner().kv().blockSize() + " tokens"
-                + (scheduler.prefixCache() ? "" : ", no prefix cache")
-                + ", submitted " + submitSchedule
-                + ", seed " + engine.seed();
+    /**
+     * Returns one line of the settings that a report's other lines omit.
+     *
+     * @param settings the result of {@link #all}
+     */
+    public String line(Map<String, @Nullable Object> settings, String submitSchedule) {
+        return SettingsLine.of(settings).orElse("") + ", submitted " + submitSchedule + ", seed " + engine.seed();
     }
 }

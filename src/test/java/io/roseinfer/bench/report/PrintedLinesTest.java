@@ -111,7 +111,7 @@ class PrintedLinesTest {
         Environment environment = new Environment(
                 "jdk", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
         ServeResult.About about = new ServeResult.About(
-                Map.of(), List.of(), Map.of(), environment, List.of(99.0), BOUNDS, Map.of(), Optional.empty());
+                Map.of(), List.of(), Map.of("max_batch_size", 8), environment, List.of(99.0), BOUNDS, Map.of(), Optional.empty());
         ServeResult result = ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about);
         String text = new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0)).text(result);
         Map<String, List<String>> defined = defined("reference/metrics.md", "Lines of `bench serve`");
