@@ -328,7 +328,23 @@ class SimulatedTimeTest {
         JsonNode beyond = serve(replayed, with(SMALL_LOAD, "--max-batch-size=32", "--step-noise=0"));
         assertThat(beyond.get("validity").get("notes").toString())
                 .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range"
-                        + " \\(decode of 1 to [34] rows");
+                        + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens, other steps of .*, contexts up to 39 tokens\\)");
+    }
+
+    /** The costs were recorded with contexts of up to 2,074 tokens. */
+    @Test
+    void contexts_beyond_the_recorded_ones_are_noted_as_extrapolated() throws IOException {
+        List<String> costs = List.of("--backend=sim", "--step-costs=h100-llama-3.1-8b", "--chunked-prefill");
+        String[] load = {"--num-prompts=10", "--request-rate=0.3", "--random-output-len=100", "--max-batch-size=64"};
+        String[] chunk = with(load, "--prefill-max-tokens=2048");
+        assertThat(serve(costs, with(chunk, "--random-input-len=20000"))
+                        .get("validity")
+                        .get("notes")
+                        .toString())
+                .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range .*,"
+                        + " contexts up to 2074 tokens\\)");
+        assertThat(serve(costs, with(chunk, "--random-input-len=1000")).toString())
+                .doesNotContain("outside of the recorded range");
     }
 
     @ParameterizedTest

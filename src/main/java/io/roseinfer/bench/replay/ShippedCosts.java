@@ -29,7 +29,8 @@ import tools.jackson.databind.JsonNode;
  * other_per_row, other_per_attended
  * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; without it as other
  * mixed_per_row, mixed_per_attended, mixed_per_longest
- * range                        {min_decode_rows, max_decode_rows, min_tokens, max_tokens}: the smallest and largest steps
+ * range                        {min_decode_rows, max_decode_rows, min_tokens, max_tokens}: the smallest and largest steps; if known
+ *                              max_context and max_attended of {@link StepRange}
  * turn, wake, arriving, first, later
  *                              median nanoseconds outside of steps, as in {@link HostTimes}
  * </pre>
@@ -93,7 +94,9 @@ public final class ShippedCosts {
                         range.path("min_decode_rows").asInt(),
                         range.path("max_decode_rows").asInt(),
                         range.path("min_tokens").asInt(),
-                        range.path("max_tokens").asInt()));
+                        range.path("max_tokens").asInt(),
+                        range.path("max_context").asLong(StepRange.UNKNOWN),
+                        range.path("max_attended").asLong(StepRange.UNKNOWN)));
         HostTimes host = new HostTimes(
                 root.path("turn").asLong(),
                 root.path("wake").asLong(),

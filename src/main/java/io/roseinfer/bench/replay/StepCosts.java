@@ -53,8 +53,26 @@ public record StepCosts(
                 first.kvBlocks());
     }
 
-    /** Returns a note if steps of a simulated run were outside of the measured range. */
-    public Optional<String> extrapolation(LoadResult run) {
+    /**
+     * The time of a run's steps by these costs.
+     *
+     * @param nanos time of all steps
+     * @param extrapolatedNanos time of steps outside of the measured range
+     */
+    public record SimulatedTime(double nanos, double extrapolatedNanos) {
+        /** Returns the share of extrapolated time, 0 to 1. */
+        public double share() {
+            return nanos == 0 ? 0 : extrapolatedNanos / nanos;
+        }
+
+        /** Returns the sum of the times of two parts of a run. */
+        public SimulatedTime plus(SimulatedTime other) {
+            return new SimulatedTime(nanos + other.nanos, extrapolatedNanos + other.extrapolatedNanos);
+        }
+    }
+
+    /** Returns the time of a simulated run's steps; empty if the costs were not measured and so apply to all steps. */
+    public Optional<SimulatedTime> time(LoadResult run) {
         StepRange range = times.costs().range();
         if (range.equals(StepRange.ALL)) {
             return Optional.empty();
@@ -66,16 +84,17 @@ public record StepCosts(
             all += nanos;
             outside += range.contains(StepShape.of(step)) ? 0 : nanos;
         }
-        return outside == 0
-                ? Optional.empty()
-                : Optional.of(String.format(
+        return Optional.of(new SimulatedTime(all, outside));
+    }
+
+    /** Returns a note if steps of a simulated run were outside of the measured range. */
+    public Optional<String> extrapolation(LoadResult run) {
+        return time(run)
+                .filter(time -> time.extrapolatedNanos() > 0)
+                .map(time -> String.format(
                         Locale.ROOT,
-                        "%.1f %% of the simulated time is in steps outside of the recorded range (decode of %d to %d rows, other steps of"
-                                + " %d to %d tokens); their costs are extrapolated",
-                        100 * outside / all,
-                        range.minDecodeRows(),
-                        range.maxDecodeRows(),
-                        range.minTokens(),
-                        range.maxTokens()));
+                        "%.1f %% of the simulated time is in steps outside of the recorded range (%s); their costs are extrapolated",
+                        100 * time.share(),
+                        times.costs().range().words()));
     }
 }

@@ -36,6 +36,14 @@ public record StepShape(int rows, int tokens, int prefillTokens, long attended, 
     }
 
     /**
+     * Returns a lower bound of the longest context in tokens: that of the longest decode row, and the mean of all tokens, which for a chunk
+     * of a prompt is its middle.
+     */
+    public long context() {
+        return Math.max(longest, attended / Math.max(1, tokens));
+    }
+
+    /**
      * Returns the positions of the longest decode row that one part of the attention works through. Few rows are split into parts, so
      * that all of a GPU works; from 16 rows on they are not.
      */

@@ -59,11 +59,17 @@ public final class RecordCosts {
         if (!table.mixed().equals(table.prefill())) {
             formula(root, "mixed", table.mixed());
         }
-        root.putObject("range")
+        ObjectNode range = root.putObject("range")
                 .put("min_decode_rows", table.range().minDecodeRows())
                 .put("max_decode_rows", table.range().maxDecodeRows())
                 .put("min_tokens", table.range().minTokens())
                 .put("max_tokens", table.range().maxTokens());
+        if (table.range().maxContext() < StepRange.UNKNOWN) {
+            range.put("max_context", table.range().maxContext());
+        }
+        if (table.range().maxAttended() < StepRange.UNKNOWN) {
+            range.put("max_attended", table.range().maxAttended());
+        }
         root.put("turn", host.iterationNanos());
         root.put("wake", host.wakeNanos());
         root.put("arriving", median(host.arriving()));
