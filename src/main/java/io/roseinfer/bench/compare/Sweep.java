@@ -78,8 +78,8 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     }
 
     /**
-     * Returns the knee: the highest rate up to which good requests complete at 95 % or more of the request rate. Beyond it, throughput no
-     * longer follows the load.
+     * Returns the knee: the highest rate up to which good requests complete at 95 % or more of the offered rate, where they complete at the
+     * completion rate times the share of good requests. Beyond it, throughput no longer follows the load.
      */
     public SearchedRate knee(Settings settings) {
         return last(settings, point -> {

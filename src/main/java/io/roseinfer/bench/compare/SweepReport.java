@@ -71,9 +71,10 @@ public final class SweepReport {
                 .orElse(0);
         width = Math.max(width, "point".length());
         out.format(
-                "%-" + width + "s %9s %9s %7s %6s %10s %10s %10s %10s %8s %6s  goodput\n",
+                "%-" + width + "s %9s %11s %9s %7s %6s %10s %10s %10s %10s %8s %6s  goodput\n",
                 "point",
                 "offered/s",
+                "completed/s",
                 "goodput/s",
                 "good %",
                 "failed",
@@ -128,9 +129,10 @@ public final class SweepReport {
     private static void row(Formatter out, SweepPoint point, int width, double most) {
         double goodput = point.metric("request_goodput").orElse(0);
         out.format(
-                "%-" + width + "s %9s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s  %s%s\n",
+                "%-" + width + "s %9s %11s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s  %s%s\n",
                 flags(point.flags()),
                 number(point, SweepPoint.OFFERED_RATE),
+                number(point, "completion_rate"),
                 goodput,
                 100 * point.metric("good_share").orElse(0),
                 point.failed(),

@@ -123,6 +123,25 @@ class SweepTest {
                 .contains("request-rate=400", " BEHIND\n", "between 10.00 and 400.00 requests/s\n", "--num-prompts");
     }
 
+    /** The goodput is lower than the product, because the duration includes the run's start and end. */
+    @Test
+    void verdicts_can_be_recomputed_from_the_table() {
+        Map<String, Double> metrics =
+                Map.of(SweepPoint.OFFERED_RATE, 100.0, "completion_rate", 98.0, "good_share", 0.98, "request_goodput", 90.0);
+        SweepPoint good = new SweepPoint(Map.of(Sweep.RATE, "100"), metrics, 0, List.of());
+        Map<String, Double> slow =
+                Map.of(SweepPoint.OFFERED_RATE, 120.0, "completion_rate", 113.0, "good_share", 1.0, "request_goodput", 112.0);
+        SweepPoint behind = new SweepPoint(Map.of(Sweep.RATE, "120"), slow, 0, List.of());
+        List<String> lines = SweepReport.text(new Sweep(List.of(good, behind), 0.9), Objectives.NONE)
+                .lines()
+                .toList();
+        assertThat(lines.get(1).split(" +")).startsWith("point", "offered/s", "completed/s", "goodput/s", "good");
+        assertThat(lines.get(2).split(" +")).startsWith("request-rate=100", "100.00", "98.00", "90.00", "98.0");
+        assertThat(lines.get(3).split(" +")).startsWith("request-rate=120", "120.00", "113.00", "112.00", "100.0");
+        assertThat(lines.get(3)).endsWith(" BEHIND");
+        assertThat(lines.get(4)).isEqualTo("Knee: between 100.00 and 120.00 requests/s");
+    }
+
     @Test
     void load_without_times_always_keeps_up() {
         SweepPoint unlimited =

@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 final class SweepSection {
     private static final List<String> SHOWN = List.of(
             SweepPoint.OFFERED_RATE,
+            "completion_rate",
             "request_goodput",
             "good_share",
             "median_ttft_ms",
