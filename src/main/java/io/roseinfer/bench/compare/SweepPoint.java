@@ -15,7 +15,8 @@ import java.util.OptionalDouble;
  * One run of a sweep.
  *
  * @param flags values of the varied flags
- * @param metrics by the names of {@link RunMetrics}, and {@code offered_rate} in requests per second for loads with times
+ * @param metrics by the names of {@link RunMetrics}, {@code offered_rate} in requests per second for loads with times, and
+ *     {@code extrapolated_share} of simulated runs
  * @param failed number of failed requests
  * @param reasons reasons why the run is invalid; empty if it is valid
  */
@@ -29,6 +30,12 @@ public record SweepPoint(
 
     /** The metric with the scheduled request rate. */
     public static final String OFFERED_RATE = "offered_rate";
+
+    /** The metric with the share of simulated time in steps whose costs are extrapolated, 0 to 1; absent if no costs were measured. */
+    public static final String EXTRAPOLATED_SHARE = "extrapolated_share";
+
+    /** From this share on, a searched rate names it. */
+    private static final double MUCH_EXTRAPOLATED = 0.1;
 
     public SweepPoint {
         flags = Collections.unmodifiableMap(new LinkedHashMap<>(flags));
@@ -45,6 +52,19 @@ public record SweepPoint(
         metrics.putAll(RunMetrics.of(run, objectives));
         int failed = run.calls().size() - run.completed().size();
         return new SweepPoint(flags, metrics, failed, verdict.reasons());
+    }
+
+    /** Returns the point with a further metric. */
+    public SweepPoint with(String metric, double value) {
+        Map<String, Double> more = new LinkedHashMap<>(metrics);
+        more.put(metric, value);
+        return new SweepPoint(flags, more, failed, reasons);
+    }
+
+    /** Returns the share of extrapolated time if it is more than 10 %. */
+    OptionalDouble muchExtrapolated() {
+        OptionalDouble share = metric(EXTRAPOLATED_SHARE);
+        return share.orElse(0) > MUCH_EXTRAPOLATED ? share : OptionalDouble.empty();
     }
 
     /** Returns a metric; empty without samples. */

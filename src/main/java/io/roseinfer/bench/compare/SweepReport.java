@@ -70,8 +70,9 @@ public final class SweepReport {
                 .max()
                 .orElse(0);
         width = Math.max(width, "point".length());
+        boolean isMeasured = hasExtrapolation(sweep);
         out.format(
-                "%-" + width + "s %9s %11s %9s %7s %6s %10s %10s %10s %10s %8s %6s  goodput\n",
+                "%-" + width + "s %9s %11s %9s %7s %6s %10s %10s %10s %10s %8s %6s%s  goodput\n",
                 "point",
                 "offered/s",
                 "completed/s",
@@ -83,14 +84,15 @@ public final class SweepReport {
                 "TPOT p50",
                 "tokens/s",
                 "preempts",
-                "hit %");
+                "hit %",
+                isMeasured ? "  extrap %" : "");
         double most = sweep.points().stream()
                 .mapToDouble(point -> point.metric("request_goodput").orElse(0))
                 .max()
                 .orElse(1);
         for (Sweep.Settings settings : sweep.bySettings()) {
             for (SweepPoint point : settings.points()) {
-                row(out, point, width, most);
+                row(out, point, width, most, isMeasured);
             }
         }
         if (sweep.variesRate()) {
@@ -126,10 +128,15 @@ public final class SweepReport {
                 .collect(Collectors.joining(" and "));
     }
 
-    private static void row(Formatter out, SweepPoint point, int width, double most) {
+    private static boolean hasExtrapolation(Sweep sweep) {
+        return sweep.points().stream()
+                .anyMatch(point -> point.metric(SweepPoint.EXTRAPOLATED_SHARE).isPresent());
+    }
+
+    private static void row(Formatter out, SweepPoint point, int width, double most, boolean isMeasured) {
         double goodput = point.metric("request_goodput").orElse(0);
         out.format(
-                "%-" + width + "s %9s %11s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s  %s%s\n",
+                "%-" + width + "s %9s %11s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
                 flags(point.flags()),
                 number(point, SweepPoint.OFFERED_RATE),
                 number(point, "completion_rate"),
@@ -142,6 +149,10 @@ public final class SweepReport {
                 number(point, "output_throughput"),
                 known(point, "preemptions", "%.0f", 1),
                 known(point, "cache_hit_rate", "%.1f", 100),
+                isMeasured
+                        ? String.format(
+                                Locale.ROOT, " %9s", known(point, SweepPoint.EXTRAPOLATED_SHARE, "%.1f", 100))
+                        : "",
                 "#".repeat((int) Math.round(BAR * goodput / Math.max(most, 1e-9))),
                 point.counts() ? point.keepsUp() ? "" : " BEHIND" : " INVALID");
     }
@@ -151,7 +162,7 @@ public final class SweepReport {
                 .noneMatch(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent())) {
             return;
         }
-        String of = settings.flags().isEmpty() ? "" : " with " + flags(settings.flags());
+        String of = of(settings.flags());
         out.format("Knee%s: %s\n", of, rateText(sweep.knee(settings)));
         if (!objectives.isEmpty()) {
             Sweep.SearchedRate highest = sweep.highest(settings);
@@ -164,15 +175,24 @@ public final class SweepReport {
         }
     }
 
+    private static String of(Map<String, String> flags) {
+        return flags.isEmpty() ? "" : " with " + flags(flags);
+    }
+
+    private static String twoDigits(double rate) {
+        return String.format(Locale.ROOT, "%.2f", rate);
+    }
+
     private static String rateText(Sweep.SearchedRate searched) {
         String why = searched instanceof Sweep.SearchedRate.NotKnown open
                 ? " (" + open.undecided().reasons().getFirst() + ")"
                 : "";
-        return rateText(searched, rate -> String.format(Locale.ROOT, "%.2f", rate)) + why;
+        return rateText(searched, SweepReport::twoDigits) + why;
     }
 
     /**
-     * Describes a searched rate, without the reasons why a point is invalid.
+     * Describes a searched rate, and how much of its point's time is extrapolated if it is more than 10 %; without the reasons why a point is
+     * invalid.
      *
      * @param number formatter of rates
      */
@@ -182,7 +202,8 @@ public final class SweepReport {
                 found.beyond()
                         .map(beyond ->
                                 "between " + number.apply(offered(found.point())) + " and " + rate(beyond, number))
-                        .orElseGet(() -> rate(found.point(), number) + " or more");
+                        .orElseGet(() -> rate(found.point(), number) + " or more")
+                        + extrapolated(found.point(), number);
             case Sweep.SearchedRate.BelowAll none -> "below all measured rates";
             case Sweep.SearchedRate.NotKnown open ->
                 "unknown"
@@ -191,6 +212,14 @@ public final class SweepReport {
                                 .orElse("")
                         + ": the point at " + rate(open.undecided(), number) + " is invalid";
         };
+    }
+
+    private static String extrapolated(SweepPoint point, DoubleFunction<String> number) {
+        OptionalDouble share = point.muchExtrapolated();
+        return share.isEmpty()
+                ? ""
+                : String.format(Locale.ROOT, "; %.0f %%", 100 * share.getAsDouble()) + " of the simulated time at "
+                        + rate(point, number) + " is extrapolated";
     }
 
     private static double offered(SweepPoint point) {

@@ -24,10 +24,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Engines in simulated time: the real loop, scheduler and routing, with step times from a recorded run or flags. */
@@ -164,6 +166,23 @@ final class SimulationUnderTest implements SystemUnderTest {
                     .ifPresent(note -> notes.add("engine " + engine + ": " + note));
         }
         return notes;
+    }
+
+    @Override
+    public OptionalDouble extrapolatedShare(LoadResult result) {
+        StepCosts first = costs.getFirst();
+        if (costs.stream().allMatch(first::equals)) {
+            return share(first.time(result).stream());
+        }
+        return share(IntStream.range(0, costs.size())
+                .boxed()
+                .flatMap(i -> costs.get(i).time(result.withSteps(step -> step.get(Fact.ENGINE) == i)).stream()));
+    }
+
+    private static OptionalDouble share(Stream<StepCosts.SimulatedTime> times) {
+        return times.reduce(StepCosts.SimulatedTime::plus)
+                .map(time -> OptionalDouble.of(time.share()))
+                .orElseGet(OptionalDouble::empty);
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -74,11 +75,15 @@ final class SweepRunner implements AutoCloseable {
         verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
         system.get().notesOnSettings().stream().filter(printed::add).forEach(terminal::note);
         verdict.notes().stream().map(note -> "point " + flags + ": " + note).forEach(terminal::note);
-        return SweepPoint.of(
+        SweepPoint point = SweepPoint.of(
                 flags,
                 line.flags().counted(result),
                 verdict,
                 line.flags().objective().objectives());
+        OptionalDouble extrapolated = system.get().extrapolatedShare(result);
+        return extrapolated.isPresent()
+                ? point.with(SweepPoint.EXTRAPOLATED_SHARE, extrapolated.getAsDouble())
+                : point;
     }
 
     /** Returns the environment of the last point. */

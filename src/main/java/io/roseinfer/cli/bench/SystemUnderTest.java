@@ -9,6 +9,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,11 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
     /** Returns notes on a run on this system, in addition to its verdict and {@link #notesOnSettings}. */
     default List<String> notes(LoadResult result) {
         return List.of();
+    }
+
+    /** Returns the share of a run's simulated time whose step costs are extrapolated, 0 to 1; empty without measured costs. */
+    default OptionalDouble extrapolatedShare(LoadResult result) {
+        return OptionalDouble.empty();
     }
 
     /** Returns the model's context length; empty if unknown. */

@@ -142,6 +142,28 @@ class SweepTest {
         assertThat(lines.get(4)).isEqualTo("Knee: between 100.00 and 120.00 requests/s");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "0.05, 0.3 | Knee: between 10.00 and 20.00 requests/s",
+                "0.142, 0.3 | Knee: between 10.00 and 20.00 requests/s; 14 % of the simulated time at 10.00 requests/s is extrapolated"
+            })
+    void rate_says_if_its_point_is_extrapolated(String shares, String knee) {
+        String[] each = shares.split(", ");
+        Sweep measured = sweep("gb");
+        Sweep sweep = new Sweep(
+                List.of(
+                        measured.points().get(0).with(SweepPoint.EXTRAPOLATED_SHARE, Double.parseDouble(each[0])),
+                        measured.points().get(1).with(SweepPoint.EXTRAPOLATED_SHARE, Double.parseDouble(each[1]))),
+                0.99);
+        List<String> lines = SweepReport.text(sweep, Objectives.NONE).lines().toList();
+        assertThat(lines.get(1)).endsWith("  extrap %  goodput");
+        assertThat(lines.get(3)).contains(" 30.0  ");
+        assertThat(lines.get(4)).isEqualTo(knee);
+        assertThat(SweepReport.text(measured, Objectives.NONE)).doesNotContain("extrap");
+    }
+
     @Test
     void load_without_times_always_keeps_up() {
         SweepPoint unlimited =

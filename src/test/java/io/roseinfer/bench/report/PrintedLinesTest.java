@@ -134,8 +134,9 @@ class PrintedLinesTest {
 
     @Test
     void sweep_prints_only_documented_columns_and_lines() {
-        SweepPoint good =
-                SweepPoint.of(Map.of(Sweep.RATE, "60"), RUN, new RunValidity(List.of(), List.of(), List.of()), BOUNDS);
+        SweepPoint good = SweepPoint.of(
+                        Map.of(Sweep.RATE, "60"), RUN, new RunValidity(List.of(), List.of(), List.of()), BOUNDS)
+                .with(SweepPoint.EXTRAPOLATED_SHARE, 0.05);
         SweepPoint invalid = SweepPoint.of(
                 Map.of(Sweep.RATE, "70"), RUN, new RunValidity(List.of("late"), List.of(), List.of()), BOUNDS);
         Map<String, Double> overloaded = new LinkedHashMap<>(good.metrics());

@@ -201,14 +201,19 @@ final class SweepSection {
     }
 
     private Block.Table table() {
+        List<String> shown = new ArrayList<>(SHOWN);
+        if (sweep.points().stream()
+                .anyMatch(point -> point.metric(SweepPoint.EXTRAPOLATED_SHARE).isPresent())) {
+            shown.add(SweepPoint.EXTRAPOLATED_SHARE);
+        }
         List<String> head = new ArrayList<>(List.of("point"));
-        SHOWN.forEach(metric -> head.add(metric.replace('_', ' ')));
+        shown.forEach(metric -> head.add(metric.replace('_', ' ')));
         head.addAll(List.of("failed", "meets", "valid"));
         List<List<String>> rows = new ArrayList<>();
         for (Sweep.Settings settings : sweep.bySettings()) {
             for (SweepPoint point : settings.points()) {
                 List<String> row = new ArrayList<>(List.of(label(point.flags())));
-                for (String metric : SHOWN) {
+                for (String metric : shown) {
                     OptionalDouble value = point.metric(metric);
                     row.add(value.isPresent() ? Markup.number(value.getAsDouble()) : "–");
                 }
