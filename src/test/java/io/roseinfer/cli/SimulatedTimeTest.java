@@ -327,8 +327,48 @@ class SimulatedTimeTest {
         assertThat(within.get("validity").get("notes").toString()).doesNotContain("outside of the recorded range");
         JsonNode beyond = serve(replayed, with(SMALL_LOAD, "--max-batch-size=32", "--step-noise=0"));
         assertThat(beyond.get("validity").get("notes").toString())
-                .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range"
-                        + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens, other steps of .*, contexts up to 39 tokens\\)");
+                .containsPattern(
+                        "[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range"
+                                + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens, other steps of .*, contexts up to 39 tokens\\)");
+    }
+
+    @Test
+    void sweep_has_the_extrapolated_share_and_the_rate_over_seeds() throws IOException {
+        List<String> costs = List.of("--backend=sim", "--step-costs=h100-llama-3.1-8b");
+        String[] load = {
+            "--num-prompts=60",
+            "--random-input-len=3000",
+            "--random-output-len=20",
+            "--max-batch-size=8",
+            "--find-rate=4",
+            "--rate-resolution=20",
+            "--goodput=ttft:2000",
+            "--vary=seed=0,1,2"
+        };
+        Path file = directory.resolve("sweep.json");
+        Path csv = directory.resolve("sweep.csv");
+        Outcome outcome = bench("sweep", costs, with(load, "--json=" + file, "--csv=" + csv));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .containsPattern(
+                        "\nHighest rate that meets the objective with seed=2: between .* % of the simulated time at"
+                                + " [0-9.]+ requests/s is extrapolated\n")
+                .containsPattern("\nHighest rate over seeds: [0-9.]+ to [0-9.]+ requests/s, 3 seeds\n");
+        JsonNode own = SimBench.read(file).get("roseinfer");
+        assertThat(own.get("points")
+                        .get(0)
+                        .get("figures")
+                        .get("extrapolated_share")
+                        .doubleValue())
+                .isBetween(0.1, 1.0);
+        JsonNode pooled = own.get("over_seeds").get(0);
+        assertThat(own.get("settings")).hasSize(3).allSatisfy(each -> {
+            assertThat(each.get("highest").doubleValue())
+                    .isGreaterThanOrEqualTo(pooled.get("low").doubleValue());
+            assertThat(each.get("highest_below").doubleValue())
+                    .isLessThanOrEqualTo(pooled.get("high").doubleValue());
+        });
+        assertThat(Files.readAllLines(csv).getFirst().split(",")).contains("extrapolated_share", "completion_rate");
     }
 
     /** The costs were recorded with contexts of up to 2,074 tokens. */
@@ -362,11 +402,13 @@ class SimulatedTimeTest {
     @Test
     void limits_in_force_are_printed() {
         String[] flags = with(SMALL, "--chunked-prefill", "--kv-blocks=100", "--max-active-requests=4");
-        assertThat(bench("serve", SIMULATED, with(SMALL_LOAD, "--kv-blocks=100")).out())
+        assertThat(bench("serve", SIMULATED, with(SMALL_LOAD, "--kv-blocks=100"))
+                        .out())
                 .contains("\nSettings: batch 8, prefill batch 8, admission fifo, KV blocks 100 of 16 tokens\n");
         assertThat(bench("serve", ENGINE, flags).out())
-                .contains("\nSettings: dtype none, batch 8, prefill batch 8, active requests 4, chunked prefill, admission fifo,"
-                        + " KV blocks 100 of 16 tokens\n");
+                .contains(
+                        "\nSettings: dtype none, batch 8, prefill batch 8, active requests 4, chunked prefill, admission fifo,"
+                                + " KV blocks 100 of 16 tokens\n");
         assertThat(bench("serve", List.of("--backend=null"), "--num-prompts=4").out())
                 .doesNotContain("Settings:");
     }

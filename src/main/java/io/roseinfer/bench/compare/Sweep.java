@@ -19,6 +19,9 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     /** The flag of the request rate. */
     public static final String RATE = "request-rate";
 
+    /** The flag of the load's seed. */
+    public static final String SEED = "seed";
+
     public Sweep {
         points = List.copyOf(points);
     }
@@ -75,6 +78,58 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     /** Returns the highest rate up to which all points meet the objective. */
     public SearchedRate highest(Settings settings) {
         return last(settings, point -> point.meets(attainment));
+    }
+
+    /**
+     * The highest rates of settings that differ only in the seed. Seeds with an unknown rate are in no bound.
+     *
+     * @param flags the flags of the settings, without the seed
+     * @param seeds number of seeds
+     * @param low the lowest rate of {@link Sweep#highest} in requests per second; empty if all points of a seed fail
+     * @param high the highest of the next measured rates, which fail; empty if all points of a seed pass
+     * @param unknown number of seeds whose rate is unknown
+     */
+    public record OverSeeds(
+            Map<String, String> flags, int seeds, OptionalDouble low, OptionalDouble high, int unknown) {}
+
+    /** Returns the highest rates over seeds, for each setting that was measured with several. */
+    public List<OverSeeds> overSeeds() {
+        Map<Map<String, String>, List<SearchedRate>> groups = new LinkedHashMap<>();
+        for (Settings settings : bySettings()) {
+            Map<String, String> others = new LinkedHashMap<>(settings.flags());
+            if (others.remove(SEED) != null) {
+                groups.computeIfAbsent(others, key -> new ArrayList<>()).add(highest(settings));
+            }
+        }
+        return groups.entrySet().stream()
+                .filter(group -> group.getValue().size() > 1)
+                .map(group -> overSeeds(group.getKey(), group.getValue()))
+                .toList();
+    }
+
+    private static OverSeeds overSeeds(Map<String, String> flags, List<SearchedRate> rates) {
+        double low = Double.POSITIVE_INFINITY;
+        double high = 0;
+        boolean hasLow = true;
+        boolean hasHigh = true;
+        int unknown = 0;
+        for (SearchedRate searched : rates) {
+            switch (searched) {
+                case SearchedRate.Between found -> {
+                    low = Math.min(low, rate(found.point()));
+                    hasHigh &= found.beyond().isPresent();
+                    high = Math.max(high, found.beyond().map(Sweep::rate).orElse(high));
+                }
+                case SearchedRate.BelowAll none -> hasLow = false;
+                case SearchedRate.NotKnown open -> unknown++;
+            }
+        }
+        return new OverSeeds(
+                flags,
+                rates.size(),
+                hasLow && Double.isFinite(low) ? OptionalDouble.of(low) : OptionalDouble.empty(),
+                hasHigh && high > 0 ? OptionalDouble.of(high) : OptionalDouble.empty(),
+                unknown);
     }
 
     /**

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 
 /**
  * Formats the results of {@code bench sweep}: a line per point with a bar of its goodput, and for each setting the knee and the highest rate
- * that meets the objective ({@link Sweep} defines both).
+ * that meets the objective ({@link Sweep} defines both), also over seeds.
  */
 public final class SweepReport {
     private static final int BAR = 24;
@@ -97,6 +97,12 @@ public final class SweepReport {
         }
         if (sweep.variesRate()) {
             sweep.bySettings().forEach(settings -> settings(out, sweep, settings, objectives));
+            if (!objectives.isEmpty()) {
+                sweep.overSeeds()
+                        .forEach(pooled -> out.format(
+                                "Highest rate over seeds%s: %s\n",
+                                of(pooled.flags()), seedsText(pooled, SweepReport::twoDigits)));
+            }
         }
         if (!sweep.invalid().isEmpty()) {
             out.format(
@@ -150,8 +156,7 @@ public final class SweepReport {
                 known(point, "preemptions", "%.0f", 1),
                 known(point, "cache_hit_rate", "%.1f", 100),
                 isMeasured
-                        ? String.format(
-                                Locale.ROOT, " %9s", known(point, SweepPoint.EXTRAPOLATED_SHARE, "%.1f", 100))
+                        ? String.format(Locale.ROOT, " %9s", known(point, SweepPoint.EXTRAPOLATED_SHARE, "%.1f", 100))
                         : "",
                 "#".repeat((int) Math.round(BAR * goodput / Math.max(most, 1e-9))),
                 point.counts() ? point.keepsUp() ? "" : " BEHIND" : " INVALID");
@@ -183,6 +188,30 @@ public final class SweepReport {
         return String.format(Locale.ROOT, "%.2f", rate);
     }
 
+    /**
+     * Describes the range of the highest rates of several seeds.
+     *
+     * @param number formatter of rates
+     */
+    public static String seedsText(Sweep.OverSeeds pooled, DoubleFunction<String> number) {
+        int known = pooled.seeds() - pooled.unknown();
+        String range;
+        if (known == 0) {
+            range = "unknown";
+        } else if (pooled.low().isPresent() && pooled.high().isPresent()) {
+            range = number.apply(pooled.low().getAsDouble()) + " to "
+                    + number.apply(pooled.high().getAsDouble()) + " requests/s";
+        } else if (pooled.low().isPresent()) {
+            range = number.apply(pooled.low().getAsDouble()) + " requests/s or more";
+        } else if (pooled.high().isPresent()) {
+            range = "below " + number.apply(pooled.high().getAsDouble()) + " requests/s";
+        } else {
+            range = "from below all measured rates to above them";
+        }
+        return range + ", " + pooled.seeds() + " seeds"
+                + (pooled.unknown() == 0 || known == 0 ? "" : ", unknown for " + pooled.unknown() + " of them");
+    }
+
     private static String rateText(Sweep.SearchedRate searched) {
         String why = searched instanceof Sweep.SearchedRate.NotKnown open
                 ? " (" + open.undecided().reasons().getFirst() + ")"
@@ -200,9 +229,9 @@ public final class SweepReport {
         return switch (searched) {
             case Sweep.SearchedRate.Between found ->
                 found.beyond()
-                        .map(beyond ->
-                                "between " + number.apply(offered(found.point())) + " and " + rate(beyond, number))
-                        .orElseGet(() -> rate(found.point(), number) + " or more")
+                                .map(beyond -> "between " + number.apply(offered(found.point())) + " and "
+                                        + rate(beyond, number))
+                                .orElseGet(() -> rate(found.point(), number) + " or more")
                         + extrapolated(found.point(), number);
             case Sweep.SearchedRate.BelowAll none -> "below all measured rates";
             case Sweep.SearchedRate.NotKnown open ->

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.compare;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.roseinfer.bench.report.BenchResult;
 import io.roseinfer.bench.report.CsvReport;
@@ -26,6 +27,7 @@ public record SweepResult(Own roseinfer) implements BenchResult {
      * @param attainment share of requests that must be good, 0 to 1
      * @param points the points in the order they were measured
      * @param settings the rates of each setting of the other varied flags
+     * @param overSeeds the highest rates over seeds, of each setting with several; absent without
      * @param pareto indices of the points on the Pareto front
      */
     public record Own(
@@ -35,6 +37,7 @@ public record SweepResult(Own roseinfer) implements BenchResult {
             double attainment,
             List<Point> points,
             List<Found> settings,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Sweep.OverSeeds> overSeeds,
             List<Integer> pareto) {}
 
     /**
@@ -107,6 +110,7 @@ public record SweepResult(Own roseinfer) implements BenchResult {
                 sweep.bySettings().stream()
                         .map(setting -> Found.of(setting, sweep))
                         .toList(),
+                sweep.overSeeds(),
                 sweep.pareto().stream().map(sweep.points()::indexOf).toList()));
     }
 

@@ -28,8 +28,7 @@ public record StepRange(
 
     static StepRange of(List<StepShape> steps) {
         List<StepShape> decode = steps.stream().filter(StepShape::isDecode).toList();
-        IntSummaryStatistics rows =
-                decode.stream().mapToInt(StepShape::rows).summaryStatistics();
+        IntSummaryStatistics rows = decode.stream().mapToInt(StepShape::rows).summaryStatistics();
         IntSummaryStatistics tokens = steps.stream()
                 .filter(step -> !step.isDecode())
                 .mapToInt(StepShape::tokens)

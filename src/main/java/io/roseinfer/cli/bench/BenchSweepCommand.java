@@ -55,7 +55,8 @@ public final class BenchSweepCommand implements Command {
             names = "--find-rate",
             paramLabel = "<R>",
             preprocessor = Within.Check.class,
-            description = "Search for the highest --request-rate that meets the objective, starting at R.",
+            description =
+                    "Search for the highest --request-rate that meets the objective, starting at R; --vary seed=0,1,2,3 adds its range over seeds.",
             showDefaultValue = Visibility.NEVER)
     @Within(above = 0)
     private Optional<Double> findRate = Optional.empty();

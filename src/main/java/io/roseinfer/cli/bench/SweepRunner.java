@@ -81,9 +81,7 @@ final class SweepRunner implements AutoCloseable {
                 verdict,
                 line.flags().objective().objectives());
         OptionalDouble extrapolated = system.get().extrapolatedShare(result);
-        return extrapolated.isPresent()
-                ? point.with(SweepPoint.EXTRAPOLATED_SHARE, extrapolated.getAsDouble())
-                : point;
+        return extrapolated.isPresent() ? point.with(SweepPoint.EXTRAPOLATED_SHARE, extrapolated.getAsDouble()) : point;
     }
 
     /** Returns the environment of the last point. */

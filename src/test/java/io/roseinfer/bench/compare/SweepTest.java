@@ -126,11 +126,11 @@ class SweepTest {
     /** The goodput is lower than the product, because the duration includes the run's start and end. */
     @Test
     void verdicts_can_be_recomputed_from_the_table() {
-        Map<String, Double> metrics =
-                Map.of(SweepPoint.OFFERED_RATE, 100.0, "completion_rate", 98.0, "good_share", 0.98, "request_goodput", 90.0);
+        Map<String, Double> metrics = Map.of(
+                SweepPoint.OFFERED_RATE, 100.0, "completion_rate", 98.0, "good_share", 0.98, "request_goodput", 90.0);
         SweepPoint good = new SweepPoint(Map.of(Sweep.RATE, "100"), metrics, 0, List.of());
-        Map<String, Double> slow =
-                Map.of(SweepPoint.OFFERED_RATE, 120.0, "completion_rate", 113.0, "good_share", 1.0, "request_goodput", 112.0);
+        Map<String, Double> slow = Map.of(
+                SweepPoint.OFFERED_RATE, 120.0, "completion_rate", 113.0, "good_share", 1.0, "request_goodput", 112.0);
         SweepPoint behind = new SweepPoint(Map.of(Sweep.RATE, "120"), slow, 0, List.of());
         List<String> lines = SweepReport.text(new Sweep(List.of(good, behind), 0.9), Objectives.NONE)
                 .lines()
@@ -162,6 +162,46 @@ class SweepTest {
         assertThat(lines.get(3)).contains(" 30.0  ");
         assertThat(lines.get(4)).isEqualTo(knee);
         assertThat(SweepReport.text(measured, Objectives.NONE)).doesNotContain("extrap");
+    }
+
+    /** Returns points like those of {@link #sweep} with a seed and replicas. */
+    private static List<SweepPoint> seeded(String seed, String replicas, String letters) {
+        return sweep(letters).points().stream()
+                .map(point -> new SweepPoint(
+                        Map.of(
+                                Sweep.SEED,
+                                seed,
+                                "replicas",
+                                replicas,
+                                Sweep.RATE,
+                                point.flags().get(Sweep.RATE)),
+                        point.metrics(),
+                        0,
+                        point.reasons()))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "gb   | ggb  | 10.00 to 40.00 requests/s, 2 seeds",
+                "gb   | gg   | 10.00 requests/s or more, 2 seeds",
+                "b    | ggb  | below 40.00 requests/s, 2 seeds",
+                "b    | g    | from below all measured rates to above them, 2 seeds",
+                "gb   | gI   | 10.00 to 20.00 requests/s, 2 seeds, unknown for 1 of them",
+                "I    | i    | unknown, 2 seeds"
+            })
+    void highest_rate_is_pooled_over_seeds(String first, String second, String range) {
+        List<SweepPoint> points = new ArrayList<>(seeded("0", "2", first));
+        points.addAll(seeded("7", "2", second));
+        points.addAll(seeded("0", "4", "gb"));
+        Sweep sweep = new Sweep(points, 0.99);
+        Objectives bounds = Objectives.ofAll(Map.of("ttft", 200.0));
+        assertThat(SweepReport.text(sweep, bounds))
+                .contains("\nHighest rate over seeds with replicas=2: " + range + "\n")
+                .doesNotContain("over seeds with replicas=4");
+        assertThat(SweepReport.text(sweep, Objectives.NONE)).doesNotContain("over seeds");
     }
 
     @Test

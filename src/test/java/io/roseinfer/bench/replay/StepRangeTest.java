@@ -16,18 +16,24 @@ class StepRangeTest {
         assertThat(range).isEqualTo(new StepRange(4, 4, 600, 600, 400, 1000));
         assertThat(range.contains(DECODE)).isTrue();
         assertThat(range.contains(PROMPT)).isTrue();
-        assertThat(range.contains(new StepShape(4, 4, 0, 1001, 400))).as("more KV tokens").isFalse();
-        assertThat(range.contains(new StepShape(4, 4, 0, 1000, 401))).as("a longer row").isFalse();
-        assertThat(range.contains(new StepShape(1, 600, 600, 600 * 900L, 0))).as("a late chunk").isFalse();
+        assertThat(range.contains(new StepShape(4, 4, 0, 1001, 400)))
+                .as("more KV tokens")
+                .isFalse();
+        assertThat(range.contains(new StepShape(4, 4, 0, 1000, 401)))
+                .as("a longer row")
+                .isFalse();
+        assertThat(range.contains(new StepShape(1, 600, 600, 600 * 900L, 0)))
+                .as("a late chunk")
+                .isFalse();
         assertThat(range.words())
-                .isEqualTo("decode of 4 to 4 rows and up to 1000 KV tokens, other steps of 600 to 600 tokens, contexts up"
-                        + " to 400 tokens");
+                .isEqualTo(
+                        "decode of 4 to 4 rows and up to 1000 KV tokens, other steps of 600 to 600 tokens, contexts up"
+                                + " to 400 tokens");
     }
 
     @Test
     void recording_without_contexts_leaves_them_out() {
-        StepRange range =
-                StepRange.of(List.of(new StepShape(4, 4, 0, 0, 0), new StepShape(1, 600, 600, 0, 0)));
+        StepRange range = StepRange.of(List.of(new StepShape(4, 4, 0, 0, 0), new StepShape(1, 600, 600, 0, 0)));
         assertThat(range).isEqualTo(new StepRange(4, 4, 600, 600));
         assertThat(range.contains(new StepShape(4, 4, 0, 1L << 40, 1L << 40))).isTrue();
         assertThat(range.words()).isEqualTo("decode of 4 to 4 rows, other steps of 600 to 600 tokens");

@@ -111,7 +111,14 @@ class PrintedLinesTest {
         Environment environment = new Environment(
                 "jdk", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
         ServeResult.About about = new ServeResult.About(
-                Map.of(), List.of(), Map.of("max_batch_size", 8), environment, List.of(99.0), BOUNDS, Map.of(), Optional.empty());
+                Map.of(),
+                List.of(),
+                Map.of("max_batch_size", 8),
+                environment,
+                List.of(99.0),
+                BOUNDS,
+                Map.of(),
+                Optional.empty());
         ServeResult result = ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about);
         String text = new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0)).text(result);
         Map<String, List<String>> defined = defined("reference/metrics.md", "Lines of `bench serve`");
@@ -134,21 +141,25 @@ class PrintedLinesTest {
 
     @Test
     void sweep_prints_only_documented_columns_and_lines() {
-        SweepPoint good = SweepPoint.of(
-                        Map.of(Sweep.RATE, "60"), RUN, new RunValidity(List.of(), List.of(), List.of()), BOUNDS)
+        RunValidity valid = new RunValidity(List.of(), List.of(), List.of());
+        SweepPoint good = SweepPoint.of(Map.of(Sweep.SEED, "0", Sweep.RATE, "60"), RUN, valid, BOUNDS)
                 .with(SweepPoint.EXTRAPOLATED_SHARE, 0.05);
+        SweepPoint other = SweepPoint.of(Map.of(Sweep.SEED, "1", Sweep.RATE, "60"), RUN, valid, BOUNDS);
         SweepPoint invalid = SweepPoint.of(
-                Map.of(Sweep.RATE, "70"), RUN, new RunValidity(List.of("late"), List.of(), List.of()), BOUNDS);
+                Map.of(Sweep.SEED, "0", Sweep.RATE, "70"),
+                RUN,
+                new RunValidity(List.of("late"), List.of(), List.of()),
+                BOUNDS);
         Map<String, Double> overloaded = new LinkedHashMap<>(good.metrics());
         overloaded.put(SweepPoint.OFFERED_RATE, 500.0);
-        SweepPoint behind = new SweepPoint(Map.of(Sweep.RATE, "500"), overloaded, 0, List.of());
-        Sweep sweep = new Sweep(List.of(good, invalid, behind), 0.99);
+        SweepPoint behind = new SweepPoint(Map.of(Sweep.SEED, "0", Sweep.RATE, "500"), overloaded, 0, List.of());
+        Sweep sweep = new Sweep(List.of(good, invalid, behind, other), 0.99);
         Map<String, List<String>> defined = defined("how-to/compare.md", "Sweep a parameter");
         List<String> lines = SweepReport.text(sweep, BOUNDS).lines().toList();
         assertThat(without(defined.keySet(), lines.get(1))).isBlank();
         assertThat(lines.get(3)).endsWith(" INVALID");
         assertThat(lines.get(4)).endsWith(" BEHIND");
-        assertThat(lines.subList(5, lines.size()).stream().map(line -> line.replaceFirst(": .*", "")))
+        assertThat(lines.subList(6, lines.size()).stream().map(line -> line.replaceFirst("( with seed=.)?: .*", "")))
                 .isNotEmpty()
                 .allSatisfy(label -> assertThat(defined).containsKey(label));
         assertThat(String.join("\n", lines)).contains(defined.keySet());

@@ -83,6 +83,10 @@ final class SweepSection {
             sweep.bySettings()
                     .forEach(settings -> verdict.text(finding(settings, !objective.isEmpty()))
                             .end());
+            if (!objective.isEmpty()) {
+                sweep.overSeeds()
+                        .forEach(pooled -> verdict.text(finding(pooled)).end());
+            }
         }
         if (!invalid.isEmpty()) {
             verdict.strong(invalid.size() + " of " + sweep.points().size() + " points are invalid")
@@ -118,6 +122,11 @@ final class SweepSection {
         String of = settings.flags().isEmpty() ? "" : label(settings.flags()) + ": ";
         return of + (hasObjective ? "highest rate that meets this " + rate(sweep.highest(settings)) + "; " : "")
                 + "knee " + rate(sweep.knee(settings)) + ".";
+    }
+
+    private static String finding(Sweep.OverSeeds pooled) {
+        return (pooled.flags().isEmpty() ? "" : label(pooled.flags()) + ": ") + "highest rate over seeds "
+                + SweepReport.seedsText(pooled, Markup::number) + ".";
     }
 
     private static String rate(Sweep.SearchedRate searched) {

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
@@ -138,6 +139,26 @@ class StudySectionsTest {
         return List.of(points.split(" ")).stream()
                 .map(point -> Double.parseDouble(point.split(",")[1]))
                 .toList();
+    }
+
+    @Test
+    void page_has_the_rate_over_seeds_and_its_extrapolated_time() {
+        List<SweepPoint> points = Stream.of("0", "1")
+                .flatMap(seed -> Stream.of(
+                                point("8", 10, 1, 100, 5), point("8", "0".equals(seed) ? 20 : 25, 0.5, 100, 6))
+                        .map(point -> new SweepPoint(
+                                        Map.of("request-rate", point.flags().get("request-rate"), "seed", seed),
+                                        point.metrics(),
+                                        0,
+                                        List.of())
+                                .with(SweepPoint.EXTRAPOLATED_SHARE, 0.25)))
+                .toList();
+        assertThat(HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of("ttft", 200.0)))))
+                .contains(
+                        "highest rate over seeds 10 to 25 requests/s, 2 seeds.",
+                        "25 % of the simulated time at 10 requests/s is extrapolated",
+                        "<th>extrapolated share</th>",
+                        "<th>completion rate</th>");
     }
 
     @Test
