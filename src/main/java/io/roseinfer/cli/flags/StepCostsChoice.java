@@ -2,6 +2,7 @@ package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.SpellingSuggestion;
 import io.roseinfer.bench.replay.CostModel;
 import io.roseinfer.bench.replay.CostTable;
 import io.roseinfer.bench.replay.DeviceRates;
@@ -65,7 +66,8 @@ final class StepCostsChoice {
         for (String name : names) {
             if (!isFile(name)) {
                 throw new BadInput(flag + (names.size() == 1 ? " is " : " has ") + Quoted.value(name)
-                        + ": no such file; it must be " + allowed());
+                        + ": no such file; it must be " + allowed()
+                        + SpellingSuggestion.suggestion(name, ShippedCosts.names()));
             }
         }
         return RecordedRun.readAll(names.stream().map(Path::of).toList());

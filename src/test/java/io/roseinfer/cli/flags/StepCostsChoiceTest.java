@@ -140,6 +140,15 @@ class StepCostsChoiceTest {
                 .hasMessageContaining("h100-gpt2");
     }
 
+    @ParameterizedTest
+    @CsvSource({"h100-llama-3.1-70b, h100-llama-3.1-8b", "h100-gpt3, h100-gpt2", "a100-qwen3-0.6b, h100-qwen3-0.6b"})
+    void misspelled_name_is_rejected_with_the_nearest(String text, String nearest) {
+        assertThatThrownBy(() -> costs(text))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("--step-costs is " + text + ": no such file;")
+                .hasMessageContaining("; did you mean " + nearest);
+    }
+
     @Test
     void file_may_have_commas_in_its_name() throws IOException {
         Path file = directory.resolve("a,b.json");
