@@ -55,7 +55,7 @@ public final class StepRecord {
         PREEMPTIONS(Kind.COUNT, "Preemptions"),
         /** Tokens of preempted requests that were computed again. */
         RECOMPUTED_TOKENS(Kind.COUNT, "Recomputed Tokens"),
-        /** Requests admitted because they had reached the maximum of skips, regardless of the policy's rank. */
+        /** Requests admitted because they had reached the maximum of passes, regardless of the policy's rank. */
         FORCED_ADMISSIONS(Kind.COUNT, "Forced Admissions"),
         /** Rows with drafts. */
         DRAFTS(Kind.COUNT, "Drafts"),

@@ -23,7 +23,7 @@ final class Admission implements QueueView {
 
     private final AdmissionPolicy policy;
     private final int maxWindow;
-    private final int maxSkips;
+    private final int maxPasses;
     private final SequenceQueues queues;
     private final WaitingQueue waitingQueue;
     private final int number;
@@ -62,7 +62,7 @@ final class Admission implements QueueView {
     Admission(
             SchedulerOptions options, SequenceQueues queues, WaitingQueue waitingQueue, int number, KvBlockPool pool) {
         this.policy = options.admission();
-        this.maxSkips = options.maxSkips();
+        this.maxPasses = options.maxPasses();
         this.queues = queues;
         this.waitingQueue = waitingQueue;
         this.number = number;
@@ -191,7 +191,7 @@ final class Admission implements QueueView {
 
     /** Returns the policy's rank, or the minimum if the sequence must be next. */
     private long rank(Sequence sequence) {
-        return sequence.mustBeNext(maxSkips) ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policyRank(sequence));
+        return sequence.mustBeNext(maxPasses) ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policyRank(sequence));
     }
 
     private long policyRank(Sequence sequence) {
@@ -240,7 +240,7 @@ final class Admission implements QueueView {
             heap[0] = heap[--heapSize];
             siftDown(0);
             isOfferedShared = offered.scheduler() == WaitingQueue.ANY;
-            if (isOfferedShared && remainingShared <= 0 && !offered.mustBeNext(maxSkips)) {
+            if (isOfferedShared && remainingShared <= 0 && !offered.mustBeNext(maxPasses)) {
                 continue;
             }
             if (head == null && !offered.isRestart()) {
@@ -264,16 +264,16 @@ final class Admission implements QueueView {
      * it was deferred to reuse the prefix that another sequence is computing.
      */
     boolean blocksQueue(Sequence sequence) {
-        return sequence.mustBeNext(maxSkips) || (strict && !sequence.deferred);
+        return sequence.mustBeNext(maxPasses) || (strict && !sequence.deferred);
     }
 
-    /** Ends the iteration and counts a skip for each sequence that still waits although a later one was admitted. */
+    /** Ends the iteration and counts a pass for each sequence that still waits although a later one was admitted. */
     void end() {
         for (int i = 0; i < windowSize; i++) {
             Sequence sequence = Objects.requireNonNull(window[i]);
             window[i] = null;
             if (sequence.isWaiting() && sequence.arrival < newestAdmitted) {
-                sequence.timesSkipped++;
+                sequence.timesPassedOver++;
             }
         }
         // Without a head, preempted requests took the whole capacity or the whole window, so the next request

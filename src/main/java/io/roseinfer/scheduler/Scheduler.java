@@ -138,7 +138,7 @@ public final class Scheduler {
 
     /** Creates a plan large enough for any step; {@link #plan} can fill it repeatedly. */
     public StepPlan newPlan() {
-        return new StepPlan(maxRows(options), maxStepTokens, maxStepSamples, options.maxSkips());
+        return new StepPlan(maxRows(options), maxStepTokens, maxStepSamples, options.maxPasses());
     }
 
     /** Sets actions to run when an iteration starts and stops admitting waiting requests. */
@@ -210,7 +210,7 @@ public final class Scheduler {
      *
      * @param plan overwritten; must come from {@link #newPlan} and not be in flight
      * @param maxShared maximum admissions of sequences that any scheduler may admit; those that have reached the maximum
-     *     of skips are not limited
+     *     of passes are not limited
      * @param nowNanos the time that policies see
      * @return the same plan
      */

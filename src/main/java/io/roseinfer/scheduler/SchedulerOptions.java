@@ -23,7 +23,7 @@ import java.util.Optional;
  * @param maxActiveRequests maximum requests that hold KV blocks at the same time
  * @param chunkedPrefill whether prompts share steps with decode rows and are split to fit {@code prefillMaxTokens} and
  *     the largest step of the device; otherwise an iteration has a prefill step and a decode step
- * @param maxSkips how often an admission policy may skip a request, before it is admitted next; {@link #UNLIMITED}
+ * @param maxPasses how often an admission policy may pass over a request, before it is admitted next; {@link #UNLIMITED}
  *     removes the guarantee that every request runs
  * @param prefixCache whether KV blocks of earlier requests are reused by requests with the same prefix
  */
@@ -35,7 +35,7 @@ public record SchedulerOptions(
         Policies policies,
         int maxActiveRequests,
         boolean chunkedPrefill,
-        int maxSkips,
+        int maxPasses,
         boolean prefixCache) {
 
     /** Maximum decode rows, and maximum prefill rows, of a step. */
@@ -50,7 +50,7 @@ public record SchedulerOptions(
         rows("prefill_max_batch_size", prefillMaxBatchSize);
         positive("prefill_max_tokens", prefillMaxTokens);
         positive("max_active_requests", maxActiveRequests);
-        positive("max_skips", maxSkips);
+        positive("max_passes", maxPasses);
     }
 
     private static void rows(String name, int value) {
@@ -94,7 +94,7 @@ public record SchedulerOptions(
                 .drafter(policies.drafter())
                 .maxActiveRequests(maxActiveRequests)
                 .chunkedPrefill(chunkedPrefill)
-                .maxSkips(maxSkips)
+                .maxPasses(maxPasses)
                 .prefixCache(prefixCache);
     }
 
@@ -111,7 +111,7 @@ public record SchedulerOptions(
         private Drafter drafter = Drafter.none();
         private int maxActiveRequests = UNLIMITED;
         private boolean chunkedPrefill;
-        private int maxSkips = AdmissionPolicy.MAX_SKIPS;
+        private int maxPasses = AdmissionPolicy.MAX_PASSES;
         private boolean prefixCache = true;
 
         private Builder() {}
@@ -184,11 +184,11 @@ public record SchedulerOptions(
         }
 
         /**
-         * Sets how often an admission policy may skip a request, 1 or more. Defaults to
-         * {@value AdmissionPolicy#MAX_SKIPS}.
+         * Sets how often an admission policy may pass over a request, 1 or more. Defaults to
+         * {@value AdmissionPolicy#MAX_PASSES}.
          */
-        public Builder maxSkips(int value) {
-            maxSkips = value;
+        public Builder maxPasses(int value) {
+            maxPasses = value;
             return this;
         }
 
@@ -217,7 +217,7 @@ public record SchedulerOptions(
                             drafter),
                     maxActiveRequests,
                     chunkedPrefill,
-                    maxSkips,
+                    maxPasses,
                     prefixCache);
         }
     }

@@ -58,7 +58,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     /** Whether it was last preempted for lack of blocks, so that it is admitted before all others. */
     boolean restartsFirst;
 
-    int timesSkipped;
+    int timesPassedOver;
     /** Whether it was left out of a step because another sequence of that step computes a block they share. */
     boolean deferred;
     /** The sample of the step in flight that will be the pending token. */
@@ -180,7 +180,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     /**
      * Returns a copy with nothing computed, for another scheduler than the one that admitted this sequence. It keeps
-     * its arrival and its number of skips.
+     * its arrival and its number of passes.
      */
     public Sequence newAttempt() {
         Sequence again = new Sequence(id, owner, promptIds(), maxLength, sampling.params(), sampling.seed(), endOfText)
@@ -191,7 +191,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
             again.setPromptLogprobs(reporting.params().logprobs());
         }
         again.setArrival(arrival, arrivalStep);
-        again.timesSkipped = timesSkipped;
+        again.timesPassedOver = timesPassedOver;
         return again;
     }
 
@@ -270,8 +270,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     @Override
-    public int timesSkipped() {
-        return timesSkipped;
+    public int timesPassedOver() {
+        return timesPassedOver;
     }
 
     @Override
@@ -285,13 +285,13 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     /** Returns whether it is offered before all others and blocks the queue until it is admitted. */
-    boolean mustBeNext(int maxSkips) {
-        return restartsFirst || timesSkipped >= maxSkips;
+    boolean mustBeNext(int maxPasses) {
+        return restartsFirst || timesPassedOver >= maxPasses;
     }
 
-    /** Returns whether it must be next because of its skips, not of a preemption. */
-    boolean reachedMaxSkips(int maxSkips) {
-        return !restartsFirst && timesSkipped >= maxSkips;
+    /** Returns whether it must be next because of its passes, not of a preemption. */
+    boolean reachedMaxPasses(int maxPasses) {
+        return !restartsFirst && timesPassedOver >= maxPasses;
     }
 
     public Object owner() {

@@ -41,7 +41,7 @@ public final class StepPlan {
 
     private final int maxTokens;
     private final int maxSamples;
-    private final int maxSkips;
+    private final int maxPasses;
 
     private long step;
     private int rows;
@@ -61,8 +61,8 @@ public final class StepPlan {
     /** Results: rows that accepted the draft at each position. */
     private final int[] acceptedAt = new int[StepRecord.DRAFT_POSITIONS];
 
-    StepPlan(int maxRows, int maxTokens, int maxSamples, int maxSkips) {
-        this.maxSkips = maxSkips;
+    StepPlan(int maxRows, int maxTokens, int maxSamples, int maxPasses) {
+        this.maxPasses = maxPasses;
         sequences = new Sequence[maxRows];
         starts = new int[maxRows];
         counts = new int[maxRows];
@@ -132,7 +132,7 @@ public final class StepPlan {
             sequence.cachedTokens = sequence.computed;
         }
         recomputed += Math.clamp(sequence.peakComputed - sequence.computed, 0, count);
-        forcedAdmissions += admits && sequence.reachedMaxSkips(maxSkips) ? 1 : 0;
+        forcedAdmissions += admits && sequence.reachedMaxPasses(maxPasses) ? 1 : 0;
         int drafts = Math.max(0, draws - 1);
         draftRows += drafts > 0 ? 1 : 0;
         draftTokens += drafts;

@@ -233,7 +233,7 @@ final class StepPlanner implements StepBuilder {
             throw new PolicyFailure.Misuse(
                     "preempts request " + request.id() + "; allowed are the requests of decoding() and prefilling()");
         }
-        return blocks.preempt(sequence, options.maxSkips() != SchedulerOptions.UNLIMITED);
+        return blocks.preempt(sequence, options.maxPasses() != SchedulerOptions.UNLIMITED);
     }
 
     /** Takes the views unless this step has taken them. */

@@ -30,7 +30,7 @@ enum PlantedBug {
 
     OLDEST_NOT_SPARED("scheduler.BlockAllocator", "preemptFor", Edit.withAnswer("isOldest", 0)),
 
-    SKIPPED_ENDLESSLY("scheduler.Sequence", "mustBeNext", Edit.readAs("timesSkipped", 0)),
+    SKIPPED_ENDLESSLY("scheduler.Sequence", "mustBeNext", Edit.readAs("timesPassedOver", 0)),
 
     FORCED_FIFO_ENDS_BEFORE_ITS_HEAD_IS_ADMITTED("scheduler.Admission", "begin", Edit.readAs("repeatsIteration", 0)),
 
@@ -263,7 +263,7 @@ enum PlantedBug {
     SKIPS_LOST_WHEN_REQUEUED(
             "scheduler.Sequence",
             "newAttempt",
-            Edit.withoutWrite("timesSkipped"),
+            Edit.withoutWrite("timesPassedOver"),
             1,
             "scheduler.SequenceTest#requeued_sequence_shows_policies_the_same_values"),
 

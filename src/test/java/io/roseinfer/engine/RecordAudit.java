@@ -72,7 +72,7 @@ final class RecordAudit implements StepObserver {
         }
         if (request.computedOnce() == 0) {
             add(Fact.CACHED_TOKENS, start);
-            add(Fact.FORCED_ADMISSIONS, request.skips() == AdmissionPolicy.MAX_SKIPS ? 1 : 0);
+            add(Fact.FORCED_ADMISSIONS, request.skips() == AdmissionPolicy.MAX_PASSES ? 1 : 0);
             cachedTokens += start;
         }
         request.computes(start, end - drafts);

@@ -195,7 +195,7 @@ final class SimulatedEngine implements AutoCloseable {
         boolean oldest = true;
         for (WatchedRequest request : running) {
             if (request.isWaiting() && request.live().id() < newest) {
-                request.skip(oldest, maxSkipsOfOldest());
+                request.skip(oldest, maxPassesOfOldest());
             }
             oldest &= !request.isWaiting() || request.preemptions() > 0;
         }
@@ -205,10 +205,10 @@ final class SimulatedEngine implements AutoCloseable {
      * Returns the maximum skips of the oldest request. A forced FIFO iteration lasts until it is admitted, or until a
      * shared prefix of it has been computed.
      */
-    private int maxSkipsOfOldest() {
+    private int maxPassesOfOldest() {
         SchedulerOptions options = settings.engine().scheduler();
         if (options.prefixCache()) {
-            return AdmissionPolicy.MAX_SKIPS;
+            return AdmissionPolicy.MAX_PASSES;
         }
         int forceFifoEvery =
                 switch (options.admission()) {
@@ -216,7 +216,7 @@ final class SimulatedEngine implements AutoCloseable {
                     case AdmissionPolicy.Pack pack -> pack.forceFifoEvery();
                     default -> 0;
                 };
-        return forceFifoEvery > 0 ? forceFifoEvery - 1 : AdmissionPolicy.MAX_SKIPS;
+        return forceFifoEvery > 0 ? forceFifoEvery - 1 : AdmissionPolicy.MAX_PASSES;
     }
 
     private void checkBooks() {
@@ -235,10 +235,10 @@ final class SimulatedEngine implements AutoCloseable {
                         "request %d holds blocks and is in no step",
                         sequence.id());
                 Require.that(
-                        sequence.timesSkipped() == request.skips(),
+                        sequence.timesPassedOver() == request.skips(),
                         "request %d counts %d skips, seen %d",
                         sequence.id(),
-                        sequence.timesSkipped(),
+                        sequence.timesPassedOver(),
                         request.skips());
                 checkBlocks(sequence);
                 checkCached(sequence);

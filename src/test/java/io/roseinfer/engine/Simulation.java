@@ -28,7 +28,7 @@ final class Simulation {
      *
      * @param traceHash hash of all events; equal for equal seeds
      * @param maxPreemptions maximum preemptions of one request
-     * @param maxSkips maximum skips of one request
+     * @param maxPasses maximum skips of one request
      */
     record Outcome(
             long traceHash,
@@ -39,7 +39,7 @@ final class Simulation {
             long preemptions,
             int maxPreemptions,
             long cachedTokens,
-            int maxSkips,
+            int maxPasses,
             long draftTokens,
             long acceptedTokens,
             long cancelled,

@@ -67,7 +67,7 @@ class SimulationTest {
         assertThat(outcomes)
                 .as("rejected drafts and preemptions")
                 .anyMatch(o -> o.draftTokens() - o.acceptedTokens() > 9 && o.preemptions() > 0);
-        assertThat(outcomes).as("skips").anyMatch(o -> o.maxSkips() == AdmissionPolicy.MAX_SKIPS);
+        assertThat(outcomes).as("skips").anyMatch(o -> o.maxPasses() == AdmissionPolicy.MAX_PASSES);
         assertThat(outcomes).as("cancels").anyMatch(o -> o.cancelled() > 1);
         assertThat(outcomes).as("failures").anyMatch(o -> o.failed() > 1);
         assertThat(outcomes).as("lost steps").anyMatch(o -> o.lostSteps() > 1);

@@ -356,7 +356,7 @@ class WaitingQueueTest {
             loops.runIteration(newer.size() % 2);
         }
         assertThat(newer.stream().filter(LiveRequest::hasEnded).count())
-                .isBetween((long) AdmissionPolicy.MAX_SKIPS - 2, (long) AdmissionPolicy.MAX_SKIPS + 2);
+                .isBetween((long) AdmissionPolicy.MAX_PASSES - 2, (long) AdmissionPolicy.MAX_PASSES + 2);
     }
 
     @Test

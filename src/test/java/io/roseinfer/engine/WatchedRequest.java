@@ -135,7 +135,7 @@ final class WatchedRequest {
                         || SequenceProbe.wasPreemptedByChoice(live.sequence().orElseThrow()),
                 "request %d was restarted and skipped",
                 live.id());
-        Require.that(skips <= AdmissionPolicy.MAX_SKIPS, "request %d was skipped %d times", live.id(), skips);
+        Require.that(skips <= AdmissionPolicy.MAX_PASSES, "request %d was skipped %d times", live.id(), skips);
         Require.that(
                 skipsAsOldest <= maxAsOldest,
                 "request %d waited longest and was skipped %d times",

@@ -16,6 +16,6 @@ public final class ShortestJobFirst implements AdmissionPolicy {
 
     @Override
     public long rank(WaitingRequest request, QueueView queue) {
-        return request.remainingTokens() + request.remainingNewTokens() - 8L * request.timesSkipped();
+        return request.remainingTokens() + request.remainingNewTokens() - 8L * request.timesPassedOver();
     }
 }

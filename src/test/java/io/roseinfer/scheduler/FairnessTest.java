@@ -144,11 +144,11 @@ class FairnessTest {
 
         long admittedAtSkipLimit() {
             return skips.entrySet().stream()
-                    .filter(entry -> entry.getValue() == AdmissionPolicy.MAX_SKIPS && !waiting.contains(entry.getKey()))
+                    .filter(entry -> entry.getValue() == AdmissionPolicy.MAX_PASSES && !waiting.contains(entry.getKey()))
                     .count();
         }
 
-        int maxSkips() {
+        int maxPasses() {
             return skips.values().stream().mapToInt(Integer::intValue).max().orElse(0);
         }
     }
@@ -167,7 +167,7 @@ class FairnessTest {
             }
             load.step();
         }
-        assertThat(load.maxSkips()).as("seed %d", seed).isLessThanOrEqualTo(AdmissionPolicy.MAX_SKIPS);
+        assertThat(load.maxPasses()).as("seed %d", seed).isLessThanOrEqualTo(AdmissionPolicy.MAX_PASSES);
         assertThat(load.forcedAdmissions()).as("seed %d", seed).isEqualTo(load.admittedAtSkipLimit());
     }
 

@@ -214,12 +214,12 @@ class PoliciesTest {
         }
     }
 
-    private int stepsUntilTheOldestRuns(int maxSkips) {
+    private int stepsUntilTheOldestRuns(int maxPasses) {
         Scheduler scheduler = scheduler(
                 SchedulerOptions.builder()
                         .admission(new NewestFirst())
                         .prefillMaxBatchSize(1)
-                        .maxSkips(maxSkips),
+                        .maxPasses(maxPasses),
                 100);
         Sequence oldest = add(scheduler, new int[1], 1, 0);
         int steps = 0;
@@ -234,7 +234,7 @@ class PoliciesTest {
     @Test
     void request_is_skipped_as_often_as_the_options_allow() {
         assertThat(stepsUntilTheOldestRuns(3)).isEqualTo(4);
-        assertThat(stepsUntilTheOldestRuns(AdmissionPolicy.MAX_SKIPS)).isEqualTo(AdmissionPolicy.MAX_SKIPS + 1);
+        assertThat(stepsUntilTheOldestRuns(AdmissionPolicy.MAX_PASSES)).isEqualTo(AdmissionPolicy.MAX_PASSES + 1);
         assertThat(stepsUntilTheOldestRuns(SchedulerOptions.UNLIMITED)).isEqualTo(300);
     }
 

@@ -60,7 +60,7 @@ class SequenceTest {
                 .setTraits(new RequestTraits(3, 4, 2, "tenant", Optional.of("tag"), OptionalInt.of(5)));
         sequence.table().setPool(pool);
         sequence.setArrival(17, 90);
-        sequence.timesSkipped = 63;
+        sequence.timesPassedOver = 63;
         Map<String, Object> waiting = shown(sequence);
         assertThat(sequence.table().grow(3)).isTrue();
         sequence.advance(0, 3, 0, 1, 0);

@@ -227,12 +227,12 @@ class WaitingQueueOrderTest {
         for (int old = 0; old < 3; old++) {
             waitingQueue.add(oneToken(arrivals++), WaitingQueue.ANY);
         }
-        for (int pass = 0; pass < AdmissionPolicy.MAX_SKIPS; pass++) {
+        for (int pass = 0; pass < AdmissionPolicy.MAX_PASSES; pass++) {
             waitingQueue.add(oneToken(arrivals++), WaitingQueue.ANY);
             StepPlan plan = scheduler.plan(scheduler.newPlan(), 1, 0);
             scheduler.apply(plan, sample -> 7);
         }
-        assertThat(admitted).hasSize(AdmissionPolicy.MAX_SKIPS).doesNotContain(0L, 1L, 2L);
+        assertThat(admitted).hasSize(AdmissionPolicy.MAX_PASSES).doesNotContain(0L, 1L, 2L);
         admitted.clear();
         waitingQueue.add(oneToken(arrivals), WaitingQueue.ANY);
         assertThat(scheduler.plan(scheduler.newPlan(), 1, 0).rows()).isEqualTo(3);

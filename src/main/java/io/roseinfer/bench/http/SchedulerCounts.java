@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param preemptions number of preemptions
  * @param recomputedTokens tokens recomputed after a preemption
- * @param forcedAdmissions requests admitted because they had been skipped as often as allowed, not by the policy's rank
+ * @param forcedAdmissions requests admitted because they had been passed over as often as allowed, not by the policy's rank
  * @param cachedTokens prompt tokens of completed requests found in the prefix cache
  * @param cacheHitRate share of cached tokens in the prompt tokens of completed requests with known cached tokens, 0 to 1
  */

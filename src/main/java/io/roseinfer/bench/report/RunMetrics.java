@@ -40,7 +40,7 @@ public final class RunMetrics {
             "cache_hit_rate",
             GroupResults.JAIN_INDEX);
 
-    /** The number of admissions that the limit of skips forced. */
+    /** The number of admissions that the limit of passes forced. */
     public static final String FORCED_ADMISSIONS = "forced_admissions";
 
     private static final String ENGINE_SECONDS = "engine_seconds";

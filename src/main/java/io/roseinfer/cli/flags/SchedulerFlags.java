@@ -95,7 +95,7 @@ public final class SchedulerFlags {
             converter = MaxPasses.Reader.class,
             description =
                     "How often an admission policy may pass over a request before it is admitted next; none lets policies starve requests.")
-    private MaxPasses maxPasses = new MaxPasses(AdmissionPolicy.MAX_SKIPS);
+    private MaxPasses maxPasses = new MaxPasses(AdmissionPolicy.MAX_PASSES);
 
     @Mixin
     private SpeculateFlag speculate = new SpeculateFlag();
@@ -171,11 +171,6 @@ public final class SchedulerFlags {
                 .withSeed(seed);
     }
 
-    /** Returns the value of {@code --prefill-admission-policy}. */
-    public String admissionPolicy() {
-        return admissionPolicy;
-    }
-
     /** Returns the scheduler's options, with new policies; flags that name the same class share one object. */
     public SchedulerOptions scheduler() {
         Map<String, Object> made = new HashMap<>();
@@ -196,7 +191,7 @@ public final class SchedulerFlags {
                         .or(DEFAULT, () -> StepPolicy.standard(chunkedPrefill, decodeFirst))
                         .make(stepPolicy))
                 .drafter(speculate.drafter())
-                .maxSkips(maxPasses.count())
+                .maxPasses(maxPasses.count())
                 .chunkedPrefill(chunkedPrefill)
                 .prefixCache(!noPrefixCache);
         prefillMaxBatchSize.ifPresent(builder::prefillMaxBatchSize);

@@ -8,8 +8,8 @@ import io.roseinfer.base.RoseException.BadInput;
  * in ascending {@link #rank}, the oldest first on a tie, and admits each that fits into the token budget and the KV
  * pool.
  *
- * <p>No policy can make a request starve, unless the option {@code maxSkips} is unlimited. A request is skipped if an
- * iteration admits a later one and leaves it waiting. After {@code maxSkips} skips it blocks the queue, as requests do
+ * <p>No policy can make a request starve, unless the option {@code maxPasses} is unlimited. A request is passed over if an
+ * iteration admits a later one and leaves it waiting. After {@code maxPasses} passes it blocks the queue, as requests do
  * that were preempted for lack of KV blocks: such requests are offered first, the oldest first, and no later request is
  * admitted before them. Requests that a policy chose to preempt are ranked like others.
  *
@@ -19,8 +19,8 @@ import io.roseinfer.base.RoseException.BadInput;
  * update it; one object serves one engine. It must allocate no memory.
  */
 public interface AdmissionPolicy {
-    /** Default maximum number of times a request may be skipped; the option {@code maxSkips} changes it. */
-    int MAX_SKIPS = 64;
+    /** Default maximum number of times a request may be passed over; the option {@code maxPasses} changes it. */
+    int MAX_PASSES = 64;
 
     /** Maximum requests that {@link #pack} may choose from. */
     int MAX_LOOKAHEAD = 1 << 16;
@@ -46,7 +46,7 @@ public interface AdmissionPolicy {
 
     /**
      * Returns the policy that admits the shortest of the {@code lookahead} oldest requests first, so that more fit into
-     * the token budget. Each skip makes a request count as {@value Pack#AGING_TOKENS} tokens shorter; every
+     * the token budget. Each pass makes a request count as {@value Pack#AGING_TOKENS} tokens shorter; every
      * {@code forceFifoEvery}-th iteration (0: never) is strictly in order of arrival.
      */
     static AdmissionPolicy pack(int lookahead, int forceFifoEvery) {
@@ -94,7 +94,7 @@ public interface AdmissionPolicy {
 
         @Override
         public long rank(WaitingRequest request, QueueView queue) {
-            return isStrict(queue) ? 0 : request.remainingTokens() - (long) AGING_TOKENS * request.timesSkipped();
+            return isStrict(queue) ? 0 : request.remainingTokens() - (long) AGING_TOKENS * request.timesPassedOver();
         }
 
         @Override

@@ -83,7 +83,7 @@ public interface StepBuilder {
      * computed again when the {@link AdmissionPolicy} admits it. A request in a step in flight cannot be preempted: leave
      * it out of a step first.
      *
-     * <p>Unless {@code maxSkips} is unlimited, the oldest running request is not preempted, and others at most 3 times
+     * <p>Unless {@code maxPasses} is unlimited, the oldest running request is not preempted, and others at most 3 times
      * each, so that all requests progress.
      *
      * @return whether it was preempted

@@ -15,10 +15,10 @@ public interface WaitingRequest extends PolicyRequest {
     int remainingTokens();
 
     /**
-     * Returns how often it was skipped: iterations of any replica that admitted a later request instead; at most the
-     * option {@code maxSkips}, by default {@value AdmissionPolicy#MAX_SKIPS}.
+     * Returns how often it was passed over: iterations of any replica that admitted a later request instead; at most the
+     * option {@code maxPasses}, by default {@value AdmissionPolicy#MAX_PASSES}.
      */
-    int timesSkipped();
+    int timesPassedOver();
 
     /** Returns whether it ran before and was preempted. */
     boolean isRestart();

@@ -7,7 +7,7 @@
  * they cannot corrupt the scheduler's state. {@link io.roseinfer.scheduler.policy.RequestEvents} notifies policies with
  * state of their own.
  *
- * <p>Why not a single interface: the scheduler itself guarantees that no request is skipped or preempted without end.
+ * <p>Why not a single interface: the scheduler itself guarantees that no request is passed over or preempted without end.
  * These guarantees hold for each decision separately, regardless of the other policies.
  */
 @NullMarked
