@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -397,6 +398,26 @@ class SimulatedTimeTest {
         assertThat(serve(replayed, with(SMALL_LOAD, "--step-noise=" + olderName))
                         .get("requests"))
                 .isEqualTo(requests);
+    }
+
+    @Test
+    void roofline_differs_from_the_recording_as_the_page_says() throws IOException {
+        String[] times = new String[2];
+        for (int i = 0; i < times.length; i++) {
+            List<String> costs = List.of(
+                    "--backend=sim",
+                    "--model=random:llama-3.1-8b",
+                    "--step-costs=" + List.of("roofline:h100", "h100-llama-3.1-8b").get(i));
+            JsonNode request = serve(
+                            costs, "--num-prompts=1", "--random-input-len=1024", "--random-output-len=2")
+                    .get("requests")
+                    .get(0);
+            times[i] = String.format(
+                    Locale.ROOT, "%.1f ms", request.get("ttft_parts").get("prefill").doubleValue());
+        }
+        assertThat(Path.of("src/site/markdown/explanation/simulation.md"))
+                .content()
+                .contains("takes " + times[0] + ", and " + times[1] + " by the recording");
     }
 
     @Test

@@ -3,7 +3,8 @@ package io.roseinfer.bench.replay;
 import io.roseinfer.base.Check;
 
 /**
- * Step costs fitted to measured steps. Three kinds of steps have separate functions:
+ * Step costs fitted to measured steps, with a function for each of three kinds. Prompts alone and mixed steps share one if few steps of either
+ * were measured:
  *
  * <pre>
  * decode    decode.curve(rows)     + perAttended · attended + perLongest · unsplit

@@ -39,7 +39,7 @@ public final class SimulationFlags {
             description = {
                 "On --backend sim, the step times: FILE[,FILE...], result files of --backend engine; step:MS,token:MS,attended:MS per step,"
                         + " token and attended position; roofline:DEVICE[:int8], computed from the model's shape for a100-80gb, h100, h200, l4"
-                        + " or l40s; a CostModel as FILE.java[:ARG] or CLASS[:ARG]; or recorded costs: ${COMPLETION-CANDIDATES}",
+                        + " or l40s at 85 %% of its bandwidth and 50 %% of its peak rate; a CostModel as FILE.java[:ARG] or CLASS[:ARG]; or recorded costs: ${COMPLETION-CANDIDATES}",
                 "(default: recorded costs of --model; results name them)."
             },
             showDefaultValue = Visibility.NEVER)

@@ -55,6 +55,17 @@ class ShippedCostsTest {
                 .isBetween(1e5, 1e7);
     }
 
+    /** The recording of the 8B shape has too few mixed steps to fit them apart. */
+    @Test
+    void mixed_steps_share_the_function_of_prompts_without_one_of_their_own() {
+        assertThat(ShippedCosts.load("h100-llama-3.1-8b").times().costs())
+                .isInstanceOfSatisfying(CostTable.class, costs -> assertThat(costs.mixed())
+                        .isEqualTo(costs.prefill()));
+        assertThat(ShippedCosts.load("h100-llama-3.2-1b").times().costs())
+                .isInstanceOfSatisfying(CostTable.class, costs -> assertThat(costs.mixed())
+                        .isNotEqualTo(costs.prefill()));
+    }
+
     @Test
     void every_shipped_cost_covers_256_rows_and_increases_with_rows() {
         for (String name : ShippedCosts.names()) {
