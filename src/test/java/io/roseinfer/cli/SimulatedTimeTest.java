@@ -407,13 +407,15 @@ class SimulatedTimeTest {
             List<String> costs = List.of(
                     "--backend=sim",
                     "--model=random:llama-3.1-8b",
-                    "--step-costs=" + List.of("roofline:h100", "h100-llama-3.1-8b").get(i));
-            JsonNode request = serve(
-                            costs, "--num-prompts=1", "--random-input-len=1024", "--random-output-len=2")
+                    "--step-costs="
+                            + List.of("roofline:h100", "h100-llama-3.1-8b").get(i));
+            JsonNode request = serve(costs, "--num-prompts=1", "--random-input-len=1024", "--random-output-len=2")
                     .get("requests")
                     .get(0);
             times[i] = String.format(
-                    Locale.ROOT, "%.1f ms", request.get("ttft_parts").get("prefill").doubleValue());
+                    Locale.ROOT,
+                    "%.1f ms",
+                    request.get("ttft_parts").get("prefill").doubleValue());
         }
         assertThat(Path.of("src/site/markdown/explanation/simulation.md"))
                 .content()

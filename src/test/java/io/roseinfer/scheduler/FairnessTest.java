@@ -144,7 +144,8 @@ class FairnessTest {
 
         long admittedAtSkipLimit() {
             return skips.entrySet().stream()
-                    .filter(entry -> entry.getValue() == AdmissionPolicy.MAX_PASSES && !waiting.contains(entry.getKey()))
+                    .filter(entry ->
+                            entry.getValue() == AdmissionPolicy.MAX_PASSES && !waiting.contains(entry.getKey()))
                     .count();
         }
 

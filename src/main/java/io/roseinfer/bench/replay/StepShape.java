@@ -36,7 +36,7 @@ public record StepShape(int rows, int tokens, int prefillTokens, long attended, 
     }
 
     /**
-     * Returns a lower bound of the longest context in tokens: that of the longest decode row, and the mean of all tokens, which for a chunk
+     * Returns a lower bound of the longest context in tokens: the longest decode row, or the mean of all tokens, which for a chunk
      * of a prompt is its middle.
      */
     public long context() {

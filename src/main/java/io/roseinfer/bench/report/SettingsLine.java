@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Formats the settings of an engine that bound its results: those of the scheduler and the KV pool, with automatic choices resolved. */
+/** Formats the settings of an engine that bound its results: its limits, policy and KV pool, with automatic choices resolved. */
 public final class SettingsLine {
     private SettingsLine() {}
 

@@ -164,7 +164,7 @@ class SweepTest {
         assertThat(SweepReport.text(measured, Objectives.NONE)).doesNotContain("extrap");
     }
 
-    /** Returns points like those of {@link #sweep} with a seed and replicas. */
+    /** Returns the points of {@link #sweep} with a seed and replicas. */
     private static List<SweepPoint> seeded(String seed, String replicas, String letters) {
         return sweep(letters).points().stream()
                 .map(point -> new SweepPoint(

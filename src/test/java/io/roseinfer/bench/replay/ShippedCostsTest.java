@@ -59,11 +59,11 @@ class ShippedCostsTest {
     @Test
     void mixed_steps_share_the_function_of_prompts_without_one_of_their_own() {
         assertThat(ShippedCosts.load("h100-llama-3.1-8b").times().costs())
-                .isInstanceOfSatisfying(CostTable.class, costs -> assertThat(costs.mixed())
-                        .isEqualTo(costs.prefill()));
+                .isInstanceOfSatisfying(
+                        CostTable.class, costs -> assertThat(costs.mixed()).isEqualTo(costs.prefill()));
         assertThat(ShippedCosts.load("h100-llama-3.2-1b").times().costs())
-                .isInstanceOfSatisfying(CostTable.class, costs -> assertThat(costs.mixed())
-                        .isNotEqualTo(costs.prefill()));
+                .isInstanceOfSatisfying(
+                        CostTable.class, costs -> assertThat(costs.mixed()).isNotEqualTo(costs.prefill()));
     }
 
     @Test
