@@ -294,6 +294,14 @@ class GrammarCursorTest {
                 .hasMessageContaining("take more than 524288 bytes (half of the limit)");
     }
 
+    @Test
+    void pattern_with_a_long_minimum_is_compiled() {
+        String schema = "{\"type\":\"string\",\"pattern\":\"^([A-F]{2}:)+$\",\"minLength\":9999}";
+        CompiledGrammar compiled = compile(Grammar.jsonSchema(schema), trie());
+        assertThat(read(compiled.newCursor(), '"' + "AB:".repeat(3333) + '"')).isTrue();
+        assertThat(read(compiled.newCursor(), '"' + "AB:".repeat(3332) + '"')).isFalse();
+    }
+
     /** The verdict does not depend on time. */
     @Test
     void large_enumeration_is_compiled() {
