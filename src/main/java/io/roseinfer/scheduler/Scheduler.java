@@ -288,7 +288,7 @@ public final class Scheduler {
             steps++;
             inFlight++;
             draftRowsInFlight += plan.draftRows();
-            waitingQueue.countStep();
+            waitingQueue.recordSteps(number, steps);
         }
     }
 

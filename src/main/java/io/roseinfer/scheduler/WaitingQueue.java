@@ -2,8 +2,6 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.scheduler.policy.Policies;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -18,12 +16,12 @@ public final class WaitingQueue {
     /** The scheduler number of shared sequences. */
     public static final int ANY = -1;
 
-    private static final VarHandle STEPS = MethodHandles.arrayElementVarHandle(long[].class);
-
     /** Sequences in order of arrival; the volatile fields are read without the lock. */
     private static final class Queue {
         private final SequenceList sequences = new SequenceList();
         private volatile int size;
+        /** Steps planned by this queue's scheduler, which is the only writer. */
+        private volatile long steps;
         /** Whether this queue's scheduler has stopped admitting. */
         private boolean closed;
 
@@ -52,8 +50,6 @@ public final class WaitingQueue {
     private final List<Queue> bound;
     private final PolicyEvents events;
     private long arrivals;
-    /** Steps planned by all schedulers, the only element; written and read by {@link #STEPS}. */
-    private final long[] steps = {0};
 
     /**
      * Creates an empty queue for schedulers 0 to {@code schedulers - 1}.
@@ -171,12 +167,16 @@ public final class WaitingQueue {
 
     /** Returns the steps planned by all schedulers, the unit of a sequence's age. */
     long steps() {
-        return (long) STEPS.getVolatile(steps, 0);
+        long steps = 0;
+        for (int i = 0; i < bound.size(); i++) {
+            steps += bound.get(i).steps;
+        }
+        return steps;
     }
 
-    /** Counts a step that a scheduler has planned. */
-    void countStep() {
-        long unused = (long) STEPS.getAndAdd(steps, 0, 1L);
+    /** Records the number of steps that a scheduler has planned; called by that scheduler only. */
+    void recordSteps(int scheduler, long steps) {
+        bound.get(scheduler).steps = steps;
     }
 
     /**

@@ -137,7 +137,7 @@ class LateMaskTest {
     }
 
     /**
-     * How sequences run.
+     * The settings of a run.
      *
      * @param depth steps in flight
      * @param fixed see {@link TestMasks}
