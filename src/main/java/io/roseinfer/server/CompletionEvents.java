@@ -275,12 +275,8 @@ final class CompletionEvents implements BodySource {
             ObjectNode choice = choice(event);
             boolean echoes = first && call.output().echo();
             if (hasLogprobs && (echoes || !batch.isEmpty())) {
-                List<GeneratedToken> reported = new ArrayList<>();
-                if (echoes) {
-                    reported.addAll(CompletionJson.echoed(call, stream.promptLogprobs()));
-                }
-                reported.addAll(batch);
-                offset = json.logprobs(choice, reported, offset);
+                List<GeneratedToken> prompt = echoes ? CompletionJson.echoed(call, stream.promptLogprobs()) : List.of();
+                offset = json.logprobs(choice, CompletionJson.joined(prompt, batch), offset);
             }
             if (call.output().tokenIds()) {
                 if (first) {

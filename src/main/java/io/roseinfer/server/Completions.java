@@ -16,7 +16,6 @@ import io.roseinfer.server.api.CompletionJson;
 import io.roseinfer.server.api.CompletionReader;
 import io.roseinfer.server.api.Fields;
 import io.roseinfer.server.api.Timings;
-import io.roseinfer.server.http.Reply;
 import io.roseinfer.server.http.RequestBody;
 import io.roseinfer.server.http.Response;
 import java.time.InstantSource;
@@ -75,7 +74,7 @@ final class Completions {
             if (call.output().stream()) {
                 new CompletionEvents(exchange, response, call, json, metrics, stamps).stream(streams);
             } else {
-                response.send(completeResponse(exchange, call, json, stamps, streams));
+                exchange.send(completeResponse(exchange, call, json, stamps, streams), response);
             }
         }
     }
@@ -139,7 +138,7 @@ final class Completions {
                 exchange.startNanos());
     }
 
-    private Reply completeResponse(
+    private ObjectNode completeResponse(
             Exchange exchange, CompletionCall call, CompletionJson json, CallStamps stamps, OpenStreams streams) {
         List<Completion> completions = new ArrayList<>();
         try {
@@ -163,7 +162,7 @@ final class Completions {
                 call.promptTokens(),
                 completions.stream().mapToInt(each -> each.tokens().size()).sum(),
                 CompletionJson.finishReason(completions.getLast().finishReason())));
-        return exchange.reply(body);
+        return body;
     }
 
     /**

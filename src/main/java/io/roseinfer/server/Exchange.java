@@ -1,9 +1,12 @@
 package io.roseinfer.server;
 
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.Reply;
 import io.roseinfer.server.http.Response;
+import io.roseinfer.server.http.Response.ClientGone;
+import java.io.OutputStreamWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -13,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /** A request and its response, with the headers of every response and the data for the access log. */
@@ -31,6 +35,7 @@ final class Exchange {
     private final long startNanos;
     private final Map<String, String> headers = new LinkedHashMap<>();
     private int status;
+    private boolean hasEvents;
     private Optional<Served> served = Optional.empty();
     private Optional<String> error = Optional.empty();
     private String user = "";
@@ -115,9 +120,30 @@ final class Exchange {
         return error;
     }
 
+    /**
+     * Sends a JSON response with status 200. A long one is written in parts, so that its text is never in memory as a
+     * whole.
+     *
+     * @throws ClientGone if the client has disconnected or stalled
+     */
+    void send(JsonNode body, Response response) {
+        JsonParts parts = new JsonParts(this, response);
+        try {
+            StrictJson.mapper().writeValue(new OutputStreamWriter(parts, StandardCharsets.UTF_8), body);
+        } catch (JacksonException e) {
+            throw e.getCause() instanceof ClientGone gone ? gone : e;
+        }
+        parts.end();
+    }
+
     /** Returns a JSON response with status 200. */
     Reply reply(JsonNode body) {
-        return reply(200, JSON, body.toString().getBytes(StandardCharsets.UTF_8));
+        return reply(body.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Returns a response with status 200 of a JSON text. */
+    Reply reply(byte[] json) {
+        return reply(200, JSON, json);
     }
 
     /** Returns a complete response. */
@@ -134,8 +160,13 @@ final class Exchange {
         return reply(failure.status(), JSON, failure.body());
     }
 
+    /** Begins a JSON response of unknown length. */
+    void beginJson(Response response) {
+        begin(response, JSON);
+    }
+
     /** Begins a response of unknown length. */
-    void begin(Response response, String contentType) {
+    private void begin(Response response, String contentType) {
         status = 200;
         header("Content-Type", contentType);
         response.begin(200, headers);
@@ -145,11 +176,13 @@ final class Exchange {
     void beginEvents(Response response) {
         header("Cache-Control", "no-cache");
         header("X-Accel-Buffering", "no");
+        hasEvents = true;
         begin(response, "text/event-stream; charset=utf-8");
     }
 
     /**
      * Sends an error: as the whole response, or as the last event of a stream that has begun, without {@code [DONE]}.
+     * Another response that has begun is cut.
      */
     void fail(ApiError failure, Response response) {
         if (!response.hasBegun()) {
@@ -157,6 +190,10 @@ final class Exchange {
         } else {
             status = failure.status();
             error = Optional.of(failure.message());
+            if (!hasEvents) {
+                response.abort();
+                return;
+            }
             response.write(("data: " + failure.json() + "\n\n").getBytes(StandardCharsets.UTF_8));
             response.end();
         }

@@ -51,7 +51,7 @@ final class TokenEndpoints {
                 response::whenGone,
                 exchange.call().body().size(),
                 () -> read(Fields.parse(exchange.call().body().take())));
-        exchange.begin(response, "application/json");
+        exchange.beginJson(response);
         Pump pump = response.pump(tokens);
         pump.ready();
         pump.await();

@@ -2,18 +2,30 @@ package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.server.api.CompletionCall;
+import io.roseinfer.server.api.CompletionJson;
+import io.roseinfer.server.api.CompletionReader;
+import io.roseinfer.server.api.Fields;
+import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -225,6 +237,40 @@ class PromptLogprobsTest {
         Answer refused = server.complete(body.toString());
         assertThat(refused.status()).isEqualTo(400);
         assertThat(refused.body()).contains("prompt_logprobs cannot be combined with stream");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\"echo\": true, \"logprobs\": 20", "\"prompt_logprobs\": 20"})
+    void response_holds_no_node_per_log_probability(String asked) {
+        CompletionReader reader = new CompletionReader(
+                ServedModel.named(TestServer.MODEL), TestServer.SPEC, Optional.of(TestServer.WORDS), Optional.empty());
+        CompletionCall call = reader.read(
+                Fields.parse(("{\"prompt\": \"" + "a ".repeat(100) + "\", \"max_tokens\": 1, " + asked + "}")
+                        .getBytes(StandardCharsets.UTF_8)));
+        List<Completion> completions = List.of(server.engine.generate(call.request(0)));
+        CompletionJson json = reader.json("id", 0, call.output());
+        ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
+        String text = json.response(call, completions).toString();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        ObjectNode tree = json.response(call, completions);
+        long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+        assertThat(tree).hasToString(text);
+        assertThat(bytes).isLessThan(4L * text.length());
+    }
+
+    @Test
+    void long_response_is_sent_in_parts_and_a_short_one_with_its_length() throws IOException {
+        ObjectNode body = object().put("prompt", "a ".repeat(100)).put("max_tokens", 0);
+        Answer parts = server.complete(body.put("prompt_logprobs", 20).toString());
+        assertThat(parts.header("transfer-encoding")).contains("chunked");
+        assertThat(TestServer.json(parts)
+                        .get("choices")
+                        .get(0)
+                        .get("prompt_logprobs")
+                        .size())
+                .isGreaterThan(100);
+        body.put("max_tokens", 1).remove("prompt_logprobs");
+        assertThat(server.complete(body.toString()).header("content-length")).isPresent();
     }
 
     @Test

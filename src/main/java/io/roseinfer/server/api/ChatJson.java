@@ -133,14 +133,15 @@ final class ChatJson extends CompletionJson {
 
     @Override
     public int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
-        ArrayNode content = choice.putObject("logprobs").putArray("content");
-        for (GeneratedToken token : tokens) {
-            ObjectNode chosen = entry(token.id(), token.logprob());
-            ArrayNode tops = chosen.putArray("top_logprobs");
-            token.top().forEach(top -> tops.add(entry(top.id(), top.logprob())));
-            content.add(chosen);
-        }
+        choice.putObject("logprobs").set("content", list(tokens, this::entry));
         return offset;
+    }
+
+    private ObjectNode entry(GeneratedToken token) {
+        ObjectNode chosen = entry(token.id(), token.logprob());
+        ArrayNode tops = chosen.putArray("top_logprobs");
+        token.top().forEach(top -> tops.add(entry(top.id(), top.logprob())));
+        return chosen;
     }
 
     @Override

@@ -1,16 +1,23 @@
 package io.roseinfer.server.api;
 
+import io.roseinfer.base.MappedList;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.GeneratedToken.TopToken;
 import io.roseinfer.engine.PromptToken;
 import io.roseinfer.scheduler.FinishReason;
+import java.util.AbstractList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.DoubleNode;
+import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.node.POJONode;
+import tools.jackson.databind.node.StringNode;
 
 /** Builds the objects of {@code /v1/completions}, in the format of OpenAI and vLLM. */
 public sealed class CompletionJson permits ChatJson {
@@ -65,7 +72,7 @@ public sealed class CompletionJson permits ChatJson {
         ObjectNode choice = addChoice(response, index, front + text(completion, call));
         if (call.request().sampling().logprobs() >= 0) {
             List<GeneratedToken> echoed = echoed(call, completion.promptLogprobs());
-            int unused = logprobs(choice, concat(echoed, completion.tokens()), 0);
+            int unused = logprobs(choice, joined(echoed, completion.tokens()), 0);
         }
         if (call.output().promptLogprobs() >= 0) {
             promptLogprobs(
@@ -105,19 +112,27 @@ public sealed class CompletionJson permits ChatJson {
             return List.of();
         }
         int tops = call.request().sampling().logprobs();
-        return prompt.stream()
-                .map(token -> new GeneratedToken(token.id(), "", token.logprob(), limited(token.top(), tops)))
-                .toList();
+        return new MappedList<>(
+                prompt, token -> new GeneratedToken(token.id(), "", token.logprob(), limited(token.top(), tops)));
+    }
+
+    /** Returns a view of two lists, the second after the first. */
+    public static <T> List<T> joined(List<T> first, List<T> second) {
+        return new AbstractList<>() {
+            @Override
+            public T get(int index) {
+                return index < first.size() ? first.get(index) : second.get(index - first.size());
+            }
+
+            @Override
+            public int size() {
+                return first.size() + second.size();
+            }
+        };
     }
 
     private static List<TopToken> limited(List<TopToken> tops, int max) {
         return tops.subList(0, Math.min(max, tops.size()));
-    }
-
-    private static List<GeneratedToken> concat(List<GeneratedToken> first, List<GeneratedToken> second) {
-        return first.isEmpty()
-                ? second
-                : Stream.concat(first.stream(), second.stream()).toList();
     }
 
     /**
@@ -131,19 +146,20 @@ public sealed class CompletionJson permits ChatJson {
 
     /** Adds the list of a prompt's log-probabilities; a prompt's first token has none. */
     final void promptLogprobs(ObjectNode to, List<PromptToken> prompt, int tops) {
-        ArrayNode list = to.putArray("prompt_logprobs");
-        for (PromptToken token : prompt) {
-            if (token.rank() == 0) {
-                list.addNull();
-                continue;
-            }
-            ObjectNode likely = list.addObject();
-            promptToken(likely, token.id(), token.logprob(), token.rank());
-            int rank = 1;
-            for (TopToken top : limited(token.top(), tops)) {
-                promptToken(likely, top.id(), top.logprob(), rank++);
-            }
+        to.set("prompt_logprobs", list(prompt, token -> promptToken(token, tops)));
+    }
+
+    private JsonNode promptToken(PromptToken token, int tops) {
+        if (token.rank() == 0) {
+            return NullNode.getInstance();
         }
+        ObjectNode likely = StrictJson.mapper().createObjectNode();
+        promptToken(likely, token.id(), token.logprob(), token.rank());
+        int rank = 1;
+        for (TopToken top : limited(token.top(), tops)) {
+            promptToken(likely, top.id(), top.logprob(), rank++);
+        }
+        return likely;
     }
 
     private void promptToken(ObjectNode likely, int id, float logprob, int rank) {
@@ -151,6 +167,14 @@ public sealed class CompletionJson permits ChatJson {
                 .put("logprob", finite(logprob))
                 .put("rank", rank)
                 .put("decoded_token", text(id));
+    }
+
+    /**
+     * Returns a JSON array of the elements' nodes. They are created one by one when the array is written, because a
+     * node takes a hundred times the memory of a log-probability.
+     */
+    static <T> JsonNode list(List<T> elements, Function<T, JsonNode> node) {
+        return new POJONode(new MappedList<>(elements, node));
     }
 
     /** Adds a choice whose {@code logprobs} are null. */
@@ -213,32 +237,36 @@ public sealed class CompletionJson permits ChatJson {
     /**
      * Adds the log-probabilities of consecutive tokens; a prompt's first token has NaN, which becomes null.
      *
+     * @param tokens not modified until the choice is written
      * @param offset of the first token's text, in characters
      * @return the offset after the last token's text
      */
     public int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
-        ObjectNode all = choice.putObject("logprobs");
-        ArrayNode texts = all.putArray("tokens");
-        ArrayNode logprobs = all.putArray("token_logprobs");
-        ArrayNode tops = all.putArray("top_logprobs");
-        ArrayNode offsets = all.putArray("text_offset");
+        int[] offsets = new int[tokens.size()];
         int at = offset;
-        for (GeneratedToken token : tokens) {
-            String text = text(token.id());
-            texts.add(text);
-            offsets.add(at);
-            at += text.length();
-            if (Float.isNaN(token.logprob())) {
-                logprobs.addNull();
-                tops.addNull();
-                continue;
-            }
-            logprobs.add(finite(token.logprob()));
-            ObjectNode likely = tops.addObject();
-            token.top().forEach(top -> likely.put(text(top.id()), finite(top.logprob())));
-            likely.put(text, finite(token.logprob()));
+        for (int i = 0; i < offsets.length; i++) {
+            offsets[i] = at;
+            at += text(tokens.get(i).id()).length();
         }
+        ObjectNode all = choice.putObject("logprobs");
+        all.set("tokens", list(tokens, token -> StringNode.valueOf(text(token.id()))));
+        all.set("token_logprobs", list(tokens, CompletionJson::own));
+        all.set("top_logprobs", list(tokens, this::likely));
+        all.putPOJO("text_offset", offsets);
         return at;
+    }
+
+    private static JsonNode own(GeneratedToken token) {
+        return Float.isNaN(token.logprob()) ? NullNode.getInstance() : DoubleNode.valueOf(finite(token.logprob()));
+    }
+
+    private JsonNode likely(GeneratedToken token) {
+        if (Float.isNaN(token.logprob())) {
+            return NullNode.getInstance();
+        }
+        ObjectNode likely = StrictJson.mapper().createObjectNode();
+        token.top().forEach(top -> likely.put(text(top.id()), finite(top.logprob())));
+        return likely.put(text(token.id()), finite(token.logprob()));
     }
 
     public final String text(int tokenId) {
