@@ -38,6 +38,7 @@ final class Completions {
     private final RequestGate gate;
     private final ServerMetrics metrics;
     private final PromptWorkers workers;
+    private final LogprobBudget logprobs;
 
     Completions(
             Engine engine,
@@ -46,7 +47,8 @@ final class Completions {
             InstantSource time,
             RequestGate gate,
             ServerMetrics metrics,
-            PromptWorkers workers) {
+            PromptWorkers workers,
+            LogprobBudget logprobs) {
         this.engine = engine;
         this.reader = reader;
         this.clock = clock;
@@ -54,6 +56,7 @@ final class Completions {
         this.gate = gate;
         this.metrics = metrics;
         this.workers = workers;
+        this.logprobs = logprobs;
     }
 
     /** Answers one call. */
@@ -66,7 +69,8 @@ final class Completions {
         requireRoom(call);
         addHeaders(exchange, call);
         metrics.asked(call.request().maxNewTokens(), call.n());
-        try (OpenStreams streams = new OpenStreams()) {
+        try (LogprobBudget.Share _ = logprobs.reserve(call.logprobBytes());
+                OpenStreams streams = new OpenStreams()) {
             response.whenGone(streams::close);
             submit(exchange, call, streams);
             CompletionJson json =

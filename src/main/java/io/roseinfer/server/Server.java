@@ -123,14 +123,19 @@ public final class Server implements AutoCloseable {
                 options.requestTimeout(),
                 engine.maxRequestTokens(),
                 chat);
+        LogprobBudget logprobs = new LogprobBudget(options.logprobBytes());
         DebugEndpoints debug = new DebugEndpoints(engine, clock, time);
         Map<String, Route> exact = Map.ofEntries(
                 Map.entry(
                         "/v1/completions",
-                        new Work(new Completions(engine, reader, clock, time, gate, metrics, workers)::answer)),
+                        new Work(
+                                new Completions(engine, reader, clock, time, gate, metrics, workers, logprobs)
+                                        ::answer)),
                 Map.entry(
                         "/v1/chat/completions",
-                        new Work(new Completions(engine, chatReader, clock, time, gate, metrics, workers)::answer)),
+                        new Work(
+                                new Completions(engine, chatReader, clock, time, gate, metrics, workers, logprobs)
+                                        ::answer)),
                 Map.entry("/tokenize", new Work(tokens::tokenize)),
                 Map.entry("/detokenize", new Work(tokens::detokenize)),
                 Map.entry("/v1/models", new State(false, true, state::models)),

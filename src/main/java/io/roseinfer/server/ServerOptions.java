@@ -17,6 +17,8 @@ import java.util.Optional;
  * @param apiKey the key that clients must send; without one every client is served
  * @param requestTimeout maximum duration of a request, including queueing; a client may request less
  * @param http limits per client
+ * @param logprobBytes maximum heap for the log-probabilities of all calls in flight; beyond it the answer is 503, or 400
+ *     if the call alone exceeds it
  */
 public record ServerOptions(
         String host,
@@ -25,10 +27,13 @@ public record ServerOptions(
         String version,
         Optional<ApiKey> apiKey,
         Optional<Duration> requestTimeout,
-        HttpLimits http) {
+        HttpLimits http,
+        long logprobBytes) {
 
     /** The highest port. */
     public static final int MAX_PORT = 65_535;
+
+    private static final int LOGPROB_SHARE = 4;
 
     public ServerOptions {
         Objects.requireNonNull(host, "host");
@@ -40,9 +45,12 @@ public record ServerOptions(
         if (port < 0 || port > MAX_PORT) {
             throw new BadInput("the port is " + port + "; it must be 0 to " + MAX_PORT);
         }
+        if (logprobBytes < 0) {
+            throw new BadInput("the heap for log-probabilities is " + logprobBytes + " bytes; it must be 0 or more");
+        }
     }
 
-    /** Returns options for loopback and a free port, without a key or a timeout. */
+    /** Returns options for loopback and a free port, without a key or a timeout. A quarter of the heap is for log-probabilities. */
     public static ServerOptions of(String modelName, String version) {
         return new ServerOptions(
                 "127.0.0.1",
@@ -51,7 +59,8 @@ public record ServerOptions(
                 version,
                 Optional.empty(),
                 Optional.empty(),
-                HttpLimits.defaults());
+                HttpLimits.defaults(),
+                Runtime.getRuntime().maxMemory() / LOGPROB_SHARE);
     }
 
     /** Returns the model's name in the API. */
@@ -60,22 +69,26 @@ public record ServerOptions(
     }
 
     public ServerOptions withModel(ServedModel value) {
-        return new ServerOptions(host, port, value, version, apiKey, requestTimeout, http);
+        return new ServerOptions(host, port, value, version, apiKey, requestTimeout, http, logprobBytes);
     }
 
     public ServerOptions withAddress(String newHost, int newPort) {
-        return new ServerOptions(newHost, newPort, model, version, apiKey, requestTimeout, http);
+        return new ServerOptions(newHost, newPort, model, version, apiKey, requestTimeout, http, logprobBytes);
     }
 
     public ServerOptions withApiKey(ApiKey value) {
-        return new ServerOptions(host, port, model, version, Optional.of(value), requestTimeout, http);
+        return new ServerOptions(host, port, model, version, Optional.of(value), requestTimeout, http, logprobBytes);
     }
 
     public ServerOptions withRequestTimeout(Duration value) {
-        return new ServerOptions(host, port, model, version, apiKey, Optional.of(value), http);
+        return new ServerOptions(host, port, model, version, apiKey, Optional.of(value), http, logprobBytes);
     }
 
     public ServerOptions withHttp(HttpLimits value) {
-        return new ServerOptions(host, port, model, version, apiKey, requestTimeout, value);
+        return new ServerOptions(host, port, model, version, apiKey, requestTimeout, value, logprobBytes);
+    }
+
+    public ServerOptions withLogprobBytes(long value) {
+        return new ServerOptions(host, port, model, version, apiKey, requestTimeout, http, value);
     }
 }

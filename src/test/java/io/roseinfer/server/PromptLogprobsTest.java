@@ -1,10 +1,13 @@
 package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
+import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.api.CompletionJson;
 import io.roseinfer.server.api.CompletionReader;
@@ -271,6 +274,43 @@ class PromptLogprobsTest {
                 .isGreaterThan(100);
         body.put("max_tokens", 1).remove("prompt_logprobs");
         assertThat(server.complete(body.toString()).header("content-length")).isPresent();
+    }
+
+    @Test
+    void call_whose_log_probabilities_never_fit_into_memory_is_rejected() throws IOException {
+        // Two completions: 2 x 10 x 2 bytes x 8 for each of 1 + 4 generated, and 3 x 8 for each of 1 + 1 of the prompt.
+        int bytes = 2 * 2 * 10 * 5 * 8 + 2 * 3 * 2 * 8;
+        String body = "{\"prompt\": [5, 6, 7], \"n\": 2, \"max_tokens\": 10, \"logprobs\": 4, \"prompt_logprobs\": 1}";
+        try (TestServer enough = limited(bytes);
+                TestServer less = limited(bytes - 1)) {
+            assertThat(enough.complete(body).status()).isEqualTo(200);
+            assertThat(enough.complete(body).status())
+                    .as("the memory is free again")
+                    .isEqualTo(200);
+            assertThat(less.complete(body).status()).isEqualTo(400);
+            assertThat(less.complete("{\"prompt\": [5, 6, 7], \"max_tokens\": 10}")
+                            .status())
+                    .isEqualTo(200);
+        }
+    }
+
+    @Test
+    void call_whose_log_probabilities_do_not_fit_beside_others_may_be_retried() {
+        LogprobBudget budget = new LogprobBudget(100);
+        LogprobBudget.Share first = budget.reserve(60);
+        assertThatThrownBy(() -> budget.reserve(41)).isInstanceOfSatisfying(ApiError.class, error -> {
+            assertThat(error.status()).isEqualTo(503);
+            assertThat(error.headers()).containsKey("Retry-After");
+        });
+        first.close();
+        budget.reserve(41).close();
+    }
+
+    private static TestServer limited(long logprobBytes) {
+        return new TestServer(
+                TestServer.engineOptions(),
+                SimOptions.defaults(),
+                TestServer.options().withLogprobBytes(logprobBytes));
     }
 
     @Test

@@ -75,6 +75,21 @@ public record CompletionCall(
                 : new CompletionCall(prompts, request.withSeed(seed), n, output, reply, clamped, grammarField, ignored);
     }
 
+    /**
+     * Returns the maximum heap that the log-probabilities of all completions take; 0 without any. They are in
+     * memory twice for generated tokens when a completion ends.
+     */
+    public long logprobBytes() {
+        long perGenerated = bytesPerToken(request.sampling().logprobs());
+        long perPrompt = bytesPerToken(request.options().promptLogprobs());
+        return choices() * 2L * request.maxNewTokens() * perGenerated + (long) n * promptTokens() * perPrompt;
+    }
+
+    /** Returns the bytes for a token and its most likely alternatives: each has a log-probability, and an id or rank. */
+    private static long bytesPerToken(int tops) {
+        return tops < 0 ? 0 : (1L + tops) * (Integer.BYTES + Float.BYTES);
+    }
+
     public int promptTokens() {
         return prompts.stream().mapToInt(ids -> ids.length).sum();
     }
