@@ -12,6 +12,13 @@ public final class WorkCounter {
     private long count;
     private long nextCheck = BETWEEN_CHECKS;
 
+    /** Returns a counter that ignores interrupts, for static initializers: after a failure their class is unusable. */
+    public static WorkCounter uninterruptible() {
+        WorkCounter counter = new WorkCounter();
+        counter.nextCheck = Long.MAX_VALUE;
+        return counter;
+    }
+
     /**
      * Adds to the count.
      *

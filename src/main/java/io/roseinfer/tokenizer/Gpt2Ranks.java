@@ -75,7 +75,7 @@ final class Gpt2Ranks {
             byteIds[tokens.get(id)[0] & 0xff] = id;
         }
         MergeTable merges = new MergeTable(TOKENS - byteIds.length);
-        BytePairMerger merger = new BytePairMerger(merges, new WorkCounter());
+        BytePairMerger merger = new BytePairMerger(merges, WorkCounter.uninterruptible());
         IdList pair = new IdList(2);
         for (int id = byteIds.length; id < TOKENS; id++) {
             for (byte value : tokens.get(id)) {

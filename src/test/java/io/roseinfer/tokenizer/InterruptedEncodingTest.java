@@ -65,4 +65,11 @@ class InterruptedEncodingTest {
         String text = "a\u0301\u0323 ".repeat(LONG);
         assertCancelled(() -> step.apply(text, new WorkCounter()));
     }
+
+    @Test
+    void interrupt_does_not_end_the_initializer_of_the_built_in_vocabulary() {
+        Thread.currentThread().interrupt();
+        assertThat(Gpt2Ranks.read().ids()).hasSize(50257);
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+    }
 }
