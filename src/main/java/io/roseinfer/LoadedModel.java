@@ -198,6 +198,7 @@ public final class LoadedModel implements AutoCloseable {
      * <p>The device is in use meanwhile: {@link #serve} and {@link #close} on other threads wait until it is done.
      *
      * @throws IllegalStateException if the model serves an engine that is open, or is closed itself
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public void warmUp() {
         warmUp(Clock.system());
@@ -212,12 +213,14 @@ public final class LoadedModel implements AutoCloseable {
             boolean compiled = true;
             for (ModelRunner runner : copies.runners()) {
                 compiled &= runner.warmUp(MAX_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
+                Roseinfer.requireUninterrupted("warmed up");
             }
             long budgetNanos =
                     EngineWarmUp.budgetNanos(copies.backend().warmUpNanos(), compiled, clock.nanos() - startNanos);
             if (budgetNanos > 0) {
                 for (ModelRunner runner : copies.runners()) {
                     EngineWarmUp.run(runner, fitting(options), clock, budgetNanos, profiler);
+                    Roseinfer.requireUninterrupted("warmed up");
                 }
             }
             warmUpNanos += clock.nanos() - startNanos;

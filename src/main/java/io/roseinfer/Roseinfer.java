@@ -71,7 +71,7 @@ public final class Roseinfer {
      *     </ul>
      *     An existing directory takes precedence over a hub id
      * @throws io.roseinfer.base.RoseException like {@link #load(Settings)}
-     * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
+     * @throws CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public static Engine open(String model) {
         return open(Settings.of(model));
@@ -82,7 +82,7 @@ public final class Roseinfer {
      * {@link LoadedModel#warnings} are logged to {@code io.roseinfer}.
      *
      * @throws io.roseinfer.base.RoseException like {@link #load(Settings)}
-     * @throws CancellationException if the thread is interrupted while loading; the interrupt status remains set
+     * @throws CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public static Engine open(Settings settings) {
         Objects.requireNonNull(settings, "settings");
@@ -222,6 +222,13 @@ public final class Roseinfer {
                         || cause instanceof InterruptedException);
     }
 
+    /** Throws if the thread is interrupted, since not every step of loading and warm-up waits or reads a file. */
+    static void requireUninterrupted(String done) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new CancellationException("interrupted while the model was being " + done);
+        }
+    }
+
     private static CancellationException interrupted(Throwable cause) {
         CancellationException interrupted = new CancellationException("interrupted while the model was being loaded");
         interrupted.initCause(cause);
@@ -247,6 +254,7 @@ public final class Roseinfer {
         try {
             for (Backend backend : backends) {
                 runners.addAll(backend.load(files.spec(), files.weights(), limits, replicas / backends.size()));
+                requireUninterrupted("loaded");
             }
         } catch (RuntimeException | Error e) {
             runners.forEach(ModelRunner::close);
