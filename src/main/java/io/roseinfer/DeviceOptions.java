@@ -75,6 +75,7 @@ public record DeviceOptions(
      * @param on the device that runs, which is not {@link Device#AUTO}
      */
     public DeviceOptions inForce(Device on) {
+        Objects.requireNonNull(on, "on");
         boolean onCuda = on == Device.CUDA;
         return new DeviceOptions(
                 on,

@@ -21,6 +21,7 @@ import io.roseinfer.engine.RequestCounts;
 import io.roseinfer.engine.RequestOptions;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.grammar.Expression;
 import io.roseinfer.grammar.Grammar;
 import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.metrics.RequestTimeline;
@@ -78,7 +79,10 @@ class NullArgumentsTest {
             GeneratedToken.class,
             PromptToken.class,
             RequestCounts.class,
-            EngineStats.class);
+            EngineStats.class,
+            DeviceOptions.class,
+            SamplingParams.class,
+            Grammar.class);
 
     /** A non-null value for each type of a parameter, and the objects whose methods are called. */
     private final Map<Class<?>, Object> values = new HashMap<>();
@@ -107,6 +111,7 @@ class NullArgumentsTest {
         put(Object.class, "a tag");
         put(Map.class, Map.of());
         put(Grammar.class, Grammar.jsonObject());
+        put(Expression.class, Expression.sequence());
         put(List.class, List.of());
         put(Optional.class, Optional.empty());
         put(OptionalLong.class, OptionalLong.empty());

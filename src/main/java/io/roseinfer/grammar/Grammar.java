@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -23,6 +24,8 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @throws BadInput if the start rule or a rule that is referred to is not defined
      */
     public Grammar {
+        Objects.requireNonNull(start, "start");
+        Objects.requireNonNull(rules, "rules");
         rules = Collections.unmodifiableMap(new LinkedHashMap<>(rules));
         requireDefined(start, rules);
         for (Expression right : rules.values()) {
@@ -32,6 +35,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
 
     /** Creates a grammar of one rule. */
     public static Grammar of(Expression root) {
+        Objects.requireNonNull(root, "root");
         return new Grammar("root", Map.of("root", root));
     }
 
@@ -42,6 +46,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      *     or matches no text
      */
     public static Grammar regex(String pattern) {
+        Objects.requireNonNull(pattern, "pattern");
         return GrammarWork.reading(() -> withText(of(Expression.terminal(RegexParser.match(pattern)))));
     }
 
@@ -51,8 +56,10 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @throws BadInput if the list is empty or a text has an unpaired surrogate
      */
     public static Grammar choice(List<String> texts) {
+        Objects.requireNonNull(texts, "texts");
         BadInput.require(!texts.isEmpty(), "the number of choices", 0, "at least 1");
         for (String text : texts) {
+            Objects.requireNonNull(text, "one of the texts");
             BadInput.require(
                     Utf16.unpairedSurrogate(text) < 0, "a choice", Quoted.name(text), "without unpaired surrogates");
         }
@@ -83,6 +90,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
     }
 
     private static Grammar jsonSchema(String schema, Regex space) {
+        Objects.requireNonNull(schema, "schema");
         JsonNode root = JsonSchema.parse(schema);
         return GrammarWork.reading(() -> SchemaGrammar.of(root, space));
     }
@@ -95,6 +103,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @throws BadInput if the schema is not JSON
      */
     public static List<String> unknownKeywords(String schema) {
+        Objects.requireNonNull(schema, "schema");
         return List.copyOf(new SchemaDocument(JsonSchema.parse(schema)).unknownKeywords());
     }
 
@@ -110,6 +119,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      *     text
      */
     public static Grammar gbnf(String text) {
+        Objects.requireNonNull(text, "text");
         return GrammarWork.reading(() -> withText(GbnfParser.parse(text)));
     }
 
@@ -120,6 +130,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      *     text
      */
     public static Grammar lark(String text) {
+        Objects.requireNonNull(text, "text");
         return GrammarWork.reading(() -> withText(LarkParser.parse(text)));
     }
 
@@ -130,6 +141,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @throws BadInput if the trigger is empty or has an unpaired surrogate
      */
     public Grammar after(String trigger) {
+        Objects.requireNonNull(trigger, "trigger");
         BadInput.require(!trigger.isEmpty(), "the number of characters of a trigger", 0, "at least 1");
         BadInput.require(
                 Utf16.unpairedSurrogate(trigger) < 0, "a trigger", Quoted.name(trigger), "without unpaired surrogates");
@@ -149,6 +161,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @throws BadInput like {@link #gbnf} and {@link #lark}
      */
     public static Grammar ebnf(String text) {
+        Objects.requireNonNull(text, "text");
         boolean isGbnf =
                 text.lines().anyMatch(line -> line.replaceFirst("(#|//).*", "").contains("::="));
         return isGbnf ? gbnf(text) : lark(text);
