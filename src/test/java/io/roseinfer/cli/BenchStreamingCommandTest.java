@@ -137,9 +137,20 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void threads_beyond_the_cores_are_noted() {
-        Outcome outcome = CliRunner.run("bench", "--device=cpu", "--threads=1024", "--model=./no-such-folder");
-        assertThat(outcome.err()).startsWith("roseinfer: --threads 1024 exceeds the");
+    void threads_beyond_the_cores_are_noted() throws IOException {
+        Path config = Files.writeString(folder.resolve("config.json"), """
+                {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":300,"n_positions":64}""");
+        int cores = Runtime.getRuntime().availableProcessors();
+        Outcome outcome = CliRunner.run(
+                "generate",
+                "--device=cpu",
+                "--threads=" + (cores + 1),
+                "--model=random:" + config,
+                "--prompt-ids=1",
+                "--max-new-tokens=1");
+        assertThat(outcome.err())
+                .contains(
+                        "roseinfer: threads is " + (cores + 1) + ", more than the " + cores + " cores of this machine");
     }
 
     @Test

@@ -78,6 +78,15 @@ public final class CpuBackend implements Backend {
 
     @Override
     public List<String> warnings() {
+        List<String> warnings = new ArrayList<>(kernelWarnings());
+        if (threads > features.processors()) {
+            warnings.add("threads is " + threads + ", more than the " + features.processors()
+                    + " cores of this machine; expect it to be slower");
+        }
+        return warnings;
+    }
+
+    private List<String> kernelWarnings() {
         if (options.kernels() == KernelChoice.BEST && !features.vectorUsable()) {
             return List.of(
                     "cpu runs its scalar kernels, many times slower than its vector kernels: " + features.summary());

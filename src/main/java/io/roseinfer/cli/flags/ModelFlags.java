@@ -189,7 +189,6 @@ public final class ModelFlags {
 
     /** Loads the model for engines whose options depend on it, and prints notes about it to {@code err}. */
     public LoadedModel load(Function<ModelSpec, EngineOptions> engine, Terminal terminal) {
-        warnAboutThreads(terminal);
         Settings settings = settings(terminal);
         try (Downloads downloads = new Downloads(terminal)) {
             LoadedModel loaded = Roseinfer.load(settings, engine, downloads);
@@ -252,16 +251,6 @@ public final class ModelFlags {
         // With a driver, the reason is one of the warnings.
         if (asked && !CudaBackend.hasDriver() && loaded.device().equals(Choices.word(Device.CPU))) {
             AutoDevice.reasonForCpu(settings).ifPresent(reason -> terminal.note("device auto is cpu: " + reason));
-        }
-    }
-
-    private void warnAboutThreads(Terminal terminal) {
-        int cores = Runtime.getRuntime().availableProcessors();
-        int asked = threads.orElse(1);
-        boolean onCpu = kind() == Device.AUTO || kind() == Device.CPU;
-        if (asked > cores && onCpu) {
-            terminal.note(
-                    "--threads " + asked + " exceeds the " + cores + " cores of this machine; expect it to be slower");
         }
     }
 

@@ -70,6 +70,16 @@ class CpuBackendTest {
     }
 
     @Test
+    void more_threads_than_cores_have_a_warning() {
+        CpuFeatures features = new CpuFeatures(true, 256, 2);
+        CpuBackend backend = new CpuBackend(CpuOptions.defaults().withThreads(3), features);
+        assertThat(backend.warnings())
+                .containsExactly("threads is 3, more than the 2 cores of this machine; expect it to be slower");
+        assertThat(new CpuBackend(CpuOptions.defaults().withThreads(2), features).warnings())
+                .isEmpty();
+    }
+
+    @Test
     void requested_scalar_kernels_have_no_warning() {
         CpuOptions options = CpuOptions.defaults().withKernels(KernelChoice.SCALAR);
         assertThat(new CpuBackend(options, NO_MODULE).warnings()).isEmpty();
