@@ -47,8 +47,9 @@ public final class CudaBackend implements Backend {
      * @throws BackendUnavailable if it cannot be used; the message names cause and remedy
      */
     public static CudaBackend open(CudaOptions options, Clock clock) {
-        KernelImages images = KernelImages.require();
-        return new CudaBackend(options, clock, CudaSystem.find(), images);
+        // First, since kernels are of no use to a machine without a GPU.
+        CudaSystem system = CudaSystem.find();
+        return new CudaBackend(options, clock, system, KernelImages.require());
     }
 
     /** Returns whether an NVIDIA driver is installed, usable or not. */

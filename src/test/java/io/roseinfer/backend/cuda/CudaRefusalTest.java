@@ -2,6 +2,7 @@ package io.roseinfer.backend.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
@@ -27,5 +28,14 @@ class CudaRefusalTest {
                     throw new IllegalStateException("a bug");
                 }))
                 .hasMessage("a bug");
+    }
+
+    @Test
+    void missing_driver_is_named_before_missing_kernels() {
+        assumeFalse(CudaBackend.hasDriver(), "this machine has a driver");
+        assertThat(CudaBackend.refusal())
+                .hasValueSatisfying(refusal -> assertThat(refusal)
+                        .hasMessageStartingWith("device cuda: ")
+                        .hasMessageNotContaining("nvcc"));
     }
 }
