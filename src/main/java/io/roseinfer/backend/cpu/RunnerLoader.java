@@ -76,7 +76,7 @@ final class RunnerLoader {
         List<RunnerPlan> plans = plans(spec, limits, kv, format, kernels, threads);
         long bytes = bytes(plans);
         if (bytes > availableBytes) {
-            throw tooLarge(weights, bytes, plans, (availableBytes >> 20) + " MiB of memory available");
+            throw tooLarge(weights, bytes, plans, availableBytes, (availableBytes >> 20) + " MiB of memory available");
         }
         Arena weightArena = Arena.ofShared();
         SharedWeights shared = new SharedWeights(weightArena);
@@ -88,7 +88,7 @@ final class RunnerLoader {
             }
             return runners;
         } catch (OutOfMemoryError e) {
-            throw tooLarge(weights, bytes, plans, "too little memory free (" + e.getMessage() + ")");
+            throw tooLarge(weights, bytes, plans, 0, "too little memory free (" + e.getMessage() + ")");
         } finally {
             if (runners.size() < plans.size()) {
                 runners.forEach(CpuModelRunner::close);
@@ -226,7 +226,13 @@ final class RunnerLoader {
         arena.close();
     }
 
-    private static InsufficientMemory tooLarge(Weights weights, long bytes, List<RunnerPlan> plans, String seen) {
+    /**
+     * Returns the error for too little memory.
+     *
+     * @param availableBytes available memory; 0 if unknown
+     */
+    private static InsufficientMemory tooLarge(
+            Weights weights, long bytes, List<RunnerPlan> plans, long availableBytes, String seen) {
         RunnerPlan plan = plans.getFirst();
         long kvBytes = plans.size() * plan.kv().bytes();
         String ofKv =
@@ -243,7 +249,10 @@ final class RunnerLoader {
                         weightsFirst ? ofWeights : ofKv,
                         weightsFirst ? ofKv : ofWeights,
                         seen),
-                remedy(plan.format().precision(), weightsFirst));
+                // With KV blocks that exceed the memory by themselves, and only those, nothing else helps.
+                kvBytes > availableBytes && bytes - kvBytes <= availableBytes
+                        ? Remedy.of("use a smaller %s", "kv_blocks")
+                        : remedy(plan.format().precision(), weightsFirst));
     }
 
     /** Returns the remedy with the setting of the largest part first. */

@@ -137,6 +137,14 @@ class AvailableMemoryTest {
                 .hasMessageContaining("use precision int8, or a smaller kvBlocks or maxBatchSize");
     }
 
+    @Test
+    void kv_blocks_that_exceed_the_memory_by_themselves_are_the_only_remedy() {
+        TestModel model = TestModel.random(TestModel.plain(), 1);
+        assertThatThrownBy(() -> load(model, new RunnerLimits(4, 32, 16, 1_000_000_000), GIB))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageEndingWith("there is 1024 MiB of memory available; use a smaller kvBlocks");
+    }
+
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
         CpuOptions options = CpuOptions.defaults();
         return RunnerLoader.load(
