@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -56,6 +57,17 @@ class JdkSearchTest {
         Path second = jdk("second", "JAVA_VERSION=\"25\"\n" + MODULES);
         assertThat(search(Map.of("ROSEINFER_JAVA_HOME", first.toString(), "JAVA_HOME", second.toString())))
                 .isEqualTo(first.toString());
+    }
+
+    @Test
+    void unusable_roseinfer_java_home_is_an_error() throws Exception {
+        Path usable = jdk("usable", "JAVA_VERSION=\"25\"\n" + MODULES);
+        Path old = jdk("old", "JAVA_VERSION=\"17.0.15\"\n" + MODULES);
+        for (Path chosen : List.of(old, folder.resolve("missing"))) {
+            assertThat(search(Map.of("ROSEINFER_JAVA_HOME", chosen.toString(), "JAVA_HOME", usable.toString())))
+                    .startsWith("roseinfer: ROSEINFER_JAVA_HOME is " + chosen + ", which is no JDK 25 or newer")
+                    .hasLineCount(1);
+        }
     }
 
     @Test
