@@ -13,6 +13,7 @@ import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -81,6 +82,34 @@ class LoadedModelTest {
             assertThatThrownBy(() -> model.serve(OPTIONS.withBlockSize(64)))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("blockSize is 64; the model was loaded with KV blocks of 16 tokens");
+        }
+    }
+
+    private static void assertTooLarge(LoadedModel model, SchedulerOptions asked, String problem) {
+        assertThatThrownBy(() -> model.serve(OPTIONS.withScheduler(asked)))
+                .isInstanceOf(BadInput.class)
+                .hasMessage(problem + "; load it with Settings.withEngine(options)");
+    }
+
+    @Test
+    void options_larger_than_the_loaded_ones_are_rejected_with_both_values() {
+        SchedulerOptions chunked = SchedulerOptions.builder()
+                .chunkedPrefill(true)
+                .prefillMaxTokens(64)
+                .build();
+        try (LoadedModel model = load(OPTIONS.withScheduler(chunked))) {
+            assertTooLarge(
+                    model,
+                    SchedulerOptions.builder().maxBatchSize(32).build(),
+                    "maxBatchSize is 32; the model was loaded for 8");
+            assertTooLarge(
+                    model,
+                    SchedulerOptions.builder().prefillMaxBatchSize(16).build(),
+                    "prefillMaxBatchSize is 16; the model was loaded for 8");
+            assertTooLarge(
+                    model,
+                    chunked.toBuilder().prefillMaxTokens(128).build(),
+                    "a step of these options has up to 136 tokens; the model was loaded for 72");
         }
     }
 

@@ -104,13 +104,29 @@ public final class EngineLimits {
 
     private static void requireFit(ModelRunner runner, RunnerLimits needed) {
         RunnerLimits given = runner.limits();
-        if (given.maxRows() < needed.maxRows()
-                || given.maxTokens() < needed.maxTokens()
-                || given.maxSamples() < needed.maxSamples()
-                || given.blockSize() != needed.blockSize()) {
-            throw new BadInput("the runner was loaded with " + given + ", the engine's options need " + needed
-                    + "; load it with EngineLimits.runnerLimits(options, spec)");
+        if (given.maxRows() < needed.maxRows()) {
+            throw needed.decodeRows() > given.decodeRows()
+                    ? BadInput.of("max_batch_size", needed.decodeRows(), loadedFor(given.decodeRows()))
+                    : BadInput.of(
+                            "prefill_max_batch_size",
+                            needed.maxRows() - needed.decodeRows(),
+                            loadedFor(given.maxRows() - given.decodeRows()));
         }
+        if (given.blockSize() != needed.blockSize()) {
+            throw BadInput.of("block_size", needed.blockSize(), loadedFor(given.blockSize()));
+        }
+        if (given.maxTokens() < needed.maxTokens()) {
+            throw new BadInput("a step of these options has up to " + needed.maxTokens() + " tokens; "
+                    + loadedFor(given.maxTokens()));
+        }
+        if (given.maxSamples() < needed.maxSamples()) {
+            throw new BadInput("a step of these options has up to " + needed.maxSamples() + " samples; "
+                    + loadedFor(given.maxSamples()));
+        }
+    }
+
+    private static String loadedFor(int size) {
+        return "the model was loaded for " + size + "; load it with Settings.withEngine(options)";
     }
 
     /**
