@@ -4,6 +4,8 @@ import java.math.BigDecimal;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The values of {@code format} that are enforced. Thread-safe. */
@@ -122,6 +124,13 @@ final class JsonFormats {
             Texts texts = new Texts.Pattern(RegexParser.match(pattern));
             return key.equals("hostname") ? texts.and(Texts.ofLength(1, 253)) : texts;
         });
+    }
+
+    /** Returns the names of all formats, for a message. */
+    static String names() {
+        return Stream.concat(PATTERNS.keySet().stream(), UNRESTRICTED.stream())
+                .sorted()
+                .collect(Collectors.joining(", ", "", ", int8 to int64 and uint8 to uint64"));
     }
 
     /** Returns the numbers of an integer format of OpenAPI, or null if it is none. */

@@ -489,7 +489,8 @@ final class SchemaReader {
             require(format.isString(), source, "format", format, "a string");
             Texts formatted = JsonFormats.texts(format.stringValue());
             if (formatted == null) {
-                throw unsupported(source, "format " + Quoted.name(format.stringValue()));
+                throw new BadInput("format " + Quoted.name(format.stringValue()) + " at " + source
+                        + " is not supported; use one of " + JsonFormats.names());
             }
             texts = texts.and(formatted);
         }

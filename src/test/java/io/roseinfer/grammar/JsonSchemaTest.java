@@ -113,6 +113,14 @@ class JsonSchemaTest {
     }
 
     @Test
+    void unsupported_format_is_rejected_with_the_supported_ones() {
+        assertThatThrownBy(() -> Grammar.jsonSchema("{\"format\": \"color\"}"))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("format \"color\" at the root is not supported; use one of binary, byte, date,")
+                .hasMessageEndingWith(", uuid, int8 to int64 and uint8 to uint64");
+    }
+
+    @Test
     void formats_of_integers_are_ranges() {
         assertTexts("{\"type\":\"integer\",\"format\":\"int32\"}", "2147483647 -2147483648", "2147483648 -2147483649");
         assertTexts("{\"type\":\"integer\",\"format\":\"uint8\"}", "0 255", "-1 256");
