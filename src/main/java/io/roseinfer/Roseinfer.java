@@ -105,7 +105,7 @@ public final class Roseinfer {
         System.getLogger("io.roseinfer").log(Level.INFO, Printable.line(progress));
     }
 
-    /** Returns a listener that logs warnings and the start and end of each download of weights. */
+    /** Returns a listener that logs warnings, waits, retries, and the start and end of each download of weights. */
     private static DownloadListener logged(String model) {
         Set<String> begun = ConcurrentHashMap.newKeySet();
         return new DownloadListener() {
@@ -120,6 +120,16 @@ public final class Roseinfer {
             }
 
             @Override
+            public void waiting(String file) {
+                inform("waiting for another process that downloads " + file + " of " + model);
+            }
+
+            @Override
+            public void retrying(String file, String reason) {
+                warn("trying again to download " + file + " of " + model + ": " + reason);
+            }
+
+            @Override
             public void warning(String message) {
                 warn(message);
             }
@@ -129,7 +139,8 @@ public final class Roseinfer {
     /**
      * Loads a model, sized for the settings' engine options, to serve engines or to make requests from conversations
      * ({@link LoadedModel#chatRequest}). The first requests are slow unless it is warmed up
-     * ({@link LoadedModel#warmUp}). Warnings and the start and end of downloads are logged to {@code io.roseinfer}.
+     * ({@link LoadedModel#warmUp}). Warnings and the start, end and retries of downloads are logged to
+     * {@code io.roseinfer}.
      *
      * @throws BadInput if the model's name is malformed, or a setting does not fit the model
      * @throws io.roseinfer.base.RoseException.BadModel if the model cannot be found, downloaded or read, or is not

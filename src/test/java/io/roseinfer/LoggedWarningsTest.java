@@ -1,12 +1,18 @@
 package io.roseinfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.engine.Engine;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -29,6 +35,36 @@ class LoggedWarningsTest {
 
         @Override
         public void close() {}
+    }
+
+    @Test
+    void retry_of_a_download_is_logged_with_its_reason(@TempDir Path cache) throws Exception {
+        HttpServer hub = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        hub.createContext("/", exchange -> {
+            exchange.getResponseHeaders().set("Retry-After", "0");
+            exchange.sendResponseHeaders(503, -1);
+            exchange.close();
+        });
+        hub.start();
+        Records records = new Records();
+        Logger logger = Logger.getLogger("io.roseinfer");
+        logger.addHandler(records);
+        Settings settings = Settings.of("owner/name")
+                .withEnvironment(Map.of(
+                        "HF_HOME",
+                        cache.toString(),
+                        "HF_ENDPOINT",
+                        "http://127.0.0.1:" + hub.getAddress().getPort()));
+        try {
+            assertThatThrownBy(() -> Roseinfer.load(settings)).isInstanceOf(BadModel.class);
+        } finally {
+            logger.removeHandler(records);
+            hub.stop(0);
+        }
+        assertThat(records.records)
+                .hasSize(4)
+                .allSatisfy(logged -> assertThat(logged.getMessage())
+                        .isEqualTo("trying again to download config.json of owner/name: the server returned 503"));
     }
 
     @Test
