@@ -46,6 +46,9 @@ public final class ReplyParser {
 
     private CallReader call = new JsonCall();
     private int completeCalls;
+    /** Whether only white space, and perhaps the start of a marker, follows the last call. */
+    private boolean betweenCalls;
+
     private boolean callStarted;
     /** The number of characters read of a call's end marker. */
     private int endRead;
@@ -78,16 +81,21 @@ public final class ReplyParser {
         return deltas.take();
     }
 
-    /** Ends the reply: text held back becomes certain, and a call without arguments is content. */
+    /**
+     * Ends the reply: text held back becomes certain. A call without arguments is content, or dropped after complete
+     * ones.
+     */
     public void end() {
         boolean dropped = completeCalls > 0 || hasReasoned;
         switch (part) {
             case START, REST -> deltas.content(held.toString());
-            case CONTENT_START, CONTENT ->
-                deltas.content(dropped ? held.toString().stripTrailing() : held.toString());
+            case CONTENT_START, CONTENT -> {
+                if (!betweenCalls) {
+                    deltas.content(dropped ? held.toString().stripTrailing() : held.toString());
+                }
+            }
             case REASONING -> deltas.reasoning(held.toString().stripTrailing());
-            case LIST, CALL -> malformedCall();
-            case CALL_START -> {
+            case LIST, CALL_START, CALL -> {
                 if (completeCalls == 0) {
                     malformedCall();
                 }
@@ -208,7 +216,9 @@ public final class ReplyParser {
         held.append(next);
         String trigger = calls.trigger();
         if (trigger.isEmpty() || !endsWith(held, trigger)) {
-            deltas.content(takeCertain(next, trigger));
+            String certain = takeCertain(next, trigger);
+            betweenCalls &= certain.isEmpty();
+            deltas.content(certain);
             return;
         }
         String before = held.substring(0, held.length() - trigger.length()).stripTrailing();
@@ -309,6 +319,7 @@ public final class ReplyParser {
 
     private void endCalls() {
         rawCall.setLength(0);
+        betweenCalls = true;
         part = Part.CONTENT;
     }
 

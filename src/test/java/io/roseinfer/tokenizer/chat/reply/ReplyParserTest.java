@@ -166,7 +166,10 @@ class ReplyParserTest {
         assertThat(reply.calls().getFirst().arguments().strip()).isEqualTo(arguments);
     }
 
-    /** Replies that end early, as by a maximum of tokens: no complete call is lost, and the last one is a start. */
+    /**
+     * Replies that end early, as by a maximum of tokens: no complete call is lost, the last one is a start, and a call
+     * without arguments is not content after complete ones.
+     */
     @ParameterizedTest
     @EnumSource(value = ToolCallFormat.class, names = "NONE", mode = EnumSource.Mode.EXCLUDE)
     void reply_that_ends_at_any_character_has_all_calls_so_far(ToolCallFormat calls) {
@@ -192,6 +195,9 @@ class ReplyParserTest {
                         .isEqualTo(whole(format, part));
                 assertThat(some).as("%d of %s", end, text).hasSizeBetween((int) complete, (int) complete + 1);
                 assertThat(some.subList(0, (int) complete)).isEqualTo(made.subList(0, (int) complete));
+                if (complete > 0) {
+                    assertThat(whole(format, part).content()).as(part).isEmpty();
+                }
                 if (some.size() > complete) {
                     Call whole = made.get((int) complete);
                     assertThat(some.getLast().name()).isEqualTo(whole.name());
