@@ -114,14 +114,14 @@ public final class LoadedModel implements AutoCloseable {
      * those, the context and the KV pool allow. It can be changed further, and submitted to an engine that serves this
      * model.
      *
-     * <p>A role reaches the template unchanged: a template may write a role that it does not know, skip its message, or
-     * reject it. Special tokens in a message's text are encoded as such: check texts of untrusted users before.
+     * <p>A role reaches the template unchanged, which may skip a message with a role of OpenAI's API that it does not
+     * know, or reject it. Special tokens in a message's text are encoded as such: check texts of untrusted users before.
      *
      * <p>May be called by any thread, also while an engine serves the model.
      *
      * @param messages oldest first
-     * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, or if its template
-     *     rejects the messages
+     * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, if a role is neither
+     *     one of OpenAI's API nor in the template, or if the template rejects the messages
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public GenerationRequest chatRequest(List<ChatMessage> messages) {
@@ -136,6 +136,9 @@ public final class LoadedModel implements AutoCloseable {
         ArrayNode list = StrictJson.mapper().createArrayNode();
         for (ChatMessage message : messages) {
             Objects.requireNonNull(message, "one of the messages");
+            template.refusal(message.role()).ifPresent(problem -> {
+                throw new BadInput("messages[" + list.size() + "].role " + problem);
+            });
             list.addObject().put("role", message.role()).put("content", message.content());
         }
         String text = template.render(Conversation.of(list, LocalDateTime.now(ZoneId.systemDefault())));

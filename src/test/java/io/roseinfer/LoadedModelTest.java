@@ -246,6 +246,17 @@ class LoadedModelTest {
     }
 
     @Test
+    void role_unknown_to_the_template_is_rejected_as_over_http() {
+        List<ChatMessage> messages = List.of(ChatMessage.user("Hi"), new ChatMessage("wizard", "Hi"));
+        try (LoadedModel model = load("builtin:chat", Settings.Device.SIM)) {
+            assertThatThrownBy(() -> model.chatRequest(messages))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessage("messages[1].role is \"wizard\"; it must be system, developer, user, assistant, tool,"
+                            + " function or another role in the model's chat template");
+        }
+    }
+
+    @Test
     void conversation_without_messages_is_rejected() {
         try (LoadedModel model = load("builtin:chat", Settings.Device.SIM)) {
             assertThatThrownBy(() -> model.chatRequest(List.of()))

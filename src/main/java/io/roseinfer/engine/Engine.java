@@ -213,8 +213,8 @@ public final class Engine implements AutoCloseable {
      * sampling and may fill the context; {@code LoadedModel.chatRequest} has the details. May be called by any thread.
      *
      * @param messages oldest first
-     * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, or if its template
-     *     rejects the messages
+     * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, if a role is
+     *     unknown, or if its template rejects the messages
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public GenerationRequest chatRequest(List<ChatMessage> messages) {

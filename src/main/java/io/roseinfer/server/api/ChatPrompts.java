@@ -33,9 +33,6 @@ public final class ChatPrompts {
 
     private static final String CONTENT = "content";
 
-    /** The roles of OpenAI's API. */
-    private static final List<String> ROLES = List.of("system", "developer", "user", "assistant", "tool", "function");
-
     /** The roles whose messages need content. */
     private static final Set<String> NEED_CONTENT = Set.of("system", "developer", "user");
 
@@ -193,12 +190,9 @@ public final class ChatPrompts {
     /** Throws unless a message has a known role, and the content that the role needs. */
     private static void requireRole(ObjectNode message, ChatTemplate writer, String where) {
         String role = message.get("role").stringValue();
-        if (!ROLES.contains(role) && !writer.quotes(role)) {
-            throw ApiError.badField(
-                    where + ".role",
-                    where + ".role is " + Quoted.name(role) + "; it must be " + String.join(", ", ROLES)
-                            + " or another role in the model's chat template");
-        }
+        writer.refusal(role).ifPresent(problem -> {
+            throw ApiError.badField(where + ".role", where + ".role " + problem);
+        });
         if (NEED_CONTENT.contains(role) && !message.hasNonNull(CONTENT)) {
             String field = where + "." + CONTENT;
             throw ApiError.badField(field, field + " is missing; set it to a string or a list of text parts");

@@ -1,8 +1,10 @@
 package io.roseinfer.tokenizer.chat;
 
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.tokenizer.chat.jinja.Template;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -16,6 +18,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
  * {@link io.roseinfer.tokenizer.Tokenizer#encode}. Immutable.
  */
 public final class ChatTemplate {
+    /** The roles of OpenAI's API. */
+    private static final List<String> ROLES = List.of("system", "developer", "user", "assistant", "tool", "function");
+
     private static final Pattern TOOLS = Pattern.compile("\\btools\\b");
     private static final Pattern TOOL_CALLS = Pattern.compile("\\btool_calls\\b");
     private static final Pattern QUOTED_WORD = Pattern.compile("(['\"])([\\w-]+)\\1");
@@ -85,9 +90,15 @@ public final class ChatTemplate {
         return namesToolCalls;
     }
 
-    /** Returns whether the template's source has a word in quotes, as it has roles that it treats specially. */
-    public boolean quotes(String word) {
-        return quotedWords.contains(word);
+    /**
+     * Returns why a role is rejected, to follow its name in a message; empty if it is a role of OpenAI's API or a word
+     * in quotes in the template's source.
+     */
+    public Optional<String> refusal(String role) {
+        return ROLES.contains(role) || quotedWords.contains(role)
+                ? Optional.empty()
+                : Optional.of("is " + Quoted.name(role) + "; it must be " + String.join(", ", ROLES)
+                        + " or another role in the model's chat template");
     }
 
     /**
