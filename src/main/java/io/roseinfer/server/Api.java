@@ -12,6 +12,7 @@ import io.roseinfer.server.http.Response;
 import io.roseinfer.server.http.Response.ClientGone;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -173,12 +174,16 @@ final class Api implements HttpHandler {
         try {
             work(exchange, response);
         } catch (ClientGone gone) {
-            exchange.gone(CLIENT_GONE);
+            exchange.gone(CLIENT_GONE, gate.hasCut() ? "the server is shutting down" : message(gone));
             response.abort();
         } finally {
             gate.leave();
             done.accept(exchange);
         }
+    }
+
+    private static String message(ClientGone gone) {
+        return Objects.requireNonNull(gone.getMessage());
     }
 
     private void work(Exchange exchange, Response response) {

@@ -199,8 +199,9 @@ final class Exchange {
         }
     }
 
-    /** Records that the client has disconnected; only the log has this status. */
-    void gone(int code) {
+    /** Records why the response was not sent; only the log has this status. */
+    void gone(int code, String reason) {
         status = code;
+        error = Optional.of(reason);
     }
 }

@@ -23,6 +23,7 @@ final class RequestGate {
     private final CompletableFuture<EngineStopped> failure = new CompletableFuture<>();
     private State state = State.OPEN;
     private int inside;
+    private volatile boolean cut;
 
     /** Counts a call as inside, whether it will be served or not. */
     void enter() {
@@ -80,6 +81,17 @@ final class RequestGate {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Admits no more requests, and records that the connections of the others are being closed. */
+    void cut() {
+        close();
+        cut = true;
+    }
+
+    /** Returns whether the server has begun to close connections of requests. */
+    boolean hasCut() {
+        return cut;
     }
 
     /** Records that the engine has stopped: it has failed unless the server is shutting down. */

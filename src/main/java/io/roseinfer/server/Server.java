@@ -192,7 +192,7 @@ public final class Server implements AutoCloseable {
     /** Closes every connection and stops listening. */
     @Override
     public void close() {
-        gate.close();
+        gate.cut();
         threads.prompts().close();
         http.close();
         threads.stop();

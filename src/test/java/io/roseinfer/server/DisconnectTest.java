@@ -50,12 +50,18 @@ class DisconnectTest {
             server.awaitIdle();
             server.awaitEnded(2);
             assertThat(server.engine.stats().requests().ended()).containsEntry(FinishReason.CANCELLED, 2L);
-            while (server.log.isEmpty()) {
+            while (server.log.stream().noneMatch(DisconnectTest::isCompletion)) {
                 Thread.onSpinWait();
             }
-            assertThat(TestServer.json(server.log.getFirst()).get("status").intValue())
-                    .isIn(499, 200);
+            assertThat(server.log.stream().filter(DisconnectTest::isCompletion))
+                    .singleElement()
+                    .satisfies(line ->
+                            assertThat(line).contains("\"status\":499", "\"error\":\"the client has disconnected\""));
         }
+    }
+
+    private static boolean isCompletion(String line) {
+        return line.contains("/v1/completions");
     }
 
     @Test
@@ -102,10 +108,32 @@ class DisconnectTest {
                 Thread.onSpinWait();
             }
             server.awaitIdle();
-            while (server.log.stream().noneMatch(line -> line.contains("/v1/completions"))) {
+            while (server.log.stream().noneMatch(DisconnectTest::isCompletion)) {
                 Thread.onSpinWait();
             }
-            assertThat(server.log).anyMatch(line -> line.contains("\"status\":499"));
+            assertThat(server.log)
+                    .anyMatch(line -> line.contains("\"status\":499")
+                            && line.contains("\"error\":\"disconnected: the client has read nothing for PT1S\""));
+        }
+    }
+
+    @Test
+    void response_that_shutdown_cuts_is_logged_with_that_reason() throws Exception {
+        Gate gate = new Gate(3);
+        try (TestServer server = TestServer.start(gate.options());
+                RawClient client = server.client()) {
+            client.send(RawClient.post("/v1/completions", LONG.formatted(true)));
+            assertThat(client.head().status()).isEqualTo(200);
+            gate.awaitReached();
+            server.server.close();
+            gate.open();
+            while (server.log.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            assertThat(server.log)
+                    .singleElement()
+                    .satisfies(line ->
+                            assertThat(line).contains("\"status\":499", "\"error\":\"the server is shutting down\""));
         }
     }
 

@@ -7,6 +7,7 @@ import io.roseinfer.server.http.Response.ClientGone;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,7 @@ public final class Pump {
     private final Runnable head;
     private final PumpQueue queue;
     private final boolean chunked;
-    private final ClientGone gone;
+    private final Supplier<ClientGone> gone;
     private final AtomicBoolean queued = new AtomicBoolean();
     private final CountDownLatch over = new CountDownLatch(1);
     private boolean ended;
@@ -44,7 +45,7 @@ public final class Pump {
      * @param encoder the encoder that is bypassed
      * @param head writes the response's head unless it is written
      * @param chunked whether the bytes are sent as chunks
-     * @param gone is thrown to the waiting thread if the connection is closed
+     * @param gone returns what is thrown to the waiting thread if the connection is closed
      */
     Pump(
             ChannelHandlerContext encoder,
@@ -52,7 +53,7 @@ public final class Pump {
             Runnable head,
             PumpQueue queue,
             boolean chunked,
-            ClientGone gone) {
+            Supplier<ClientGone> gone) {
         this.channel = encoder.channel();
         this.socket = encoder;
         this.source = source;
@@ -85,7 +86,7 @@ public final class Pump {
 
     /** Notifies the pump, on the channel's thread, that the channel is closed. */
     void connectionClosed() {
-        end(gone);
+        end(gone.get());
     }
 
     private void run() {

@@ -225,7 +225,7 @@ public final class Response {
 
     /** Returns a pump for a source, which begins the response itself unless it has begun. */
     public Pump pump(BodySource source) {
-        Pump made = new Pump(encoder, source, this::writeHead, queue, chunked, gone());
+        Pump made = new Pump(encoder, source, this::writeHead, queue, chunked, this::gone);
         lock.lock();
         try {
             if (gone) {
@@ -274,7 +274,10 @@ public final class Response {
     }
 
     private ClientGone gone() {
-        return new ClientGone("the client has disconnected, or has read nothing for " + stall.limit());
+        return new ClientGone(
+                stall.isExpired()
+                        ? "disconnected: the client has read nothing for " + stall.limit()
+                        : "the client has disconnected");
     }
 
     private interface Test {

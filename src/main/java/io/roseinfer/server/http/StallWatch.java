@@ -21,6 +21,7 @@ final class StallWatch {
     private @Nullable Object message;
     private long progress;
     private int unchanged;
+    private volatile boolean expired;
 
     StallWatch(Channel channel, Duration limit) {
         this.channel = channel;
@@ -29,6 +30,11 @@ final class StallWatch {
 
     Duration limit() {
         return limit;
+    }
+
+    /** Returns whether it has closed the channel. */
+    boolean isExpired() {
+        return expired;
     }
 
     /** Watches until the socket was given all that is written. */
@@ -61,6 +67,7 @@ final class StallWatch {
             unchanged = 0;
         }
         if (unchanged == CHECKS) {
+            expired = true;
             channel.close();
         } else {
             schedule();

@@ -317,7 +317,7 @@ class PumpTest {
                     () -> {},
                     queue,
                     true,
-                    new ClientGone("gone")));
+                    () -> new ClientGone("gone")));
         }
         try {
             pumps.get(0).ready();
