@@ -10,6 +10,7 @@ import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -369,7 +370,34 @@ class SimulatedTimeTest {
             assertThat(each.get("highest_below").doubleValue())
                     .isLessThanOrEqualTo(pooled.get("high").doubleValue());
         });
-        assertThat(Files.readAllLines(csv).getFirst().split(",")).contains("extrapolated_share", "completion_rate");
+        assertThat(Files.readAllLines(csv).getFirst().split(",")).contains("extrapolated_share", "backlog_growth");
+    }
+
+    /** At the lowest number, requests take a third of the time in which they arrive. */
+    @Test
+    void found_rate_does_not_depend_on_the_number_of_requests() throws IOException {
+        List<Double> rates = new ArrayList<>();
+        for (int requests : List.of(200, 600, 2000)) {
+            Path file = directory.resolve(requests + ".json");
+            Outcome outcome = bench(
+                    "sweep",
+                    List.of("--backend=sim", "--engines=4", "--step-costs=step:2,token:0.1", "--max-batch-size=64"),
+                    "--random-input-len=64",
+                    "--random-output-len=64",
+                    "--random-range-ratio=0.9",
+                    "--ignore-eos",
+                    "--find-rate=200",
+                    "--goodput",
+                    "ttft:200",
+                    "tpot:20",
+                    "--num-prompts=" + requests,
+                    "--json=" + file);
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            rates.add(SimBench.read(file).at("/roseinfer/settings/0/highest").doubleValue());
+        }
+        assertThat(Collections.max(rates) / Collections.min(rates))
+                .as("%s", rates)
+                .isLessThan(1.1);
     }
 
     /** The costs were recorded with contexts of up to 2,074 tokens. */

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.function.Predicate;
 
 /**
  * The points of a sweep and their evaluation.
@@ -21,6 +20,8 @@ public record Sweep(List<SweepPoint> points, double attainment) {
 
     /** The flag of the load's seed. */
     public static final String SEED = "seed";
+
+    private static final double GOOD_AT_KNEE = 0.95;
 
     public Sweep {
         points = List.copyOf(points);
@@ -67,9 +68,9 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         record BelowAll() implements SearchedRate {}
 
         /**
-         * The rate is unknown because the deciding run is invalid.
+         * The rate is unknown because the deciding run is invalid or too short.
          *
-         * @param undecided the invalid point
+         * @param undecided the deciding point
          * @param least the last point before it, which passes; empty if there is none
          */
         record NotKnown(SweepPoint undecided, Optional<SweepPoint> least) implements SearchedRate {}
@@ -77,7 +78,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
 
     /** Returns the highest rate up to which all points meet the objective. */
     public SearchedRate highest(Settings settings) {
-        return last(settings, point -> point.meets(attainment));
+        return last(settings, attainment);
     }
 
     /**
@@ -133,25 +134,21 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     }
 
     /**
-     * Returns the knee: the highest rate up to which good requests complete at 95 % or more of the offered rate, where they complete at the
-     * completion rate times the share of good requests. Beyond it, throughput no longer follows the load.
+     * Returns the knee: the highest rate up to which all points keep up and 95 % of the requests are good. Beyond it, good throughput no
+     * longer follows the load.
      */
     public SearchedRate knee(Settings settings) {
-        return last(settings, point -> {
-            double good = point.metric("completion_rate").orElse(0)
-                    * point.metric("good_share").orElse(0);
-            return good >= SweepPoint.KEEPS_UP * rate(point);
-        });
+        return last(settings, GOOD_AT_KNEE);
     }
 
-    /** Returns the last point by rate before the first one that fails a test; an invalid point before that leaves the rate unknown. */
-    private static SearchedRate last(Settings settings, Predicate<SweepPoint> passes) {
+    /** Returns the last point by rate before the first one that fails; an invalid or too short one before that leaves the rate unknown. */
+    private static SearchedRate last(Settings settings, double share) {
         Optional<SweepPoint> last = Optional.empty();
         for (SweepPoint point : settings.points()) {
-            if (!point.counts()) {
+            if (!point.counts() || point.isWithin(share) && point.isTooShort()) {
                 return new SearchedRate.NotKnown(point, last);
             }
-            if (!passes.test(point)) {
+            if (!point.meets(share)) {
                 return last.map(lower -> (SearchedRate) new SearchedRate.Between(lower, Optional.of(point)))
                         .orElseGet(SearchedRate.BelowAll::new);
             }

@@ -15,8 +15,8 @@ import java.util.OptionalDouble;
  * One run of a sweep.
  *
  * @param flags values of the varied flags
- * @param metrics by the names of {@link RunMetrics}, {@code offered_rate} in requests per second for loads with times, and
- *     {@code extrapolated_share} of simulated runs
+ * @param metrics by the names of {@link RunMetrics}, {@code offered_rate} in requests per second and {@code backlog_growth} for loads with times,
+ *     {@code needed_requests} of loads that are too short, and {@code extrapolated_share} of simulated runs
  * @param failed number of failed requests
  * @param reasons reasons why the run is invalid; empty if it is valid
  */
@@ -25,11 +25,17 @@ public record SweepPoint(
         @JsonProperty("figures") Map<String, Double> metrics,
         int failed,
         List<String> reasons) {
-    /** A system keeps up if requests complete at this share of the offered rate or more. */
-    static final double KEEPS_UP = 0.95;
-
     /** The metric with the scheduled request rate. */
     public static final String OFFERED_RATE = "offered_rate";
+
+    /**
+     * The metric with the growth of the backlog: mean number of requests in flight in the last quarter of the arrivals less that in the
+     * second, divided by the requests that arrive in half of the run; absent for loads without times.
+     */
+    public static final String BACKLOG_GROWTH = "backlog_growth";
+
+    /** The metric with the number of requests that the load needs; present only if the backlog grew and the load is too short to decide. */
+    public static final String NEEDED_REQUESTS = "needed_requests";
 
     /** The metric with the share of simulated time in steps whose costs are extrapolated, 0 to 1; absent if no costs were measured. */
     public static final String EXTRAPOLATED_SHARE = "extrapolated_share";
@@ -48,6 +54,12 @@ public record SweepPoint(
         Map<String, Double> metrics = new LinkedHashMap<>();
         if (run.isScheduled() && Double.isFinite(run.scheduledRate())) {
             metrics.put(OFFERED_RATE, run.scheduledRate());
+            Backlog backlog = Backlog.of(run);
+            metrics.put(BACKLOG_GROWTH, backlog.growth());
+            if (backlog.growth() > Backlog.KEEPS_UP
+                    && backlog.needed() > run.calls().size()) {
+                metrics.put(NEEDED_REQUESTS, (double) backlog.needed());
+            }
         }
         metrics.putAll(RunMetrics.of(run, objectives));
         int failed = run.calls().size() - run.completed().size();
@@ -79,13 +91,16 @@ public record SweepPoint(
     }
 
     /**
-     * Returns whether requests completed at 95 % or more of the offered rate. Otherwise the queue grew until the last request arrived, and
-     * the latencies depend on the number of requests. Loads without times always keep up.
+     * Returns whether the backlog grew by at most 5 % of the arrivals. Otherwise the latencies depend on the number of requests. Loads
+     * without times always keep up.
      */
     public boolean keepsUp() {
-        OptionalDouble completed = metric("completion_rate");
-        return completed.isEmpty()
-                || completed.getAsDouble() >= KEEPS_UP * metric(OFFERED_RATE).orElse(0);
+        return metric(BACKLOG_GROWTH).orElse(0) <= Backlog.KEEPS_UP;
+    }
+
+    /** Returns whether the backlog grew, but the load is too short to separate growth from its start or from chance. */
+    public boolean isTooShort() {
+        return metric(NEEDED_REQUESTS).isPresent();
     }
 
     /**
@@ -97,8 +112,8 @@ public record SweepPoint(
         return counts() && keepsUp() && isWithin(attainment);
     }
 
-    /** Returns whether at least a share of all requests was good. */
-    boolean isWithin(double attainment) {
+    /** Returns whether at least a share of all requests, 0 to 1, was good. */
+    public boolean isWithin(double attainment) {
         return metric("good_share").orElse(0) >= attainment;
     }
 }

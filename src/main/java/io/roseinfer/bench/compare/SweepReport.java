@@ -30,18 +30,31 @@ public final class SweepReport {
                         number(point, "p99_ttft_ms"),
                         number(point, "median_tpot_ms"),
                         point.counts()
-                                ? behind(point)
+                                ? backlog(point)
                                 : ", INVALID: " + point.reasons().getFirst());
     }
 
-    private static String behind(SweepPoint point) {
-        return point.keepsUp()
+    private static String backlog(SweepPoint point) {
+        String mark = mark(point);
+        return mark.isEmpty()
                 ? ""
                 : String.format(
                         Locale.ROOT,
-                        ", BEHIND: %.2f of %.2f requests/s completed",
-                        point.metric("completion_rate").orElse(0),
-                        point.metric(SweepPoint.OFFERED_RATE).orElse(0));
+                        ",%s: requests in flight grew by %.1f %% of the arrivals%s",
+                        mark,
+                        100 * point.metric(SweepPoint.BACKLOG_GROWTH).orElse(0),
+                        point.isTooShort() ? "; to decide, give " + needed(point) : "");
+    }
+
+    private static String mark(SweepPoint point) {
+        return !point.counts() ? " INVALID" : point.isTooShort() ? " TOO SHORT" : point.keepsUp() ? "" : " BEHIND";
+    }
+
+    private static String needed(SweepPoint point) {
+        return String.format(
+                Locale.ROOT,
+                "--num-prompts %.0f",
+                point.metric(SweepPoint.NEEDED_REQUESTS).orElse(0));
     }
 
     private static String flags(Map<String, String> flags) {
@@ -75,7 +88,7 @@ public final class SweepReport {
                 "%-" + width + "s %9s %11s %9s %7s %6s %10s %10s %10s %10s %8s %6s%s  goodput\n",
                 "point",
                 "offered/s",
-                "completed/s",
+                "growth %",
                 "goodput/s",
                 "good %",
                 "failed",
@@ -145,7 +158,7 @@ public final class SweepReport {
                 "%-" + width + "s %9s %11s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
                 flags(point.flags()),
                 number(point, SweepPoint.OFFERED_RATE),
-                number(point, "completion_rate"),
+                known(point, SweepPoint.BACKLOG_GROWTH, "%.1f", 100),
                 goodput,
                 100 * point.metric("good_share").orElse(0),
                 point.failed(),
@@ -159,7 +172,7 @@ public final class SweepReport {
                         ? String.format(Locale.ROOT, " %9s", known(point, SweepPoint.EXTRAPOLATED_SHARE, "%.1f", 100))
                         : "",
                 "#".repeat((int) Math.round(BAR * goodput / Math.max(most, 1e-9))),
-                point.counts() ? point.keepsUp() ? "" : " BEHIND" : " INVALID");
+                mark(point));
     }
 
     private static void settings(Formatter out, Sweep sweep, Sweep.Settings settings, Objectives objectives) {
@@ -174,7 +187,7 @@ public final class SweepReport {
             out.format("Highest rate that meets the objective%s: %s\n", of, rateText(highest));
             if (highest instanceof Sweep.SearchedRate.Between found
                     && found.beyond().stream().anyMatch(point -> point.isWithin(sweep.attainment()))) {
-                out.format("The next point is within the bounds but BEHIND: its queue grew until the last request"
+                out.format("The next point is within the bounds but BEHIND: its requests in flight grew while requests"
                         + " arrived, so a longer load (--num-prompts) would miss them.\n");
             }
         }
@@ -214,7 +227,10 @@ public final class SweepReport {
 
     private static String rateText(Sweep.SearchedRate searched) {
         String why = searched instanceof Sweep.SearchedRate.NotKnown open
-                ? " (" + open.undecided().reasons().getFirst() + ")"
+                ? " ("
+                        + (open.undecided().counts()
+                                ? needed(open.undecided())
+                                : open.undecided().reasons().getFirst()) + ")"
                 : "";
         return rateText(searched, SweepReport::twoDigits) + why;
     }
@@ -239,7 +255,8 @@ public final class SweepReport {
                         + open.least()
                                 .map(point -> ", at least " + rate(point, number))
                                 .orElse("")
-                        + ": the point at " + rate(open.undecided(), number) + " is invalid";
+                        + ": the point at " + rate(open.undecided(), number)
+                        + (open.undecided().counts() ? " is too short to decide" : " is invalid");
         };
     }
 

@@ -39,6 +39,12 @@ import picocli.CommandLine.Option;
 public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
 
+    /** A search measures a rate at most so many times again, if the load is too short to decide. */
+    private static final int MAX_LONGER = 2;
+
+    /** The needed number of requests is estimated from the short load. */
+    private static final double MARGIN = 1.25;
+
     /** The flags of this command that are not flags of {@code bench serve} and take one value. */
     private static final Set<String> OWN = Set.of(
             "--vary", "--find-rate", "--rate-resolution", "--attainment", "--json", "--report", "--title", "--csv");
@@ -173,12 +179,27 @@ public final class BenchSweepCommand implements Command {
             ServeCommandLine base, Map<String, String> setting, SweepRunner runner, SweepFile file, Terminal terminal) {
         Optional<SweepPoint> known = file.find(setting);
         SweepPoint point = known.orElseGet(() -> {
-            SweepPoint measured = runner.measure(line(base, setting), setting);
+            ServeCommandLine line = line(base, setting);
+            SweepPoint measured = runner.measure(line, setting);
+            for (int i = 0; i < MAX_LONGER && findRate.isPresent() && mayMeet(measured); i++) {
+                terminal.note(SweepReport.line(measured));
+                line = line.with("--find-rate", List.of("--num-prompts=" + longer(measured)));
+                measured = runner.measure(line, setting);
+            }
             file.add(measured, runner.environment());
             return measured;
         });
         terminal.note(SweepReport.line(point) + (known.isPresent() ? " (resumed)" : ""));
         return point;
+    }
+
+    /** Returns whether a longer load could show that the point meets the objective. */
+    private boolean mayMeet(SweepPoint point) {
+        return point.counts() && point.isTooShort() && point.isWithin(attainment / 100);
+    }
+
+    private static long longer(SweepPoint point) {
+        return (long) (MARGIN * point.metric(SweepPoint.NEEDED_REQUESTS).orElse(0));
     }
 
     private static ServeCommandLine line(ServeCommandLine base, Map<String, String> setting) {

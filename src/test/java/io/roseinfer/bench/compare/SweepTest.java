@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,7 +20,7 @@ class SweepTest {
     private static SweepPoint point(double rate, boolean good, boolean valid) {
         return new SweepPoint(
                 Map.of(Sweep.RATE, "" + rate),
-                Map.of(SweepPoint.OFFERED_RATE, rate, "completion_rate", rate, "good_share", good ? 1.0 : 0.5),
+                Map.of(SweepPoint.OFFERED_RATE, rate, SweepPoint.BACKLOG_GROWTH, 0.0, "good_share", good ? 1.0 : 0.5),
                 0,
                 valid ? List.of() : List.of("the client was late"));
     }
@@ -109,35 +110,76 @@ class SweepTest {
                 .contains("Knee: 20.00 requests/s or more\n", "meets the objective: 20.00 requests/s or more\n");
     }
 
-    @Test
-    void point_whose_queue_grew_does_not_meet_the_objective() {
-        SweepPoint steady = point(10, true, true);
+    private static SweepPoint burst(double goodShare, OptionalDouble needed) {
         SweepPoint burst = new SweepPoint(
                 Map.of(Sweep.RATE, "400"),
-                Map.of(SweepPoint.OFFERED_RATE, 400.0, "completion_rate", 42.0, "good_share", 1.0),
+                Map.of(SweepPoint.OFFERED_RATE, 400.0, SweepPoint.BACKLOG_GROWTH, 0.89, "good_share", goodShare),
                 0,
                 List.of());
+        return needed.isPresent() ? burst.with(SweepPoint.NEEDED_REQUESTS, needed.getAsDouble()) : burst;
+    }
+
+    @Test
+    void point_whose_backlog_grew_does_not_meet_the_objective() {
+        SweepPoint steady = point(10, true, true);
+        SweepPoint burst = burst(1, OptionalDouble.empty());
         assertThat(burst.meets(0.99)).isFalse();
-        assertThat(SweepReport.line(burst)).endsWith(", BEHIND: 42.00 of 400.00 requests/s completed");
+        assertThat(SweepReport.line(burst)).endsWith(", BEHIND: requests in flight grew by 89.0 % of the arrivals");
         assertThat(SweepReport.text(new Sweep(List.of(steady, burst), 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains("request-rate=400", " BEHIND\n", "between 10.00 and 400.00 requests/s\n", "--num-prompts");
     }
 
-    /** The goodput is lower than the product, because the duration includes the run's start and end. */
+    @Test
+    void point_that_is_too_short_to_decide_leaves_the_rate_unknown() {
+        SweepPoint burst = burst(1, OptionalDouble.of(3000));
+        assertThat(burst.meets(0.99)).isFalse();
+        assertThat(SweepReport.line(burst))
+                .contains(", TOO SHORT: ")
+                .endsWith("; to decide, give --num-prompts 3000");
+        Sweep sweep = new Sweep(List.of(point(10, true, true), burst), 0.99);
+        assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
+                .contains(
+                        " TOO SHORT\n",
+                        "meets the objective: unknown, at least 10.00 requests/s: the point at 400.00 requests/s is too short to decide"
+                                + " (--num-prompts 3000)\n")
+                .doesNotContain("BEHIND");
+    }
+
+    @Test
+    void point_outside_the_bounds_fails_however_short_it_is() {
+        Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.5, OptionalDouble.of(3000))), 0.99);
+        assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
+                .contains("meets the objective: between 10.00 and 400.00 requests/s\n");
+    }
+
     @Test
     void verdicts_can_be_recomputed_from_the_table() {
         Map<String, Double> metrics = Map.of(
-                SweepPoint.OFFERED_RATE, 100.0, "completion_rate", 98.0, "good_share", 0.98, "request_goodput", 90.0);
+                SweepPoint.OFFERED_RATE,
+                100.0,
+                SweepPoint.BACKLOG_GROWTH,
+                0.02,
+                "good_share",
+                0.98,
+                "request_goodput",
+                90.0);
         SweepPoint good = new SweepPoint(Map.of(Sweep.RATE, "100"), metrics, 0, List.of());
         Map<String, Double> slow = Map.of(
-                SweepPoint.OFFERED_RATE, 120.0, "completion_rate", 113.0, "good_share", 1.0, "request_goodput", 112.0);
+                SweepPoint.OFFERED_RATE,
+                120.0,
+                SweepPoint.BACKLOG_GROWTH,
+                0.06,
+                "good_share",
+                1.0,
+                "request_goodput",
+                112.0);
         SweepPoint behind = new SweepPoint(Map.of(Sweep.RATE, "120"), slow, 0, List.of());
         List<String> lines = SweepReport.text(new Sweep(List.of(good, behind), 0.9), Objectives.NONE)
                 .lines()
                 .toList();
-        assertThat(lines.get(1).split(" +")).startsWith("point", "offered/s", "completed/s", "goodput/s", "good");
-        assertThat(lines.get(2).split(" +")).startsWith("request-rate=100", "100.00", "98.00", "90.00", "98.0");
-        assertThat(lines.get(3).split(" +")).startsWith("request-rate=120", "120.00", "113.00", "112.00", "100.0");
+        assertThat(lines.get(1).split(" +")).startsWith("point", "offered/s", "growth", "%", "goodput/s", "good");
+        assertThat(lines.get(2).split(" +")).startsWith("request-rate=100", "100.00", "2.0", "90.00", "98.0");
+        assertThat(lines.get(3).split(" +")).startsWith("request-rate=120", "120.00", "6.0", "112.00", "100.0");
         assertThat(lines.get(3)).endsWith(" BEHIND");
         assertThat(lines.get(4)).isEqualTo("Knee: between 100.00 and 120.00 requests/s");
     }
@@ -206,8 +248,7 @@ class SweepTest {
 
     @Test
     void load_without_times_always_keeps_up() {
-        SweepPoint unlimited =
-                new SweepPoint(Map.of(), Map.of("completion_rate", 42.0, "good_share", 1.0), 0, List.of());
+        SweepPoint unlimited = new SweepPoint(Map.of(), Map.of("good_share", 1.0), 0, List.of());
         assertThat(unlimited.meets(0.99)).isTrue();
     }
 

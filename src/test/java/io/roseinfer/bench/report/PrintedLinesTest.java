@@ -152,14 +152,19 @@ class PrintedLinesTest {
                 BOUNDS);
         Map<String, Double> overloaded = new LinkedHashMap<>(good.metrics());
         overloaded.put(SweepPoint.OFFERED_RATE, 500.0);
+        overloaded.put(SweepPoint.BACKLOG_GROWTH, 0.9);
         SweepPoint behind = new SweepPoint(Map.of(Sweep.SEED, "0", Sweep.RATE, "500"), overloaded, 0, List.of());
-        Sweep sweep = new Sweep(List.of(good, invalid, behind, other), 0.99);
+        SweepPoint brief = new SweepPoint(Map.of(Sweep.SEED, "0", Sweep.RATE, "600"), overloaded, 0, List.of())
+                .with(SweepPoint.OFFERED_RATE, 600)
+                .with(SweepPoint.NEEDED_REQUESTS, 900);
+        Sweep sweep = new Sweep(List.of(good, invalid, behind, brief, other), 0.99);
         Map<String, List<String>> defined = defined("how-to/compare.md", "Sweep a parameter");
         List<String> lines = SweepReport.text(sweep, BOUNDS).lines().toList();
         assertThat(without(defined.keySet(), lines.get(1))).isBlank();
         assertThat(lines.get(3)).endsWith(" INVALID");
         assertThat(lines.get(4)).endsWith(" BEHIND");
-        assertThat(lines.subList(6, lines.size()).stream().map(line -> line.replaceFirst("( with seed=.)?: .*", "")))
+        assertThat(lines.get(5)).endsWith(" TOO SHORT");
+        assertThat(lines.subList(7, lines.size()).stream().map(line -> line.replaceFirst("( with seed=.)?: .*", "")))
                 .isNotEmpty()
                 .allSatisfy(label -> assertThat(defined).containsKey(label));
         assertThat(String.join("\n", lines)).contains(defined.keySet());

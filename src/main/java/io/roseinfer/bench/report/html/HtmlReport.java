@@ -166,8 +166,8 @@ public final class HtmlReport {
                 "blocks held by requests when a step is planned; blocks held only by the prefix cache count as free");
         words.put(
                 "Goodput, knee",
-                "requests per second completed within all bounds; the highest rate up to which good requests complete at 95 % or"
-                        + " more of the request rate");
+                "requests per second completed within all bounds; the highest rate up to which the backlog does not grow and 95 % of"
+                        + " the requests are good");
         words.put(
                 "Interval",
                 "of a comparison: it contains the true ratio in at least 98 of 100 such experiments, by the rank-sum test of pairs"

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 final class SweepSection {
     private static final List<String> SHOWN = List.of(
             SweepPoint.OFFERED_RATE,
-            "completion_rate",
+            SweepPoint.BACKLOG_GROWTH,
             "request_goodput",
             "good_share",
             "median_ttft_ms",
@@ -227,7 +227,10 @@ final class SweepSection {
                     row.add(value.isPresent() ? Markup.number(value.getAsDouble()) : "–");
                 }
                 row.add("" + point.failed());
-                row.add(point.meets(sweep.attainment()) ? "yes" : point.keepsUp() ? "no" : "no: behind");
+                row.add(
+                        point.meets(sweep.attainment())
+                                ? "yes"
+                                : point.isTooShort() ? "unknown: too short" : point.keepsUp() ? "no" : "no: behind");
                 row.add(point.counts() ? "yes" : "no: " + point.reasons().getFirst());
                 rows.add(row);
             }

@@ -45,8 +45,8 @@ class StudySectionsTest {
                 Map.of(
                         SweepPoint.OFFERED_RATE,
                         rate,
-                        "completion_rate",
-                        rate,
+                        SweepPoint.BACKLOG_GROWTH,
+                        0.0,
                         "request_goodput",
                         rate * goodShare,
                         "good_share",
@@ -158,7 +158,7 @@ class StudySectionsTest {
                         "highest rate over seeds 10 to 25 requests/s, 2 seeds.",
                         "25 % of the simulated time at 10 requests/s is extrapolated",
                         "<th>extrapolated share</th>",
-                        "<th>completion rate</th>");
+                        "<th>backlog growth</th>");
     }
 
     @Test
