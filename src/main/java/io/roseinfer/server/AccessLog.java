@@ -3,10 +3,19 @@ package io.roseinfer.server;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Printable;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.server.api.CompletionCall;
+import io.roseinfer.server.api.CompletionJson;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -69,16 +78,68 @@ public final class AccessLog {
                 .put("method", exchange.call().method())
                 .put("path", exchange.call().path())
                 .put("status", exchange.status())
-                .put("ms", Math.rint((clock.nanos() - exchange.startNanos()) / 1e3) / 1e3);
+                .put("ms", millis(exchange.startNanos(), clock.nanos()));
         if (!exchange.user().isEmpty()) {
             entry.put("user", shortened(exchange.user()));
         }
-        exchange.served()
-                .ifPresent(served -> entry.put("prompt_tokens", served.promptTokens())
-                        .put("completion_tokens", served.completionTokens())
-                        .put("finish_reason", served.finishReason()));
+        exchange.served().ifPresent(served -> put(entry, served));
         exchange.error().ifPresent(error -> entry.put("error", error));
         return entry;
+    }
+
+    /** Adds the work for a call. A time is the longest of the call's completions. */
+    private static void put(ObjectNode entry, Exchange.Served served) {
+        CompletionCall call = served.call();
+        List<Completion> all = served.completions();
+        entry.put("prompt_tokens", call.promptTokens());
+        if (!all.isEmpty()) {
+            entry.put("cached_tokens", CompletionJson.cachedTokens(call, all));
+        }
+        entry.put("completion_tokens", served.completionTokens()).put("finish_reason", served.finishReason());
+        if (all.isEmpty()) {
+            return;
+        }
+        stopReason(all.getLast(), call).ifPresent(reason -> entry.put("stop_reason", reason));
+        List<RequestTimeline> times = all.stream().map(Completion::timeline).toList();
+        putLongest(entry, "queue_ms", times.stream().map(AccessLog::queueMillis));
+        List<RequestTimeline> begun =
+                times.stream().filter(each -> each.tokenNanos().length > 0).toList();
+        putLongest(entry, "ttft_ms", begun.stream().map(AccessLog::ttftMillis));
+        putLongest(entry, "decode_ms", begun.stream().map(AccessLog::decodeMillis));
+        entry.put("engine", times.getLast().engine());
+    }
+
+    private static void putLongest(ObjectNode entry, String name, Stream<Double> millis) {
+        millis.max(Double::compare).ifPresent(longest -> entry.put(name, longest));
+    }
+
+    private static double queueMillis(RequestTimeline times) {
+        return millis(times.tokenizedNanos(), times.admittedNanos());
+    }
+
+    private static double ttftMillis(RequestTimeline times) {
+        return millis(times.submittedNanos(), times.tokenNanos()[0]);
+    }
+
+    private static double decodeMillis(RequestTimeline times) {
+        long[] tokens = times.tokenNanos();
+        return millis(tokens[0], tokens[tokens.length - 1]);
+    }
+
+    private static double millis(long startNanos, long endNanos) {
+        return Math.rint((endNanos - startNanos) / 1e3) / 1e3;
+    }
+
+    /** Returns why a completion stopped, without the stop text, which is the client's. */
+    private static Optional<String> stopReason(Completion completion, CompletionCall call) {
+        if (completion.finishReason() == FinishReason.DEADLINE) {
+            return Optional.of(CompletionJson.DEADLINE);
+        }
+        if (completion.stopString().isPresent()) {
+            return Optional.of("stop");
+        }
+        OptionalInt token = CompletionJson.stopToken(completion, call);
+        return token.isPresent() ? Optional.of("stop_token_ids") : Optional.empty();
     }
 
     private static String shortened(String user) {

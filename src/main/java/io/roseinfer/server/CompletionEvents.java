@@ -1,5 +1,6 @@
 package io.roseinfer.server;
 
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
@@ -14,6 +15,7 @@ import io.roseinfer.server.http.BodySource;
 import io.roseinfer.server.http.ByteSink;
 import io.roseinfer.server.http.Pump;
 import io.roseinfer.server.http.Response;
+import io.roseinfer.server.http.Response.ClientGone;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +31,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class CompletionEvents implements BodySource {
     private static final byte[] BEGIN = "data: ".getBytes(StandardCharsets.US_ASCII);
+    private static final String ABORTED = CompletionJson.finishReason(FinishReason.CANCELLED);
+    private static final String FAILED = CompletionJson.finishReason(FinishReason.ERROR);
     private static final byte[] END = "\n\n".getBytes(StandardCharsets.US_ASCII);
 
     private final Exchange exchange;
@@ -39,7 +43,7 @@ final class CompletionEvents implements BodySource {
     private final CallStamps stamps;
     private final List<Choice> choices = new ArrayList<>();
     private int generated;
-    private String reason = "";
+    private String reason = FAILED;
 
     CompletionEvents(
             Exchange exchange,
@@ -70,8 +74,17 @@ final class CompletionEvents implements BodySource {
                 choice.stream.onDelivery(pump::ready);
             }
             pump.await();
+        } catch (ClientGone gone) {
+            reason = ABORTED;
+            throw gone;
+        } catch (RoseException failed) {
+            reason = FAILED;
+            throw failed;
         } finally {
-            exchange.served(new Exchange.Served(call.promptTokens(), generated, reason));
+            List<Completion> ended = choices.stream()
+                    .flatMap(choice -> choice.completion.stream())
+                    .toList();
+            exchange.served(new Exchange.Served(call, generated, reason, ended));
             Completions.observe(metrics, streams, i -> choices.get(i).completion);
         }
         response.write(tail().getBytes(StandardCharsets.UTF_8));
@@ -312,8 +325,8 @@ final class CompletionEvents implements BodySource {
         private void end() {
             Completion ended = stream.completion();
             completion = Optional.of(ended);
-            Completions.requireServed(ended);
             reason = CompletionJson.finishReason(ended.finishReason());
+            Completions.requireServed(ended);
         }
 
         /** Returns the text that was held back until the end was certain. */

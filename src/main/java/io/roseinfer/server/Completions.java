@@ -145,12 +145,18 @@ final class Completions {
     private ObjectNode completeResponse(
             Exchange exchange, CompletionCall call, CompletionJson json, CallStamps stamps, OpenStreams streams) {
         List<Completion> completions = new ArrayList<>();
+        FinishReason reason = FinishReason.ERROR;
         try {
             for (TokenStream stream : streams.all()) {
                 completions.add(stream.completion());
                 CallStamps.Choice unused = stamps.addChoice();
             }
+            reason = completions.getLast().finishReason();
         } finally {
+            int generated =
+                    completions.stream().mapToInt(each -> each.tokens().size()).sum();
+            exchange.served(new Exchange.Served(
+                    call, generated, CompletionJson.finishReason(reason), List.copyOf(completions)));
             observe(metrics, streams, i -> completions.stream().skip(i).findFirst());
         }
         completions.forEach(Completions::requireServed);
@@ -162,10 +168,6 @@ final class Completions {
         if (stamps.asked()) {
             stamps.addTo(body, completions);
         }
-        exchange.served(new Exchange.Served(
-                call.promptTokens(),
-                completions.stream().mapToInt(each -> each.tokens().size()).sum(),
-                CompletionJson.finishReason(completions.getLast().finishReason())));
         return body;
     }
 

@@ -1,7 +1,9 @@
 package io.roseinfer.server;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Completion;
 import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.Reply;
 import io.roseinfer.server.http.Response;
@@ -12,6 +14,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -40,8 +43,14 @@ final class Exchange {
     private Optional<String> error = Optional.empty();
     private String user = "";
 
-    /** The engine's work for a call. */
-    record Served(int promptTokens, int completionTokens, String finishReason) {}
+    /**
+     * The engine's work for a call.
+     *
+     * @param completionTokens generated tokens, also of completions that have not ended
+     * @param finishReason of the last completion that has ended; {@code error} or {@code abort} if one failed or was cut
+     * @param completions those that have ended, in order
+     */
+    record Served(CompletionCall call, int completionTokens, String finishReason, List<Completion> completions) {}
 
     Exchange(HttpCall call, long startNanos, Instant time) {
         this.call = call;

@@ -25,10 +25,10 @@ class AccessLogTest {
     void text_line_is_logfmt_with_client_and_user() throws IOException {
         String body = "{\"prompt\":[1],\"max_tokens\":2,\"ignore_eos\":true,\"user\":\"Ann \\\"A\\\" \\\\\\n\"}";
         assertThat(line(AccessLog.Format.TEXT, body))
-                .matches(
-                        "time=2027-01-15T08:00:00Z client=127.0.0.1 request_id=\"a=b\" method=POST"
-                                + " path=/v1/completions status=200 ms=[0-9.E-]+"
-                                + " user=\"Ann \\\\\"A\\\\\" \\\\\\\\\\\\u000a\" prompt_tokens=1 completion_tokens=2 finish_reason=length");
+                .matches("time=2027-01-15T08:00:00Z client=127.0.0.1 request_id=\"a=b\" method=POST"
+                        + " path=/v1/completions status=200 ms=[0-9.E-]+"
+                        + " user=\"Ann \\\\\"A\\\\\" \\\\\\\\\\\\u000a\" prompt_tokens=1 cached_tokens=0 completion_tokens=2"
+                        + " finish_reason=length queue_ms=[0-9.E-]+ ttft_ms=[0-9.E-]+ decode_ms=[0-9.E-]+ engine=0");
     }
 
     @Test
@@ -37,6 +37,31 @@ class AccessLogTest {
                 .contains(" status=400 ", " error=\"n ")
                 .endsWith("\"")
                 .doesNotContain("user=", "finish_reason", "=  ", "= ");
+    }
+
+    @Test
+    void times_of_a_line_are_parts_of_its_duration_in_order() throws IOException {
+        JsonNode line = TestServer.json(line(AccessLog.Format.JSON, "{\"prompt\":[1],\"max_tokens\":9,\"n\":3}"));
+        double queue = line.get("queue_ms").doubleValue();
+        double ttft = line.get("ttft_ms").doubleValue();
+        assertThat(queue).isBetween(0.0, ttft);
+        assertThat(ttft).isLessThan(line.get("ms").doubleValue());
+        assertThat(line.get("decode_ms").doubleValue())
+                .isBetween(0.0, line.get("ms").doubleValue());
+    }
+
+    @Test
+    void line_says_what_stopped_a_completion_without_its_text() throws IOException {
+        String body = "{\"prompt\":[1],\"max_tokens\":9,\"ignore_eos\":true,%s}";
+        JsonNode token = TestServer.json(
+                line(AccessLog.Format.JSON, body.formatted("\"allowed_token_ids\":[40],\"stop_token_ids\":[40]")));
+        assertThat(token.get("stop_reason").stringValue()).isEqualTo("stop_token_ids");
+        JsonNode text = TestServer.json(line(
+                AccessLog.Format.JSON,
+                body.formatted(
+                        "\"allowed_token_ids\":[40],\"stop\":[\"" + TestServer.WORDS.decode(new int[] {40}) + "\"]")));
+        assertThat(text.get("stop_reason").stringValue()).isEqualTo("stop");
+        assertThat(text.get("finish_reason").stringValue()).isEqualTo("stop");
     }
 
     @Test

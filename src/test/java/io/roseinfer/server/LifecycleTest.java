@@ -142,6 +142,9 @@ class LifecycleTest {
             assertThat(answer.status()).isEqualTo(503);
             assertThat(answer.body()).contains("shutting down");
             assertThat(drained.get()).isPositive();
+            assertThat(server.log.stream().filter(line -> line.contains("/v1/completions")))
+                    .hasSize(2)
+                    .allSatisfy(line -> assertThat(line).contains("\"status\":503", "\"finish_reason\":\"abort\""));
         }
     }
 
@@ -178,6 +181,10 @@ class LifecycleTest {
                             .intValue())
                     .isEqualTo(500);
             assertThat(events).hasSize(4).doesNotContain("[DONE]");
+            server.server.close();
+            assertThat(server.log)
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).contains("\"status\":500", "\"finish_reason\":\"error\""));
         }
     }
 

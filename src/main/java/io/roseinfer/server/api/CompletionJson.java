@@ -10,7 +10,9 @@ import io.roseinfer.scheduler.FinishReason;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.DoubleNode;
@@ -23,6 +25,9 @@ import tools.jackson.databind.node.StringNode;
 public sealed class CompletionJson permits ChatJson {
     /** Replaces infinity, which JSON does not have. */
     private static final double MIN_LOGPROB = -9999;
+
+    /** The stop reason of a completion that its deadline has ended. */
+    public static final String DEADLINE = "deadline";
 
     private final String id;
     private final long created;
@@ -208,16 +213,22 @@ public sealed class CompletionJson permits ChatJson {
     /** Sets the finish reason of a choice. */
     public static void finish(ObjectNode choice, Completion completion, CompletionCall call) {
         choice.put("finish_reason", finishReason(completion.finishReason()));
-        int[] ids = completion.ids();
-        if (completion.finishReason() == FinishReason.STOP
-                && completion.stopString().isEmpty()
-                && call.request().stopTokens().contains(ids[ids.length - 1])) {
-            choice.put("stop_reason", ids[ids.length - 1]);
-        }
+        stopToken(completion, call).ifPresent(id -> choice.put("stop_reason", id));
         completion.stopString().ifPresent(stop -> choice.put("stop_reason", stop));
         if (completion.finishReason() == FinishReason.DEADLINE) {
-            choice.put("stop_reason", "deadline");
+            choice.put("stop_reason", DEADLINE);
         }
+    }
+
+    /** Returns the requested stop token that ended a completion, if one did. */
+    public static OptionalInt stopToken(Completion completion, CompletionCall call) {
+        List<GeneratedToken> tokens = completion.tokens();
+        if (completion.finishReason() != FinishReason.STOP
+                || completion.stopString().isPresent()
+                || !call.request().stopTokens().contains(tokens.getLast().id())) {
+            return OptionalInt.empty();
+        }
+        return OptionalInt.of(tokens.getLast().id());
     }
 
     /** Returns the text of a completion, with its stop string if requested; empty without a tokenizer. */
@@ -287,14 +298,21 @@ public sealed class CompletionJson permits ChatJson {
      * {@code n}: the cached tokens of the prompt's first completion count.
      */
     public static void usage(ObjectNode envelope, CompletionCall call, List<Completion> completions) {
-        int tokens = 0;
-        int cached = 0;
-        for (int index = 0; index < completions.size(); index++) {
-            tokens += completions.get(index).tokens().size();
-            cached += index % call.n() == 0 ? completions.get(index).cachedTokens() : 0;
-        }
+        int tokens = completions.stream()
+                .mapToInt(completion -> completion.tokens().size())
+                .sum();
         usage(envelope, call.promptTokens(), tokens);
-        ((ObjectNode) envelope.get("usage")).putObject("prompt_tokens_details").put("cached_tokens", cached);
+        ((ObjectNode) envelope.get("usage"))
+                .putObject("prompt_tokens_details")
+                .put("cached_tokens", cachedTokens(call, completions));
+    }
+
+    /** Returns the cached tokens of a call's prompts; the first completion of each prompt counts. */
+    public static int cachedTokens(CompletionCall call, List<Completion> completions) {
+        return IntStream.range(0, completions.size())
+                .filter(index -> index % call.n() == 0)
+                .map(index -> completions.get(index).cachedTokens())
+                .sum();
     }
 
     public static void usage(ObjectNode envelope, int promptTokens, int completionTokens) {
