@@ -2,19 +2,22 @@
 
     python chat.py --seed 7 --count 5        prints five conversations
 
-A conversation is a list of (role, text), rendered by the ChatML template. The model is trained to write what the
-assistant says, and reads the rest.
+A conversation is a list of messages, with the functions that the assistant may call, rendered by the template. The model
+is trained to write what the assistant says and calls, and reads the rest.
 """
 
 import argparse
 import random
 
+import chat_json
 import chat_knowledge as knowledge
 import chat_memory as memory
 import chat_skills as skills
 import chat_tales as tales
 import chat_talk as talk
-from chat_dialogue import new_chat
+import chat_tools
+from chat_dialogue import Conversation, new_chat
+from chat_template import turns
 
 # weight, what is talked about, whether any manner fits it: the others are left out when answers are short or changed letter by letter
 KINDS = [
@@ -27,17 +30,23 @@ KINDS = [
     (9, tales.story, False), (4, tales.poem, False), (5, tales.joke, False), (2, tales.riddle, False), (2, tales.letter, False), (2, tales.sentence, True),
 ]  # fmt: skip
 ANY_MANNER = [kind for kind in KINDS if kind[2]]
+TOOLS_SHARE, JSON_SHARE = 0.15, 0.15
 LENGTHS = [1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 10]
 
 
 def conversations(seed: int):
-    """Conversations without end, each a list of (role, text) that begins with the system message, if there is one."""
+    """Conversations without end."""
     rng = random.Random(seed)
     while True:
         yield conversation(rng)
 
 
-def conversation(rng) -> list[tuple[str, str]]:
+def conversation(rng) -> Conversation:
+    draw = rng.random()
+    if draw < TOOLS_SHARE:
+        return chat_tools.conversation(rng)
+    if draw < TOOLS_SHARE + JSON_SHARE:
+        return chat_json.conversation(rng)
     c = new_chat(rng)
     c.start()
     if c.chance(0.45):
@@ -53,7 +62,7 @@ def conversation(rng) -> list[tuple[str, str]]:
         talk.thanks(c)
     if c.chance(0.25):
         talk.goodbye(c)
-    return c.messages
+    return Conversation(c.messages)
 
 
 def main():
@@ -63,7 +72,7 @@ def main():
     options = parser.parse_args()
     stream = conversations(options.seed)
     for _ in range(options.count):
-        for role, text in next(stream):
+        for role, text in turns(next(stream)):
             print(f"{role}: {text}")
         print("-----")
 

@@ -8,21 +8,11 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from chat import conversations
+from chat_template import IM_END, IM_START, rendered, turns
 from data import END_OF_TEXT, IGNORED, train_tokenizer
 
-IM_START, IM_END = "<|im_start|>", "<|im_end|>"
 SHARD_CONVERSATIONS = 2500
-TEMPLATE = (
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
-)
 _tokenizer = None
-
-
-def rendered(messages, ask: bool = False) -> str:
-    """As `TEMPLATE` renders it; `ask` adds the opening of the assistant's message."""
-    text = "".join(f"{IM_START}{role}\n{content}{IM_END}\n" for role, content in messages)
-    return text + f"{IM_START}assistant\n" if ask else text
 
 
 def shards(seed: int, count: int):
@@ -32,7 +22,7 @@ def shards(seed: int, count: int):
 
 def _texts(shard):
     seed, count = shard
-    return [rendered(messages) for messages in islice(conversations(seed), count)]
+    return [rendered(conversation) for conversation in islice(conversations(seed), count)]
 
 
 def learn_vocabulary(seed: int, count: int, vocab: int) -> Tokenizer:
@@ -51,9 +41,9 @@ def _take_tokenizer(text):
 def encode(tokenizer, many) -> tuple[np.ndarray, np.ndarray]:
     """All conversations in one row of ids, each followed by the end-of-text token, and how long each of them is."""
     pieces, trained, lengths = [], [], []
-    for messages in many:
+    for conversation in many:
         before = len(pieces)
-        for role, text in messages:
+        for role, text in turns(conversation):
             head = f"{IM_START}{role}\n"
             if role == "assistant":
                 pieces += [head, text + IM_END, "\n"]

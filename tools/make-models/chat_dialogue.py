@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import chat_tables as tables
 import words
@@ -57,9 +58,24 @@ def opening_manner(writer) -> Manner:
     return Manner("opening", said, lambda text: f"{phrase} {text}")
 
 
+class Message(NamedTuple):
+    """One message; `calls` are (function, arguments) that the assistant makes."""
+
+    role: str
+    text: str
+    calls: tuple = ()
+
+
+class Conversation(NamedTuple):
+    """Messages, the system message first if there is one, and the functions that the assistant may call, as JSON objects."""
+
+    messages: list
+    functions: tuple = ()
+
+
 @dataclass
 class Chat:
-    """`messages` are (role, text); `told` has the user's facts by kind; `own_name` is the assistant's name in the system message."""
+    """`told` has the user's facts by kind; `own_name` is the assistant's name in the system message."""
 
     writer: Writer
     messages: list = field(default_factory=list)
@@ -86,16 +102,19 @@ class Chat:
         self.writer.slots.update(slots)
         return polish(self.writer.expand(template))
 
+    def say(self, role: str, text: str, calls=()):
+        self.messages.append(Message(role, text, tuple(calls)))
+
     def ask(self, question, answer, exact: bool = False, **slots):
         """A question of the user and the assistant's answer. `exact`: the question is typed verbatim."""
         asked = self.text(question, **slots)
-        self.messages.append(("user", asked if exact else self.typed(asked)))
-        self.messages.append(("assistant", self.manner.change(self.text(answer, **slots))))
+        self.say("user", asked if exact else self.typed(asked))
+        self.say("assistant", self.manner.change(self.text(answer, **slots)))
 
     def ask_raw(self, question: str, answer: str):
         """As `ask`, with literal texts instead of templates."""
-        self.messages.append(("user", question))
-        self.messages.append(("assistant", self.manner.change(answer)))
+        self.say("user", question)
+        self.say("assistant", self.manner.change(answer))
 
     def typed(self, text: str) -> str:
         """The text as typed by a user: often without capitals or final punctuation, sometimes with a typo."""
@@ -152,7 +171,7 @@ class Chat:
             parts.append(self.text(self.manner.said))
         if draw > 0.68 and self.chance(0.2):
             parts.insert(0, self.text(tables.PLAIN_SYSTEM))
-        self.messages.append(("system", " ".join(parts)))
+        self.say("system", " ".join(parts))
 
     def take_manner(self):
         draw = self.rng.random()

@@ -123,7 +123,7 @@ def colors(c):
     rows = [dict(a=a, b=b, w=w) for a, b, w in tables.THINGS]
     row = c.pick(rows)
     chain(c, ["what color {is|has} <a>?", "{which color is|what is the color of|tell me the color of} <a>?"], ["{and|what about|and what about|and what color is} <a>?"], ["<^a> is <b>.", "It is <b>."], [row, *rows[:3]], 2)
-    if c.messages[-2][1].lower().find(row["a"]) >= 0 and c.chance(0.6):
+    if c.messages[-2].text.lower().find(row["a"]) >= 0 and c.chance(0.6):
         c.ask(WHY_FOLLOW, "Because <w>.", **row)
 
 

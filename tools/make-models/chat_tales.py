@@ -130,8 +130,9 @@ def letter(c):
         ("a get-well card", "I heard that you are ill. {I hope that you feel better soon.|Get well soon!}"), ("an apology", "I am {very |}sorry {for what I said|that I forgot your birthday}. {I hope that you can forgive me.|It will not happen again.}"),
     ])  # fmt: skip
     c.ask("{write|please write|can you write|help me write} {<o> to <a>|<o> to <a> from <b>}{.|}", "x", o=occasion, a=a, b=b)
-    signed = b if f"from {b}".lower() in c.messages[-2][1].lower() else "your friend"
-    c.messages[-1] = ("assistant", c.manner.change(f"Dear {a},\n\n{c.text(body)}\n\nBest wishes,\n{signed}"))
+    signed = b if f"from {b}".lower() in c.messages[-2].text.lower() else "your friend"
+    c.messages.pop()
+    c.say("assistant", c.manner.change(f"Dear {a},\n\n{c.text(body)}\n\nBest wishes,\n{signed}"))
 
 
 def sentence(c):

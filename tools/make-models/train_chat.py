@@ -12,8 +12,9 @@ from pathlib import Path
 import torch
 
 import chat_data
+import chat_template
 import data
-from chat_samples import write_samples
+from chat_samples import write_exactness, write_samples
 from llama import Llama, Shape
 from rounding import Rounded
 from train import Windows, export, loss_of, perplexity, train
@@ -56,15 +57,15 @@ def compiled_ahead(model, vocab, opts, device):
 def write_tokenizer_config(tokenizer, out, positions):
     tokens = {
         str(tokenizer.token_to_id(token)): {"content": token, "lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
-        for token in (data.END_OF_TEXT, chat_data.IM_START, chat_data.IM_END)
+        for token in (data.END_OF_TEXT, chat_template.IM_START, chat_template.IM_END)
     }
     config = {
         "add_prefix_space": False,
         "added_tokens_decoder": tokens,
         "bos_token": data.END_OF_TEXT,
-        "chat_template": chat_data.TEMPLATE,
+        "chat_template": chat_template.TEMPLATE,
         "clean_up_tokenization_spaces": False,
-        "eos_token": chat_data.IM_END,
+        "eos_token": chat_template.IM_END,
         "model_max_length": positions,
         "pad_token": data.END_OF_TEXT,
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -101,7 +102,7 @@ def main():
     opts.minutes = max(1.0, opts.finish_by - (time.monotonic() - began)) / 60
     grid = train(model, compiled, windows, opts, device, log)
     model.eval()
-    ends = [tokenizer.token_to_id(chat_data.IM_END), tokenizer.token_to_id(data.END_OF_TEXT)]
+    ends = [tokenizer.token_to_id(chat_template.IM_END), tokenizer.token_to_id(data.END_OF_TEXT)]
     report = {}
     with Rounded(model, grid):
         generation = {"bos_token_id": ends[1], "eos_token_id": ends, "pad_token_id": ends[1]}
@@ -111,7 +112,8 @@ def main():
         report["perplexity_rounded"] = perplexity(model, held_out_ids, opts.window, device)
         log(json.dumps(report))
         write_samples(model, tokenizer, device, opts.out / "samples.md")
-        log("samples written")
+        report |= write_exactness(model, tokenizer, device, opts.out / "wrong.md", opts.seed + 2)
+        log(json.dumps(report))
     report["perplexity_exact"] = perplexity(model, held_out_ids, opts.window, device)
     report |= {"held_out_tokens": len(held_out_ids), "training_tokens": len(ids), "trained_tokens": int((ids < data.IGNORED).sum()), "torch": torch.__version__,
                "device": torch.cuda.get_device_name() if device == "cuda" else "cpu", "options": {k: str(v) for k, v in vars(opts).items()}}  # fmt: skip
