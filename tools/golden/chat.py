@@ -20,7 +20,15 @@ CONVERSATIONS = [
     [("user", "My name is Bartholomew."), ("assistant", "Hello, Bartholomew!"), ("user", "What is 7 + 8?"), ("assistant", "7 + 8 = 15."), ("user", "What is my name?")],
     [("user", "Tell me a story about a dragon called Ember.")],
     [("user", "Écris-moi, s'il te plaît! 你好 😀")],
+    [("user", "Anna is 12 years old and lives in Oslo. Answer in JSON with the fields name, age and city.")],
+    [("system", "Answer in JSON with the field answer."), ("user", "What is the capital of Italy?")],
 ]  # fmt: skip
+WEATHER = {"type": "function", "function": {"name": "get_weather", "description": "The weather of a place", "parameters": {
+    "type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}}}  # fmt: skip
+QUESTION = {"role": "user", "content": "What is the weather in Bern?"}
+CALL = {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": {"name": "get_weather", "arguments": {"place": "Bern"}}}]}
+WITH_TOOLS = [[QUESTION], [QUESTION, CALL, {"role": "tool", "content": "18 degrees"}]]
+LEAST = 8  # conversations without a near tie
 
 
 def make(builtin: Path, out: Path, command: str):
@@ -30,9 +38,11 @@ def make(builtin: Path, out: Path, command: str):
 
 
 def answered(model, ids, end):
-    """The greedy answer, its last id `end`, with the other results of `fixtures.greedy`."""
+    """The greedy answer, its last id `end`, with the other results of `fixtures.greedy`; None if it has a near tie or does not end."""
     tokens, logprobs, gaps, rows = fixtures.greedy(model, ids, LONGEST)
-    count = tokens.index(end) + 1
+    count = tokens.index(end) + 1 if end in tokens else 0
+    if not count or min(gaps[:count]) <= fixtures.MIN_GAP:
+        return None
     return tokens[:count], logprobs[:count], gaps[:count], rows[:count]
 
 
@@ -43,19 +53,23 @@ def write_goldens(directory: Path, out: Path, command: str):
     config = json.loads((directory / "config.json").read_text())
     tensors, prompts, deviation, difference = {}, [], 0.0, 0.0
     weights = {name.removeprefix("model."): tensor for name, tensor in fixtures.witness(config, load_file(directory / "model.safetensors")).items()}
-    for p, conversation in enumerate(CONVERSATIONS):
-        messages = [{"role": role, "content": content} for role, content in conversation]
-        text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    plain = [{"messages": [{"role": role, "content": content} for role, content in conversation]} for conversation in CONVERSATIONS]
+    for fields in plain + [{"messages": messages, "tools": [WEATHER]} for messages in WITH_TOOLS]:
+        text = tokenizer.apply_chat_template(fields["messages"], tools=fields.get("tools"), add_generation_prompt=True, tokenize=False)
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-        tokens, logprobs, gaps, rows = answered(model64, ids, tokenizer.eos_token_id)
+        answer = answered(model64, ids, tokenizer.eos_token_id)
+        if answer is None:
+            print("builtin-chat: near tie or no end, left out:", repr(text))
+            continue
+        p, (tokens, logprobs, gaps, rows) = len(prompts), answer
         whole = ids + tokens[:-1]
         expected = fixtures.logits_of(model64, whole)
-        assert min(gaps) > fixtures.MIN_GAP, (text, min(gaps))
         deviation = max(deviation, (fixtures.logits_of(model32, whole).double() - expected).abs().max().item())
         difference = max(difference, np.abs(expected.numpy() - llama.witness(config, weights, whole)).max())
         tensors |= {f"prompt.{p}.step.{step}.logits": rows[step] for step in (0, len(rows) - 1)}
-        prompts.append({"messages": messages, "text": text, "ids": ids, "greedy": tokens, "greedy_text": tokenizer.decode(tokens[:-1]),
+        prompts.append(fields | {"text": text, "ids": ids, "greedy": tokens, "greedy_text": tokenizer.decode(tokens[:-1]),
                         "logits_of_steps": [0, len(rows) - 1], "greedy_logprobs": logprobs, "smallest_gap": min(gaps)})  # fmt: skip
+    assert len(prompts) >= LEAST, "too few conversations without near ties"
     assert difference < fixtures.WITNESS_TOLERANCE, difference
     versions = fixtures.tools() | {"tokenizers": tokenizers.__version__}
     fixtures.write(out, {"name": "builtin-chat", "command": command, "tools": versions, "float32_deviation": deviation, "prompts": prompts}, tensors)
