@@ -276,7 +276,7 @@ class LoadedModelTest {
                         .isEqualTo(model.samplingDefaults().params());
                 assertThat(engine.generate(request.withSampling(SamplingParams.greedy()))
                                 .text())
-                        .contains("It is Paris.");
+                        .contains("The capital of France is Paris.");
             }
         }
     }

@@ -22,6 +22,8 @@ import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.chat.Conversation;
 import java.time.LocalDateTime;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,12 @@ class GoldenChatTest {
 
     private static String text(int prompt) {
         return GOLDEN.prompt(prompt).get("text").asString();
+    }
+
+    private static Conversation conversation(int prompt) {
+        JsonNode fields = GOLDEN.prompt(prompt);
+        return new Conversation(
+                fields.get("messages"), Optional.ofNullable(fields.get("tools")), true, Map.of(), LocalDateTime.MIN);
     }
 
     /** The answers to all conversations, computed together. */
@@ -61,9 +69,7 @@ class GoldenChatTest {
     void conversations_are_written_as_hugging_face_writes_them() {
         try (ModelFiles files = GOLDEN.open()) {
             for (int p = 0; p < GOLDEN.prompts(); p++) {
-                JsonNode messages = GOLDEN.prompt(p).get("messages");
-                assertThat(files.chat().orElseThrow().render(Conversation.of(messages, LocalDateTime.MIN)))
-                        .isEqualTo(text(p));
+                assertThat(files.chat().orElseThrow().render(conversation(p))).isEqualTo(text(p));
                 assertThat(files.tokenizer().orElseThrow().encodePrompt(text(p)))
                         .isEqualTo(GOLDEN.ids(p));
             }

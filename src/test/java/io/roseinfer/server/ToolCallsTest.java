@@ -102,7 +102,7 @@ class ToolCallsTest {
     }
 
     /** The message that a stream's deltas make, as a client joins them. */
-    private static ObjectNode joined(List<JsonNode> chunks) {
+    static ObjectNode joined(List<JsonNode> chunks) {
         StringBuilder content = new StringBuilder();
         StringBuilder reasoning = new StringBuilder();
         List<ObjectNode> calls = new ArrayList<>();
