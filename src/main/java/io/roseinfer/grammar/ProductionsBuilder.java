@@ -250,13 +250,13 @@ final class ProductionsBuilder {
         return ~(Integer.MAX_VALUE / 2 + specials.computeIfAbsent(token, _ -> specials.size()));
     }
 
-    /** Returns the language of an expression if it is to be one terminal, or null. */
+    /** Returns the language of an expression if it is to be one terminal, or null; what is nested too deeply is none. */
     private @Nullable ByteRegex lexeme(Expression expression, int depth) {
         if (lexemes.containsKey(expression)) {
             return lexemes.get(expression);
         }
         if (depth > MAX_DEPTH) {
-            throw new BadInput("a rule of the grammar is nested too deeply; the maximum is " + MAX_DEPTH);
+            return null;
         }
         ByteRegex lexeme =
                 switch (expression) {

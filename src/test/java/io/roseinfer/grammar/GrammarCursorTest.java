@@ -314,6 +314,17 @@ class GrammarCursorTest {
     }
 
     @Test
+    void object_of_a_thousand_optional_properties_is_compiled() {
+        String properties = IntStream.range(0, 1000)
+                .mapToObj(i -> "\"p" + i + "\":{\"type\":\"integer\"}")
+                .collect(Collectors.joining(","));
+        Grammar grammar = Grammar.jsonSchema("{\"type\":\"object\",\"properties\":{" + properties + "}}");
+        assertThat(matches(grammar, "{}")).isTrue();
+        assertThat(matches(grammar, "{\"p0\":1,\"p500\":2,\"p999\":3}")).isTrue();
+        assertThat(matches(grammar, "{\"p0\":1,\"p500\":true}")).isFalse();
+    }
+
+    @Test
     void ambiguity_is_limited() {
         Grammar pairs = rules(
                 "s",
