@@ -69,7 +69,8 @@ final class Completions {
         requireRoom(call);
         addHeaders(exchange, call);
         metrics.asked(call.request().maxNewTokens(), call.n());
-        try (LogprobBudget.Share _ = logprobs.reserve(call.logprobBytes());
+        LogprobBudget.Share share = logprobs.reserve(call.logprobBytes());
+        try (share;
                 OpenStreams streams = new OpenStreams()) {
             response.whenGone(streams::close);
             submit(exchange, call, streams);
