@@ -86,13 +86,13 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
     }
 
     /**
-     * Compares all metrics that every run has and that are never 0. There are no ratios for too few pairs; of an odd number, ratios omit the
-     * last.
+     * Compares all metrics that every run has and that are never 0. There are no ratios for too few pairs, or if all pairs are equal; of an
+     * odd number, ratios omit the last.
      */
     public static Comparison of(List<Pair> pairs) {
         Map<String, PairedRatio> ratios = new LinkedHashMap<>();
         List<Pair> blocks = pairs.subList(0, pairs.size() / 2 * 2);
-        for (String name : metrics(blocks.size() < MIN_PAIRS ? List.of() : blocks)) {
+        for (String name : metrics(blocks.size() < MIN_PAIRS || areEqual(pairs) ? List.of() : blocks)) {
             double[] a = values(blocks, name, Pair::a);
             double[] b = values(blocks, name, Pair::b);
             if (DoubleStream.concat(Arrays.stream(a), Arrays.stream(b)).allMatch(value -> value > 0)) {
@@ -100,6 +100,23 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
             }
         }
         return new Comparison(pairs, Collections.unmodifiableMap(ratios));
+    }
+
+    private static boolean areEqual(List<Pair> pairs) {
+        return pairs.size() > 1
+                && pairs.stream()
+                        .allMatch(pair -> pair.a().equals(pairs.getFirst().a())
+                                && pair.b().equals(pairs.getFirst().b()));
+    }
+
+    /** Returns whether all of several pairs are equal, as in simulated time if neither the load nor the step times vary. */
+    public boolean isOfOneRun() {
+        return areEqual(pairs);
+    }
+
+    /** Returns the metrics that every run has and that are never 0. */
+    List<String> positive() {
+        return metrics(pairs).stream().filter(metric -> !hasZero(metric)).toList();
     }
 
     /** Returns the metrics that every run has. */

@@ -3,6 +3,7 @@ package io.roseinfer.bench.compare;
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Formatter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -79,7 +80,11 @@ public final class ComparisonReport {
         List<String> zeros = comparison.withZeros().stream()
                 .filter(metric -> isShown(metric, arms) && !isAlwaysZero(comparison, metric))
                 .toList();
-        int width = Stream.concat(shown.keySet().stream(), zeros.stream())
+        List<String> single = comparison.positive().stream()
+                .filter(metric -> comparison.isOfOneRun() && isShown(metric, arms))
+                .toList();
+        int width = Stream.of(shown.keySet(), zeros, single)
+                .flatMap(Collection::stream)
                 .mapToInt(String::length)
                 .reduce(MIN_WIDTH, Math::max);
         out.format(
@@ -94,7 +99,14 @@ public final class ComparisonReport {
         for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
             row(out, comparison, width, entry, span);
         }
-        zeros.forEach(metric -> rowWithoutRatio(out, comparison, width, metric));
+        single.forEach(metric -> rowWithoutInterval(
+                out,
+                comparison,
+                width,
+                metric,
+                String.format(Locale.ROOT, "%.4f", only(comparison, metric)),
+                "no interval"));
+        zeros.forEach(metric -> rowWithoutInterval(out, comparison, width, metric, "–", "0 in some run"));
         if (shown.size() > 1) {
             out.format("%s\n", UNCORRECTED);
         }
@@ -156,13 +168,20 @@ public final class ComparisonReport {
                 drawn(ratio, span));
     }
 
-    private static void rowWithoutRatio(Formatter out, Comparison comparison, int width, String metric) {
+    private static void rowWithoutInterval(
+            Formatter out, Comparison comparison, int width, String metric, String ratio, String why) {
         out.format(
-                "%-" + width + "s %10.3f %10.3f %8s  0 in some run\n",
+                "%-" + width + "s %10.3f %10.3f %8s  %s\n",
                 metric,
                 median(comparison, metric, Comparison.Pair::a),
                 median(comparison, metric, Comparison.Pair::b),
-                "–");
+                ratio,
+                why);
+    }
+
+    /** Returns B / A of equal pairs. */
+    private static double only(Comparison comparison, String metric) {
+        return median(comparison, metric, Comparison.Pair::b) / median(comparison, metric, Comparison.Pair::a);
     }
 
     private static double median(
@@ -220,6 +239,18 @@ public final class ComparisonReport {
         if (worse) {
             return "B is worse: " + arms.metric() + " is 0 in every run of "
                     + (RunMetrics.isHigherBetter(arms.metric()) ? "B and in none of A" : "A and in none of B");
+        }
+        if (comparison.isOfOneRun() && comparison.pairs().size() >= Comparison.MIN_PAIRS) {
+            return "Undecided: every pair is the same run, because neither the load nor the step times vary, so there is no"
+                    + " interval"
+                    + (comparison.positive().contains(arms.metric())
+                            ? String.format(
+                                    Locale.ROOT,
+                                    "; %s changes by %.2f %%",
+                                    arms.metric(),
+                                    percent(only(comparison, arms.metric())))
+                            : "")
+                    + ". Vary the step times (--step-noise) or the arrivals (--request-rate)";
         }
         return "Undecided: "
                 + (comparison.pairs().size() < Comparison.MIN_PAIRS

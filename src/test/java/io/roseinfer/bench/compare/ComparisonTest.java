@@ -11,6 +11,7 @@ import io.roseinfer.bench.replay.StepTimes;
 import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.RunMetrics;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -107,13 +108,10 @@ class ComparisonTest {
 
     @Test
     void higher_latency_and_lower_rate_are_worse() {
-        List<Comparison.Pair> pairs = LongStream.range(0, PAIRS)
-                .mapToObj(seed -> new Comparison.Pair(
-                        seed,
-                        Map.of("median_ttft_ms", 10.0, "output_throughput", 10.0),
-                        Map.of("median_ttft_ms", 10.5, "output_throughput", 9.5)))
-                .toList();
-        Comparison comparison = Comparison.of(pairs);
+        Comparison comparison = constant(
+                PAIRS,
+                Map.of("median_ttft_ms", 10.0, "output_throughput", 10.0),
+                Map.of("median_ttft_ms", 10.5, "output_throughput", 9.5));
         assertThat(comparison.judge("median_ttft_ms", 0.04)).isEqualTo(Comparison.Outcome.WORSE);
         assertThat(comparison.judge("median_ttft_ms", 0.06)).isEqualTo(Comparison.Outcome.NOT_WORSE);
         assertThat(comparison.judge("output_throughput", 0.04)).isEqualTo(Comparison.Outcome.WORSE);
@@ -146,10 +144,34 @@ class ComparisonTest {
                 .doesNotContain("Note: A");
     }
 
+    /** Returns a comparison of pairs in which the given metrics are constant and another one varies. */
     private static Comparison constant(int pairs, Map<String, Double> a, Map<String, Double> b) {
         return Comparison.of(LongStream.range(0, pairs)
+                .mapToObj(seed -> new Comparison.Pair(seed, with(a, seed), with(b, seed)))
+                .toList());
+    }
+
+    private static Map<String, Double> with(Map<String, Double> metrics, long seed) {
+        Map<String, Double> more = new LinkedHashMap<>(metrics);
+        more.put("p90_itl_ms", 1.0 + seed);
+        return more;
+    }
+
+    /** As a recorded trace on step costs without noise: the pairs are one run, so they say nothing of another one. */
+    @Test
+    void equal_pairs_have_no_interval_and_no_verdict() {
+        Map<String, Double> a = Map.of(METRIC, 10.0, "output_throughput", 10.0);
+        Map<String, Double> b = Map.of(METRIC, 10.243, "output_throughput", 9.0);
+        Comparison comparison = Comparison.of(LongStream.range(0, PAIRS)
                 .mapToObj(seed -> new Comparison.Pair(seed, a, b))
                 .toList());
+        assertThat(comparison.ratios()).isEmpty();
+        assertThat(comparison.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
+        assertThat(ComparisonReport.text(comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0)))
+                .containsPattern("median_e2el_ms +10\\.000 +10\\.243 +1\\.0243  no interval\n")
+                .containsPattern(
+                        "Undecided: every pair is the same run, .* so there is no interval; median_e2el_ms changes by 2\\.43 %")
+                .contains("--step-noise");
     }
 
     @Test

@@ -133,9 +133,7 @@ class SweepTest {
     void point_that_is_too_short_to_decide_leaves_the_rate_unknown() {
         SweepPoint burst = burst(1, OptionalDouble.of(3000));
         assertThat(burst.meets(0.99)).isFalse();
-        assertThat(SweepReport.line(burst))
-                .contains(", TOO SHORT: ")
-                .endsWith("; to decide, give --num-prompts 3000");
+        assertThat(SweepReport.line(burst)).contains(", TOO SHORT: ").endsWith("; to decide, give --num-prompts 3000");
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst), 0.99);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains(

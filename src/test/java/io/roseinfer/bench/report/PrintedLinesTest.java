@@ -174,7 +174,13 @@ class PrintedLinesTest {
     @Test
     void comparison_prints_only_documented_columns_and_lines() {
         List<Comparison.Pair> pairs = LongStream.range(0, 10)
-                .mapToObj(seed -> new Comparison.Pair(seed, RunMetrics.of(RUN, BOUNDS), RunMetrics.of(RUN, BOUNDS)))
+                .mapToObj(seed -> new Comparison.Pair(
+                        seed,
+                        RunMetrics.of(RUN, BOUNDS),
+                        RunMetrics.of(
+                                RUN.withCalls(RUN.calls()
+                                        .subList((int) seed, RUN.calls().size())),
+                                BOUNDS)))
                 .toList();
         Comparison comparison = Comparison.of(pairs);
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_e2el_ms", 0, 0);
