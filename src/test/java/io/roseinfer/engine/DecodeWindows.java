@@ -82,7 +82,7 @@ final class DecodeWindows {
             }
             TokenStream stream = engine.submit(request(STREAMS));
             // The engine's thread is a worker, too.
-            long[] threads = meter.threads("roseinfer-engine", "rose-cpu-");
+            long[] threads = meter.threads("roseinfer-engine", "roseinfer-cpu-");
             if (threads.length != WORKERS) {
                 throw new AssertionError(threads.length + " threads are measured, not " + WORKERS);
             }

@@ -32,7 +32,7 @@ final class KernelWarmUp implements AutoCloseable {
     /** Maximum calls of a loop, which is then used even if not compiled; C2 compiles after some thousands. */
     private static final int MAX_CALLS = 100_000;
 
-    private static final String NAME = "rose-warm-up";
+    private static final String NAME = "roseinfer-warm-up";
 
     private final List<Kernels.Factory> kinds;
     private final KernelWarmUpCases cases;

@@ -80,7 +80,8 @@ final class WorkerTeam implements AutoCloseable {
         claimed = new AtomicIntegerArray((size + 1) * LINE);
         for (int i = 0; i < threads.length; i++) {
             int worker = i + 1;
-            threads[i] = Thread.ofPlatform().daemon().name("rose-cpu-" + worker).unstarted(() -> serve(worker));
+            threads[i] =
+                    Thread.ofPlatform().daemon().name("roseinfer-cpu-" + worker).unstarted(() -> serve(worker));
         }
         for (Thread thread : threads) {
             thread.start();

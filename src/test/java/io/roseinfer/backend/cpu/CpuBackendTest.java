@@ -311,7 +311,7 @@ class CpuBackendTest {
     private static long[] stepThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.threadId() == Thread.currentThread().threadId()
-                        || thread.getName().startsWith("rose-cpu-"))
+                        || thread.getName().startsWith("roseinfer-cpu-"))
                 .mapToLong(Thread::threadId)
                 .toArray();
     }

@@ -211,7 +211,7 @@ class KernelWarmUpTest {
 
     private static List<Thread> threads() {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().equals("rose-warm-up"))
+                .filter(thread -> thread.getName().equals("roseinfer-warm-up"))
                 .toList();
     }
 

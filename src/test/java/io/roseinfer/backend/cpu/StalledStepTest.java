@@ -42,7 +42,7 @@ class StalledStepTest {
             Kernels kernels = scalar.create(format, contextLength);
             RowMath rows = (RowMath) Proxy.newProxyInstance(
                     RowMath.class.getClassLoader(), new Class<?>[] {RowMath.class}, (proxy, method, arguments) -> {
-                        if (Thread.currentThread().getName().startsWith("rose-cpu-")) {
+                        if (Thread.currentThread().getName().startsWith("roseinfer-cpu-")) {
                             stalled.countDown();
                             released.await();
                         }
@@ -79,7 +79,7 @@ class StalledStepTest {
                 .isInstanceOfSatisfying(
                         DeviceFailure.class,
                         failure -> assertThat(failure.recoverable()).isFalse())
-                .hasMessageContaining("has come no further for 60 s: rose-cpu-1 is in io.roseinfer.")
+                .hasMessageContaining("has come no further for 60 s: roseinfer-cpu-1 is in io.roseinfer.")
                 .hasMessageContaining("the model's memory stays allocated");
         runner.close();
         assertThat(isFreed(runner)).isFalse();

@@ -207,7 +207,7 @@ class WorkerTeamTest {
                     }
                 }))
                 .isInstanceOf(DeviceFailure.class)
-                .hasMessageContaining("rose-cpu-1 is in " + WorkerTeamTest.class.getName());
+                .hasMessageContaining("roseinfer-cpu-1 is in " + WorkerTeamTest.class.getName());
         assertThatThrownBy(() -> team.submit(worker -> {}))
                 .isInstanceOf(DeviceFailure.class)
                 .hasMessageContaining("has not come back");
