@@ -92,7 +92,7 @@ public sealed interface ModelRef {
         String name = at < 0 ? text : text.substring(0, at);
         if (looksLikePath(name)) {
             throw new BadModel("model " + Quoted.name(text) + ": no such directory: "
-                    + FileFailure.shown(path.toAbsolutePath())
+                    + FileFailure.shown(path.toAbsolutePath().normalize())
                     + (text.startsWith("~") ? " ('~' is not expanded)" : ""));
         }
         int colon = name.indexOf(':');

@@ -140,11 +140,12 @@ class ModelRefTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"./absent", "/absent/model", "~/absent", "absent/", "../absent", "a/b/c", "C:\\absent"})
-    void missing_path_is_reported_as_absolute_path(String text) {
+    void missing_path_is_reported_as_normalized_absolute_path(String text) {
         assertMissing(
                 text,
                 "no such directory: "
-                        + Quoted.escape(Path.of(text).toAbsolutePath().toString()));
+                        + Quoted.escape(
+                                Path.of(text).toAbsolutePath().normalize().toString()));
     }
 
     @Test
