@@ -317,7 +317,9 @@ public final class Engine implements AutoCloseable {
             return;
         }
         if (request.prompt() instanceof Prompt.Text) {
-            throw new BadInput("the model has no tokenizer, so a text prompt cannot be read; give token ids instead");
+            throw new BadInput(
+                    "the model has no tokenizer, so a text prompt cannot be read; give token ids, or add a readable"
+                            + " tokenizer.json next to its weights");
         }
         if (!request.stop().isEmpty()) {
             throw new BadInput("the model has no tokenizer, so stop strings cannot be found; leave them out");

@@ -657,7 +657,8 @@ class EngineTest {
             assertThatThrownBy(() -> engine.submit(Models.request(1, -1))).isInstanceOf(BadInput.class);
             assertThatThrownBy(() -> engine.submit(GenerationRequest.of("text")))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("tokenizer");
+                    .hasMessageContaining("no tokenizer")
+                    .hasMessageContaining("give token ids, or add a readable tokenizer.json next to its weights");
             assertThat(engine.generate(Models.request(15, 1)).ids()).hasSize(15);
             assertThat(engine.stats().blocksInUse()).isZero();
         }
