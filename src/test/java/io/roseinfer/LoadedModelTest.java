@@ -88,7 +88,8 @@ class LoadedModelTest {
     private static void assertTooLarge(LoadedModel model, SchedulerOptions asked, String problem) {
         assertThatThrownBy(() -> model.serve(OPTIONS.withScheduler(asked)))
                 .isInstanceOf(BadInput.class)
-                .hasMessage(problem + "; load it with Settings.withEngine(options)");
+                .hasMessage(problem + "; load it with Settings.withEngine(options), or a custom runner with"
+                        + " EngineLimits.runnerLimits");
     }
 
     @Test

@@ -126,7 +126,8 @@ public final class EngineLimits {
     }
 
     private static String loadedFor(int size) {
-        return "the model was loaded for " + size + "; load it with Settings.withEngine(options)";
+        return "the model was loaded for " + size + "; load it with Settings.withEngine(options), or a custom runner"
+                + " with EngineLimits.runnerLimits";
     }
 
     /**
