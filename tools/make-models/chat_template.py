@@ -20,7 +20,10 @@ def quoted(text: str) -> str:
 TEMPLATE = (
     "{% if tools %}"
     "{{ '<|im_start|>system\\n' }}{% if messages[0]['role'] == 'system' %}{{ messages[0]['content'] + '\\n\\n' }}{% endif %}"
-    f"{{{{ {quoted(BEFORE_FUNCTIONS)} }}}}{{% for tool in tools %}}{{{{ (tool['function'] | tojson) + '\\n' }}}}{{% endfor %}}"
+    f"{{{{ {quoted(BEFORE_FUNCTIONS)} }}}}{{% for tool in tools %}}{{% set function = tool['function'] %}}"
+    "{{ '{\"name\": ' + (function['name'] | tojson) }}"
+    "{{ ', \"description\": ' + ((function['description'] or function['name'] | replace('_', ' ')) | tojson) }}"
+    "{{ ', \"parameters\": ' + ((function['parameters'] or {'type': 'object', 'properties': {}}) | tojson) + '}\\n' }}{% endfor %}"
     f"{{{{ {quoted(AFTER_FUNCTIONS)} + '<|im_end|>\\n' }}}}"
     "{% endif %}"
     "{% for message in messages %}"
@@ -46,6 +49,15 @@ def json_text(value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def declaration(function: dict) -> str:
+    """A function as the template declares it: always with a description, and the keys in one order, whatever the client sends."""
+    return json_text({
+        "name": function["name"],
+        "description": function.get("description") or function["name"].replace("_", " "),
+        "parameters": function.get("parameters") or {"type": "object", "properties": {}},
+    })  # fmt: skip
+
+
 def written(message) -> str:
     """What the assistant writes: its words, then its calls."""
     calls = [f"<tool_call>\n{json_text({'name': name, 'arguments': arguments})}\n</tool_call>" for name, arguments in message.calls]
@@ -58,7 +70,7 @@ def turns(conversation) -> list[tuple[str, str]]:
     result = []
     if functions:
         own = messages[0].text + "\n\n" if messages[0].role == "system" else ""
-        result.append(("system", own + BEFORE_FUNCTIONS + "".join(json_text(f) + "\n" for f in functions) + AFTER_FUNCTIONS))
+        result.append(("system", own + BEFORE_FUNCTIONS + "".join(declaration(f) + "\n" for f in functions) + AFTER_FUNCTIONS))
     previous = ""
     for i, message in enumerate(messages):
         if message.role == "tool":

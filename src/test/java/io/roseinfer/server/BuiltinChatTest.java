@@ -135,6 +135,22 @@ class BuiltinChatTest {
         assertThat(ToolCallsTest.joined(chunks)).isEqualTo(message);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'name': 'get_weather', 'parameters': %s}",
+                "{'name': 'get_weather', 'parameters': %s, 'description': 'The weather of a place'}",
+                "{'strict': true, 'parameters': %s, 'description': 'The weather of a place', 'name': 'get_weather'}"
+            })
+    void function_is_called_whatever_the_order_of_its_fields(String function) throws IOException {
+        ObjectNode body = golden(CALL);
+        JsonNode parameters = body.at("/tools/0/function/parameters");
+        ((ObjectNode) body.at("/tools/0"))
+                .set("function", TestServer.json(function.replace('\'', '"').formatted(parameters)));
+        JsonNode call = choice(body).get("message").get("tool_calls").get(0);
+        assertThat(call.get("function").get("arguments").asString()).isEqualTo("{\"place\": \"Bern\"}");
+    }
+
     @Test
     void result_of_a_call_is_answered_in_words() throws IOException {
         ObjectNode body = golden(CALL);
