@@ -27,6 +27,7 @@ using namespace rose;
 constexpr int BLOCK = 16;
 constexpr int WARPS = 4;
 constexpr int MAX_GROUP = 8;
+constexpr int MAX_CLUSTER = 8;
 
 // A warp's cp.async ring of KV blocks: 16 keys, then 16 values per stage.
 template <class KV, int HEAD>
@@ -195,30 +196,36 @@ __device__ __forceinline__ void write(T* to, const Partial& partial) {
     store4(to, make_float4(v.x * inverse, v.y * inverse, v.z * inverse, v.w * inverse));
 }
 
-// Sends every block of the cluster its share of the outputs, and finishes this block's own: received[block][item][2].
+// Sends every block of the cluster its share of the outputs, 2^shareBits items, and finishes this block's own:
+// received[block][item][2]. `barrier` expects what this block receives.
 template <int HEAD, class Output>
 __device__ __forceinline__ void exchange(const Results<HEAD>& results, float4* received, uint64_t* barrier, int blocks, int rank,
-                                         int items, const Output& output) {
-    const int share = (items + blocks - 1) / blocks;
-    const int mine = min(max(items - rank * share, 0), share);
-    if (threadIdx.x == 0) barrier_expect(barrier, blocks * mine * 32);
-    cluster_wait();  // every block has started and initialized its barrier
+                                         int items, int shareBits, const Output& output) {
+    const int share = 1 << shareBits;
     for (int item = threadIdx.x; item < items; item += 32 * WARPS) {
         const Partial part = results.joined(item / (HEAD / 4), item % (HEAD / 4) * 4);
-        const int owner = item / share;
+        const int owner = item >> shareBits;
         const uint32_t to = peer_address(shared_address(received + (rank * share + item % share) * 2), owner);
         const uint32_t there = peer_address(shared_address(barrier), owner);
         store_peer4(to, part.sum, there);
         store_peer4(to + 16, make_float4(part.softmax.largest, part.softmax.total, 0, 0), there);
     }
     barrier_wait(barrier, 0);
+    const int mine = min(items - rank * share, share);
     for (int i = threadIdx.x; i < mine; i += 32 * WARPS) {
+        float4 sum[MAX_CLUSTER], softmax[MAX_CLUSTER];
         float largest = NO_SCORE;
-        for (int r = 0; r < blocks; r++) largest = fmaxf(largest, received[(r * share + i) * 2 + 1].x);
+#pragma unroll
+        for (int r = 0; r < MAX_CLUSTER; r++) {
+            if (r >= blocks) continue;
+            sum[r] = received[(r * share + i) * 2];
+            softmax[r] = received[(r * share + i) * 2 + 1];
+            largest = fmaxf(largest, softmax[r].x);
+        }
         Partial all = {make_float4(0, 0, 0, 0), {largest, 0}};
-        for (int r = 0; r < blocks; r++) {
-            const float4 softmax = received[(r * share + i) * 2 + 1];
-            all.add(received[(r * share + i) * 2], {softmax.x, softmax.y}, largest);
+#pragma unroll
+        for (int r = 0; r < MAX_CLUSTER; r++) {
+            if (r < blocks) all.add(sum[r], {softmax[r].x, softmax[r].y}, largest);
         }
         output(rank * share + i, all);
     }
@@ -253,7 +260,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
         barrier_init_fence();
     }
     __syncthreads();
-    if (blocks > 1) cluster_arrive();
+    const int items = group * HEAD / 4;  // of four outputs
+    const int shareBits = 32 - __clz((items - 1) / blocks);
+    if (blocks > 1) {
+        const int mine = min(max(items - (rank << shareBits), 0), 1 << shareBits);
+        if (threadIdx.x == 0) barrier_expect(&received, blocks * mine * 32);
+        cluster_arrive();
+    }
 
     // Norm weights and the row of the RoPE table, four elements per lane.
     float4 queryWeight, keyWeight, cosSin;
@@ -308,6 +321,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
         __shared__ __align__(16) T prepared[MAX_GROUP][HEAD + 8];  // the padding avoids bank conflicts
         const int rawHeads = p.heads + p.kvHeads;
         const T* raw = p.queries + static_cast<size_t>(token) * rawHeads * HEAD + d;
+        compute_early(raw);
+        if (blocks > 1) cluster_wait();  // every block has started and initialized its barrier; invalidates L1, so not later
         wait_for_predecessors();
 
         const float4 none = make_float4(0, 0, 0, 0);
@@ -368,13 +383,15 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
         }
     } else {
         const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD;
+        compute_early(queries);
+        if (blocks > 1) cluster_wait();
         wait_for_predecessors();
-        if (hasNew) ring.template load_from<true>(stages, newId, newBlock, end, lane);
-        copy_async_commit();
         if (query < group) {
 #pragma unroll
             for (int k = 0; k < HEAD / 16; k++) Fragments::template query<false>(q[k][0], q[k][1], queries + 16 * k, lane);
         }
+        if (hasNew) ring.template load_from<true>(stages, newId, newBlock, end, lane);
+        copy_async_commit();
     }
 
     // Online softmax over the warp's KV blocks; each stage is refilled after use.
@@ -408,7 +425,6 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     }
     if (lane % 4 == 0) results.softmax[warp][query] = {part.largest, part.total};
     __syncthreads();
-    const int items = group * HEAD / 4;
     auto output = [&](int item, const Partial& all) {
         const int head = kvHead * group + item / (HEAD / 4);
         write(panel_at(p.out, token, head * HEAD + item % (HEAD / 4) * 4, p.panelRows), all);
@@ -418,7 +434,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
             output(item, results.joined(item / (HEAD / 4), item % (HEAD / 4) * 4));
         }
     } else {
-        exchange(results, reinterpret_cast<float4*>(dynamic + Layout::RING_BYTES), &received, blocks, rank, items, output);
+        float4* there = reinterpret_cast<float4*>(dynamic + Layout::RING_BYTES);
+        exchange(results, there, &received, blocks, rank, items, shareBits, output);
     }
 }
 

@@ -90,6 +90,9 @@ struct GemmTile {
         uint64_t full[MAX_STAGES];
         uint64_t empty[MAX_STAGES];
         uint64_t received;
+        const char* from;  // the producer's first activations
+        uint32_t to;       // their place in the ring
+        uint32_t last;     // barrier after the last of them
         alignas(16) float bias[N];
         alignas(16) float columnTerms[N];
         RowNorm norms[BATCH];
@@ -114,10 +117,26 @@ struct GemmTile {
                 bulk_load(to, from, activationBytes, &shared.full[stage]);
             }
         };
-        const int ahead = min(count, g.stages);
+        const int ahead = max(min(count, g.stages), 0);  // a cluster may have more blocks than panels
         for (int i = 0; i < ahead; i++) load_weights(i, i);
+        // The first addresses pass through shared memory: the compiler would compute them after the wait, when every thread waits
+        // for the copies.
+        shared.from = reinterpret_cast<const char*>(g.activations) +
+                      (static_cast<size_t>(first) * ACTIVATION_PANELS * g.panelRows + m0) * PANEL_BYTES;
+        shared.to = shared_address(ring) + WEIGHT_BYTES;
+        shared.last = shared_address(shared.full + ahead);
+        const size_t panelBytes = static_cast<size_t>(g.panelRows) * PANEL_BYTES;
         wait_for_predecessors();
-        for (int i = 0; i < ahead; i++) load_activations(i, i);
+        const char* from = *const_cast<const char* volatile*>(&shared.from);
+        uint32_t to = *const_cast<volatile uint32_t*>(&shared.to);
+        const uint32_t last = *const_cast<volatile uint32_t*>(&shared.last);
+#pragma unroll 1
+        for (uint32_t full = shared_address(shared.full); full != last; full += 8, to += STAGE_BYTES) {
+#pragma unroll
+            for (int part = 0; part < ACTIVATION_PANELS; part++, from += panelBytes) {
+                bulk_load(to + part * BATCH * PANEL_BYTES, from, activationBytes, full);
+            }
+        }
         for (int i = ahead, stage = 0, parity = 0; i < count; i++) {
             barrier_wait(&shared.empty[stage], parity);
             load_weights(i, stage);
@@ -286,21 +305,40 @@ struct GemmTile {
     }
 
     // Split-K: sends each row's accumulators to the block that finishes the row, and waits for the accumulators of this block's
-    // rows: received[block][row][n].
-    static __device__ __forceinline__ void exchange(Shared& shared, const float* sums, const float* received, int blocks,
-                                                    int rank, int tileRows, int liveRows) {
+    // rows: received[block][row][n]. A block finishes 2^rowBits rows.
+    template <class RowOf>
+    static __device__ __forceinline__ void exchange(Shared& shared, const float* sums, const float* received, int rank,
+                                                    int rowBits, int liveRows, int n, const RowOf& row_of) {
         const uint32_t barrier = shared_address(&shared.received);
-        const int mine = min(max(liveRows - rank * tileRows, 0), tileRows);
-        if (threadIdx.x == 0) barrier_expect(&shared.received, blocks * mine * N * 4);
-        cluster_wait();  // every block has started and initialized its barrier
-        for (int item = threadIdx.x; item < liveRows * N / 4; item += CONSUMERS) {
-            int m = item / (N / 4);
-            int n = item % (N / 4) * 4;
-            int owner = m / tileRows;
-            const float* to = received + (rank * tileRows + m - owner * tileRows) * N + n;
-            store_peer4(peer_address(shared_address(to), owner), own_sums(sums, m, n), peer_address(barrier, owner));
+        const uint32_t to = shared_address(received + (rank << rowBits) * N + n);
+#pragma unroll(KEEP_CONTEXT ? PASSES : 2)
+        for (int i = 0; i < PASSES; i++) {
+            const int m = row_of(i);
+            if (m >= liveRows) break;
+            const int owner = m >> rowBits;
+            const int row = m - (owner << rowBits);
+            store_peer4(peer_address(to + row * N * 4, owner), own_sums(sums, m, n), peer_address(barrier, owner));
         }
         barrier_wait(&shared.received, 0);
+    }
+
+    // Returns the sum of the blocks' accumulators of four outputs, `stride` floats apart.
+    static __device__ __forceinline__ float4 received_sums(const float* received, int stride, int blocks) {
+        constexpr int AHEAD = PASSES > 1 ? 2 : BYTES ? 4 : 8;  // loads in flight
+        float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll 1
+        for (int first = 0; first < blocks; first += AHEAD) {
+            float4 part[AHEAD];
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                if (first + i < blocks) part[i] = *reinterpret_cast<const float4*>(received + (first + i) * stride);
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                if (first + i < blocks) sum = first + i == 0 ? part[i] : sum + part[i];
+            }
+        }
+        return sum;
     }
 
     template <class Epilogue>
@@ -313,6 +351,8 @@ struct GemmTile {
         const int rank = cluster_rank();
         const int n0 = blockIdx.y * N;
         const int m0 = blockIdx.x / blocks * BATCH;  // blocks with equal weights are adjacent
+        const int tileRows = BATCH / blocks;  // rows that this block finishes
+        const int liveRows = min(BATCH, g.rows - m0);
         const int share = (g.panels + blocks - 1) / blocks;
         const int first = rank * share;
         const int count = min(share, g.panels - first);
@@ -330,7 +370,11 @@ struct GemmTile {
             shared.columnTerms[threadIdx.x] = g.columnTerms != nullptr ? g.columnTerms[n0 + threadIdx.x] : 0.f;
         }
         __syncthreads();
-        if (blocks > 1) cluster_arrive();
+        if (blocks > 1) {
+            const int mine = min(max(liveRows - rank * tileRows, 0), tileRows);
+            if (threadIdx.x == 0) barrier_expect(&shared.received, blocks * mine * N * 4);
+            cluster_arrive();
+        }
         if (threadIdx.x >= NORMALIZER) {
             if (g.fuses_norm()) prepare_norms<Epilogue::RMS>(g, shared.norms, m0);
             named_barrier_arrive(NORMS_READY, CONSUMERS + 32);
@@ -341,8 +385,6 @@ struct GemmTile {
             return;
         }
 
-        const int tileRows = BATCH / blocks;  // rows that this block finishes
-        const int liveRows = min(BATCH, g.rows - m0);
         const int n = threadIdx.x % (N / 4) * 4;
         auto row_of = [&](int pass) { return threadIdx.x / (N / 4) + pass * PASS_ROWS; };
         auto live = [&](int row) { return row < tileRows && rank * tileRows + row < liveRows; };
@@ -354,6 +396,7 @@ struct GemmTile {
                 if (live(row_of(i))) epilogue.early(context[i], myM + row_of(i), n0 + n);
             }
         }
+        if (blocks > 1) cluster_wait();  // every block has started and initialized its barrier; invalidates L1, so not later
         wait_for_predecessors();
         if constexpr (KEEP_CONTEXT) {
 #pragma unroll
@@ -366,7 +409,7 @@ struct GemmTile {
         const float* received = reinterpret_cast<const float*>(ring + max(g.stages * STAGE_BYTES, K_GROUPS * SUM_BYTES));
         consume(g, shared, ring, sums, count);
         named_barrier(NORMS_READY, CONSUMERS + 32);
-        if (blocks > 1) exchange(shared, sums, received, blocks, rank, tileRows, liveRows);
+        if (blocks > 1) exchange(shared, sums, received, rank, __ffs(tileRows) - 1, liveRows, n, row_of);
         const float4 bias = *reinterpret_cast<const float4*>(shared.bias + n);
         const float4 columnTerms = *reinterpret_cast<const float4*>(shared.columnTerms + n);
 #pragma unroll(KEEP_CONTEXT ? PASSES : 2)
@@ -377,10 +420,7 @@ struct GemmTile {
             if (blocks == 1) {
                 v = own_sums(sums, row, n);
             } else {
-                v = *reinterpret_cast<const float4*>(received + row * N + n);
-                for (int r = 1; r < blocks; r++) {
-                    v = v + *reinterpret_cast<const float4*>(received + (r * tileRows + row) * N + n);
-                }
+                v = received_sums(received + row * N + n, tileRows * N, blocks);
             }
             if constexpr (BYTES) {
                 v = scaled(v, columnTerms, INT8_UNIT * (g.fuses_norm() ? shared.norms[rank * tileRows + row].inverse : 1.f));

@@ -34,6 +34,12 @@ __device__ __forceinline__ uint4 load_early16(const void* from) {
     return v;
 }
 
+// Computes an address here, not after a later wait.
+template <class T>
+__device__ __forceinline__ void compute_early(T*& address) {
+    asm volatile("" : "+l"(address)::"memory");
+}
+
 // Loads from L2 what another kernel wrote, in program order among asm statements.
 __device__ __forceinline__ float4 load_global4(const float* from) {
     float4 v;
@@ -138,11 +144,14 @@ __device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity)
 }
 
 // Addresses and size are multiples of 16 bytes.
-__device__ __forceinline__ void bulk_load(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
+__device__ __forceinline__ void bulk_load(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
     asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
-        "l"(from), "r"(bytes), "r"(shared_address(barrier))
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
+        "r"(barrier)
         : "memory");
+}
+__device__ __forceinline__ void bulk_load(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
+    bulk_load(shared_address(to), from, bytes, shared_address(barrier));
 }
 
 // Copies a box of a tensor map to shared memory, from column x and row y on; what is outside of the tensor arrives as zeros.
