@@ -22,8 +22,7 @@ inline Shape gated_shape(const char* text) {
 inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load) {
     Plan plan = load.decodes() ? decode_plan(load.rows, s.millions(), s.int8)
                                : prefill_plan(load.tokens(), load.rows, s.millions(), s.int8);
-    const bool rope = s.headNorms && load.rows >= (s.fp8 ? Plan::ROPE_ROWS_FP8 : Plan::ROPE_ROWS);
-    plan.attention = !load.decodes() ? Plan::PREFILL_WGMMA : rope ? Plan::DECODE_GQA_ROPE : Plan::DECODE_GQA;
+    plan.attention = !load.decodes() ? Plan::PREFILL_WGMMA : s.headNorms ? Plan::DECODE_GQA_ROPE : Plan::DECODE_GQA;
     plan.attentionCluster = 8;
     auto most = [&] { return (plan.attentionCluster * s.headPad() > 256 ? 1 : 2) * kernels.multiprocessors(); };  // blocks
     while (plan.attentionCluster > 1 && load.rows * s.kvHeadCount() * plan.attentionCluster > most()) plan.attentionCluster /= 2;

@@ -97,8 +97,6 @@ struct GemmPlan {
 
 struct Plan {
     enum Attention { GENERIC, DECODE, PREFILL, MIXED, DECODE_GQA, DECODE_GQA_ROPE, PREFILL_GQA, MIXED_GQA, PREFILL_WGMMA };
-    // Decode rows from which attention_decode_gqa_rope is faster than rope and attention_decode_gqa.
-    static constexpr int ROPE_ROWS = 96, ROPE_ROWS_FP8 = 192;
 
     GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
     bool fusedNorm = false;

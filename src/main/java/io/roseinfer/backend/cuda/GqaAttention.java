@@ -9,9 +9,6 @@ package io.roseinfer.backend.cuda;
 record GqaAttention(int headSize, int kvElementBytes) {
     public static final int THREADS = 128;
 
-    private static final int MIN_ROPE_ROWS = 96;
-    private static final int MIN_ROPE_ROWS_FP8 = 192;
-
     private static final int BLOCK_SIZE = 16;
     private static final int WARPS = THREADS / 32;
     private static final int MAX_GROUP = 8;
@@ -38,14 +35,6 @@ record GqaAttention(int headSize, int kvElementBytes) {
     /** Returns the kernel for decode rows, without element types. */
     public String kernel() {
         return "attention_decode_gqa_" + headSize;
-    }
-
-    /**
-     * Returns the minimum decode rows for {@link #ropeKernel}. With fewer, {@code rope} costs little: {@link #kernel} loads its first KV
-     * blocks meanwhile.
-     */
-    public int minRopeRows() {
-        return kvElementBytes == 1 ? MIN_ROPE_ROWS_FP8 : MIN_ROPE_ROWS;
     }
 
     /** Returns the kernel for decode rows that also does the work of {@code rope}, without element types. */

@@ -57,8 +57,7 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
             return Attention.PREFILL_GQA;
         }
         if (decodeRows == rows) {
-            int minRopeRows = new GqaAttention(shape.headPad(), shape.kvElementBytes()).minRopeRows();
-            return shape.qkNorms() && rows >= minRopeRows ? Attention.DECODE_GQA_ROPE : Attention.DECODE_GQA;
+            return shape.qkNorms() ? Attention.DECODE_GQA_ROPE : Attention.DECODE_GQA;
         }
         if (decodeRows > 0) {
             return Attention.MIXED_GQA;

@@ -237,26 +237,29 @@ class CudaBlockParityTest {
         }
     }
 
-    /** Large decode steps apply QK norm and RoPE in the attention kernel, small ones in a kernel before it. */
+    /** Decode steps apply QK norm and RoPE in the attention kernel, steps with prompts in a kernel before it. */
     @ParameterizedTest
     @CsvSource({"FP16, AUTO", "BF16, AUTO", "BF16, FP8"})
-    void qk_norm_of_large_decode_steps_matches_that_of_small_ones(Precision precision, KvPrecision kvCacheDtype) {
+    void qk_norm_of_decode_steps_matches_that_of_prompts(Precision precision, KvPrecision kvCacheDtype) {
         ModelSpec spec = model("norms over heads");
-        int rows = new GqaAttention(64, kvCacheDtype == KvPrecision.FP8 ? 1 : 2).minRopeRows();
+        int rows = 96;
         int prompt = 33;
         int[] tokens = Arrays.copyOf(tokens(spec.vocabularySize()), prompt + 2);
         RunnerLimits limits = new RunnerLimits(rows, rows * prompt, 16, 4 * rows);
         try (Backend backend = cuda(precision, kvCacheDtype, false);
                 StepDriver driver = new StepDriver(
                         backend.load(spec, TestModel.random(spec, SEED).weights(), limits))) {
-            float[] small = lastLogits(driver, tokens, prompt, 1);
-            float[] large = lastLogits(driver, tokens, prompt, rows);
+            float[] expected = lastLogits(driver, tokens, tokens.length, 1);
             float largest = 0;
-            for (float logit : small) {
+            for (float logit : expected) {
                 largest = Math.max(largest, Math.abs(logit));
             }
-            assertThat(Difference.of(large, small).max())
-                    .isLessThan(Objects.requireNonNull(LIMITS.get(precision)) * Math.max(1, largest / 4));
+            for (int decodeRows : new int[] {1, rows}) {
+                assertThat(Difference.of(lastLogits(driver, tokens, prompt, decodeRows), expected)
+                                .max())
+                        .as("%d rows", decodeRows)
+                        .isLessThan(Objects.requireNonNull(LIMITS.get(precision)) * Math.max(1, largest / 4));
+            }
         }
     }
 
