@@ -157,7 +157,7 @@ class ComparisonTest {
         return more;
     }
 
-    /** As a recorded trace on step costs without noise: the pairs are one run, so they say nothing of another one. */
+    /** A recorded trace on step costs without noise: the pairs are one run, which says nothing of another one. */
     @Test
     void equal_pairs_have_no_interval_and_no_verdict() {
         Map<String, Double> a = Map.of(METRIC, 10.0, "output_throughput", 10.0);
