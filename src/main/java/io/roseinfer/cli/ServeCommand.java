@@ -112,14 +112,16 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     /** Returns one line of the settings that decide capacity. */
     private static String settings(LoadedModel loaded, EngineOptions engine, ServerOptions options) {
         KvGeometry kv = loaded.runner().kv();
+        String blocks = "KV blocks " + kv.blocks() + " of " + kv.blockSize() + " tokens";
+        String batch = "batch " + engine.scheduler().maxBatchSize();
         return "version " + options.version() + ", model " + options.modelName()
                 + ", on " + loaded.deviceDescription()
                 + loaded.precision()
                         .map(dtype -> ", dtype " + Choices.word(dtype))
                         .orElse("")
-                + (loaded.replicas() == 1 ? "" : ", " + loaded.replicas() + " replicas each with")
-                + ", KV blocks " + kv.blocks() + " of " + kv.blockSize() + " tokens"
-                + ", batch " + engine.scheduler().maxBatchSize()
+                + (loaded.replicas() == 1
+                        ? ", " + blocks + ", " + batch
+                        : ", " + loaded.replicas() + " replicas, each with " + blocks + " and " + batch)
                 + ", in-flight requests up to " + engine.maxInflightRequests();
     }
 
@@ -130,12 +132,13 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
 
     private void drain(Server running, Terminal terminal) throws InterruptedException {
         long seconds = server.drain().toSeconds();
-        terminal.note("shutting down; HTTP requests in flight: " + running.callsInFlight() + ", which have " + seconds
+        int inFlight = running.callsInFlight();
+        terminal.note("shutting down; HTTP requests in flight: " + inFlight + ", which have " + seconds
                 + " s to finish (--drain-seconds)");
         int unfinished = running.drain(server.drain());
         if (unfinished > 0) {
-            terminal.note("HTTP requests ended with an error, because they did not finish within " + seconds + " s: "
-                    + unfinished);
+            terminal.note("shut down: " + unfinished + " of " + inFlight + " requests in flight were cut off after "
+                    + seconds + " s");
         }
     }
 

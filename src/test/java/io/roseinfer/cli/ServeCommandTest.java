@@ -94,6 +94,18 @@ class ServeCommandTest {
 
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
     @Test
+    void limits_of_each_replica_are_printed_at_the_start() throws Exception {
+        try (Running server = serve("--replicas=2", "--max-inflight-requests=7")) {
+            server.signal("TERM");
+            assertThat(server.process().waitFor()).isZero();
+            assertThat(server.errors())
+                    .contains(", 2 replicas, each with KV blocks 300000 of 16 tokens and batch 8,"
+                            + " in-flight requests up to 7\n");
+        }
+    }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    @Test
     void unfinished_completions_after_the_grace_period_are_reported() throws Exception {
         try (Running server = serve("--drain-seconds=0");
                 RawClient client = new RawClient(server.address())) {
@@ -104,7 +116,7 @@ class ServeCommandTest {
             assertThat(server.process().waitFor()).isZero();
             assertThat(server.errors())
                     .contains("HTTP requests in flight: 1, which have 0 s to finish")
-                    .contains("did not finish within 0 s: 1\n");
+                    .contains("shut down: 1 of 1 requests in flight were cut off after 0 s\n");
         }
     }
 
