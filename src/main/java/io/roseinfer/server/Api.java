@@ -66,6 +66,9 @@ final class Api implements HttpHandler {
     /** Paths that are also served beyond the maximum of connections: for supervisors and Prometheus. */
     private static final Set<String> PROBES = Set.of("/health", "/ping", "/metrics");
 
+    /** Paths whose 503 is an answer: supervisors ask them whether the server serves. */
+    static final Set<String> SUPERVISED = Set.of("/health", "/ping");
+
     private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
 
     private final Routes routes;

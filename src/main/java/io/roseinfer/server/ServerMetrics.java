@@ -264,7 +264,7 @@ public final class ServerMetrics {
                 stats -> stats.requests().promptTokens());
         replicaCounter(
                 "vllm:prefix_cache_hits", "Prompt tokens found in the prefix cache.", engine, Fact.CACHED_TOKENS);
-        replicaCounter("vllm:spec_decode_num_drafts", "Rows with draft tokens.", engine, Fact.DRAFTS);
+        replicaCounter("vllm:spec_decode_num_drafts", "Decode rows that carried draft tokens.", engine, Fact.DRAFTS);
         replicaCounter("vllm:spec_decode_num_draft_tokens", "Draft tokens.", engine, Fact.DRAFT_TOKENS);
         replicaCounter("vllm:spec_decode_num_accepted_tokens", "Accepted draft tokens.", engine, Fact.ACCEPTED_TOKENS);
         attachAccepted();
@@ -464,7 +464,7 @@ public final class ServerMetrics {
             disconnected.increment();
         }
         calls.labelValues(handler, method, status / 100 + "xx").inc();
-        if (status >= FIRST_ERROR) {
+        if (status >= FIRST_ERROR && !Api.SUPERVISED.contains(handler)) {
             errors.labelValues(model, together(), String.valueOf(status)).inc();
         }
     }

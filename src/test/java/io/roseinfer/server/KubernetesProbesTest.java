@@ -50,6 +50,9 @@ class KubernetesProbesTest {
             }
             assertThat(server.get(ready).status()).isEqualTo(503);
             assertThat(server.get(lives).status()).isEqualTo(200);
+            assertThat(server.metric("roseinfer:http_errors_total{engine=\"0\",model_name=\"sim\",status=\"503\"}"))
+                    .as("probes are not errors")
+                    .isZero();
             gate.open();
             assertThat(client.answer().status()).isEqualTo(200);
             assertThat(drained.join()).isZero();
