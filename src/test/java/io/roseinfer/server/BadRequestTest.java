@@ -52,6 +52,21 @@ class BadRequestTest {
     @CsvSource(
             delimiter = '|',
             value = {
+                "'' | the body is empty; it must be a JSON object",
+                "' ' | the body is empty; it must be a JSON object",
+                "null | the body is null; it must be a JSON object",
+                "{\"n\":1,\"n\":2} | the body is invalid at line 1, column ",
+                "{\"n\":1 | the body is not JSON at line 1, column "
+            })
+    void body_that_is_not_an_object_is_described(String body, String message) throws IOException {
+        assertThat(error(server.complete(body), 400).get("message").stringValue())
+                .startsWith(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
                 "temperature | -1",
                 "temperature | 101",
                 "temperature | 1e999",

@@ -51,7 +51,12 @@ public final class Fields {
             String where = at == null || at.getLineNr() < 1
                     ? ""
                     : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
-            throw ApiError.badRequest(what + " is not JSON" + where + ": " + Printable.line(StrictJson.reason(e)));
+            String reason = StrictJson.reason(e);
+            String verdict = reason.startsWith("Duplicate ") ? " is invalid" : " is not JSON";
+            throw ApiError.badRequest(what + verdict + where + ": " + Printable.line(reason));
+        }
+        if (root.isMissingNode()) {
+            throw ApiError.badRequest(what + " is empty; it must be a JSON object");
         }
         if (!root.isObject()) {
             throw ApiError.badRequest(what + " is " + name(root) + "; it must be a JSON object");
