@@ -122,7 +122,7 @@ final class Api implements HttpHandler {
     }
 
     private Exchange exchange(HttpCall call) {
-        return new Exchange(call, clock.nanos(), time.instant());
+        return new Exchange(call, clock.nanos(), time);
     }
 
     @Override

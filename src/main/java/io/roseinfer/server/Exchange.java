@@ -10,7 +10,7 @@ import io.roseinfer.server.http.Response;
 import io.roseinfer.server.http.Response.ClientGone;
 import java.io.OutputStreamWriter;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
@@ -33,6 +33,7 @@ final class Exchange {
             .withZone(ZoneOffset.UTC);
 
     private final HttpCall call;
+    private final InstantSource time;
     private final boolean isNamed;
     private String requestId;
     private final long startNanos;
@@ -52,14 +53,14 @@ final class Exchange {
      */
     record Served(CompletionCall call, int completionTokens, String finishReason, List<Completion> completions) {}
 
-    Exchange(HttpCall call, long startNanos, Instant time) {
+    Exchange(HttpCall call, long startNanos, InstantSource time) {
         this.call = call;
+        this.time = time;
         this.startNanos = startNanos;
         Optional<String> name = call.header("x-request-id").filter(Exchange::isUsable);
         this.isNamed = name.isPresent();
         this.requestId = name.orElseGet(Exchange::newId);
         headers.put("X-Request-Id", requestId);
-        headers.put("Date", DATE.format(time));
     }
 
     /** Returns a random id for a call whose client has sent none. */
@@ -159,6 +160,7 @@ final class Exchange {
     Reply reply(int code, String contentType, byte[] body) {
         status = code;
         header("Content-Type", contentType);
+        header("Date", DATE.format(time.instant()));
         return new Reply(code, headers, body);
     }
 
@@ -178,6 +180,7 @@ final class Exchange {
     private void begin(Response response, String contentType) {
         status = 200;
         header("Content-Type", contentType);
+        header("Date", DATE.format(time.instant()));
         response.begin(200, headers);
     }
 

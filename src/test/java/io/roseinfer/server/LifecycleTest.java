@@ -86,6 +86,20 @@ class LifecycleTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {PLAIN, STREAM})
+    void date_of_a_response_is_the_time_of_its_beginning(String body) throws Exception {
+        Gate gate = new Gate(0);
+        try (TestServer server = TestServer.start(gate.options());
+                RawClient client = server.client()) {
+            client.send(RawClient.post("/v1/completions", body));
+            gate.awaitReached();
+            server.aheadNanos.set(Duration.ofSeconds(10).toNanos());
+            gate.open();
+            assertThat(client.answer().header("date")).contains("Fri, 15 Jan 2027 08:00:10 GMT");
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"0", "-1", "x", "1e400", "NaN", "1000001"})
     void invalid_timeout_is_rejected(String seconds) throws Exception {
         try (TestServer server = TestServer.start()) {

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -48,7 +49,7 @@ final class TestServer implements AutoCloseable {
     static final ModelSpec SPEC = TINY.spec();
     static final Tokenizer WORDS = TINY.tokenizer().orElseThrow();
 
-    /** The offset of the server's clock from the machine's. */
+    /** The offset of the server's clock from the machine's, and of its time from {@link #NOW}. */
     final AtomicLong aheadNanos = new AtomicLong();
 
     final Engine engine;
@@ -103,8 +104,9 @@ final class TestServer implements AutoCloseable {
         ServerMetrics metrics = new ServerMetrics(MODEL, runners.size());
         Clock clock = () -> Clock.system().nanos() + aheadNanos.get();
         engine = Engine.open(runners, words, options, routing, clock, metrics.observers());
-        AccessLog lines = new AccessLog(format, log::add, clock, () -> NOW);
-        server = Server.start(engine, asked, metrics, lines, clock, () -> NOW);
+        InstantSource time = () -> NOW.plusNanos(aheadNanos.get());
+        AccessLog lines = new AccessLog(format, log::add, clock, time);
+        server = Server.start(engine, asked, metrics, lines, clock, time);
     }
 
     static TestServer start() {
