@@ -78,7 +78,11 @@ final class Admission implements QueueView {
         try {
             // Schedulers that share a queue may share a policy.
             synchronized (waitingQueue) {
-                return policy.lookahead();
+                int lookahead = policy.lookahead();
+                if (lookahead < 1) {
+                    throw new PolicyFailure.Misuse("returned a lookahead of " + lookahead + "; it must be at least 1");
+                }
+                return lookahead;
             }
         } catch (Throwable thrown) {
             throw PolicyFailure.ofAdmission(policy, thrown);

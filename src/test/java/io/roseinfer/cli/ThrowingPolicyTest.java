@@ -54,6 +54,33 @@ class ThrowingPolicyTest {
         assertThat(outcome.out()).doesNotContain("Throughput", "throughput");
     }
 
+    public static final class Blind implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 0;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return 0;
+        }
+    }
+
+    @Test
+    void policy_that_considers_no_request_is_rejected() {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "serve",
+                "--backend=sim",
+                "--step-costs=step:2",
+                "--num-prompts=4",
+                "--random-input-len=8",
+                "--prefill-admission-policy",
+                Blind.class.getName());
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
+        assertThat(outcome.err()).contains("$Blind returned a lookahead of 0; it must be at least 1");
+    }
+
     /** Plans default steps and throws after a number of steps. */
     public static final class BadStep implements StepPolicy {
         private final long most;

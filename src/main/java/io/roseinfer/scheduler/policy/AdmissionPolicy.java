@@ -25,7 +25,7 @@ public interface AdmissionPolicy {
     /** Maximum requests that {@link #pack} may choose from. */
     int MAX_LOOKAHEAD = 1 << 16;
 
-    /** Returns how many of the oldest requests are considered; {@link Integer#MAX_VALUE} considers all that wait. */
+    /** Returns how many of the oldest requests are considered, at least 1; {@link Integer#MAX_VALUE} considers all that wait. */
     int lookahead();
 
     /** Returns the rank of a request in this iteration; lower is earlier. */
