@@ -62,7 +62,12 @@ public record SweepPoint(
             }
         }
         metrics.putAll(RunMetrics.of(run, objectives));
-        int failed = run.calls().size() - run.completed().size();
+        int completed = run.completed().size();
+        // Without bounds, all completed requests are good.
+        metrics.putIfAbsent(RunMetrics.REQUEST_GOODPUT, completed / run.seconds());
+        metrics.putIfAbsent(
+                RunMetrics.GOOD_SHARE, completed / Math.max(1.0, run.calls().size()));
+        int failed = run.calls().size() - completed;
         return new SweepPoint(flags, metrics, failed, verdict.reasons());
     }
 

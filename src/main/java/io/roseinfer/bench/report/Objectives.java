@@ -2,6 +2,7 @@ package io.roseinfer.bench.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.LoadResult;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -30,6 +31,13 @@ public record Objectives(
 
     public boolean isEmpty() {
         return goodput.isEmpty() && slos.isEmpty();
+    }
+
+    /** Returns whether there are bounds, or a request of a run has a deadline. */
+    boolean applyTo(LoadResult run) {
+        return !isEmpty()
+                || run.calls().stream()
+                        .anyMatch(call -> call.traits().deadlineMillis().isPresent());
     }
 
     /** Returns the bound of a request in nanoseconds, infinite without one; its deadline is a bound of {@code e2el}. */

@@ -30,13 +30,19 @@ import java.util.function.ToDoubleFunction;
  * are absent.
  */
 public final class RunMetrics {
+    /** Requests per second within all bounds; absent without bounds. */
+    public static final String REQUEST_GOODPUT = "request_goodput";
+
+    /** The share of requests within all bounds, 0 to 1; absent without bounds. */
+    public static final String GOOD_SHARE = "good_share";
+
     /** Metrics for which higher is better; for the others, lower is better. */
     private static final Set<String> HIGHER = Set.of(
             "request_throughput",
-            "request_goodput",
+            REQUEST_GOODPUT,
             "output_throughput",
             "completion_rate",
-            "good_share",
+            GOOD_SHARE,
             "cache_hit_rate",
             GroupResults.JAIN_INDEX);
 
@@ -99,9 +105,12 @@ public final class RunMetrics {
             metrics.put("mean_normalized_ms", summary.mean());
             metrics.put("max_normalized_ms", summary.max());
         }
+        boolean hasBounds = objectives.applyTo(run);
         long good = goodRequests(run, objectives);
         metrics.put("request_throughput", run.completed().size() / run.seconds());
-        metrics.put("request_goodput", good / run.seconds());
+        if (hasBounds) {
+            metrics.put(REQUEST_GOODPUT, good / run.seconds());
+        }
         metrics.put("output_throughput", run.outputTokens() / run.seconds());
         double[] ends = run.completed().stream()
                 .mapToDouble(call -> call.times().lastChoiceNanos())
@@ -110,7 +119,9 @@ public final class RunMetrics {
         if (ends.length > 1 && ends[ends.length - 1] > ends[0]) {
             metrics.put("completion_rate", (ends.length - 1) / (ends[ends.length - 1] - ends[0]) * 1e9);
         }
-        metrics.put("good_share", good / Math.max(1.0, run.calls().size()));
+        if (hasBounds) {
+            metrics.put(GOOD_SHARE, good / Math.max(1.0, run.calls().size()));
+        }
         SchedulerCounts.of(run).ifPresent(counts -> {
             metrics.put("preemptions", (double) counts.preemptions());
             metrics.put("recomputed_tokens", (double) counts.recomputedTokens());

@@ -249,8 +249,9 @@ public final class ServeReport {
     }
 
     private static void group(Formatter out, String name, Map<String, Double> metrics, @Nullable Double service) {
+        Double good = metrics.get(RunMetrics.GOOD_SHARE);
         out.format(
-                "%-20s %8.0f %19s %19s %19s %12.2f %9.2f %7.1f %10s\n",
+                "%-20s %8.0f %19s %19s %19s %12.2f %9.2f %7s %10s\n",
                 name,
                 metrics.getOrDefault("requests", 0.0),
                 pair(metrics, "ttft_ms"),
@@ -258,7 +259,7 @@ public final class ServeReport {
                 pair(metrics, "e2el_ms"),
                 metrics.getOrDefault("max_normalized_ms", 0.0),
                 metrics.getOrDefault("output_throughput", 0.0),
-                100 * metrics.getOrDefault("good_share", 0.0),
+                good == null ? "–" : String.format(Locale.ROOT, "%.1f", 100 * good),
                 service == null ? "" : String.format(Locale.ROOT, "%.0f", service));
     }
 

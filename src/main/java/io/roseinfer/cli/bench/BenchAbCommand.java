@@ -24,6 +24,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
@@ -45,6 +47,9 @@ import picocli.CommandLine.Option;
 public final class BenchAbCommand implements Command {
     private static final int WORSE = 9;
     private static final int INVALID = 8;
+
+    /** A metric of a tenant or class, as in {@code p99_ttft_ms{tenant=a}}. */
+    private static final Pattern OF_GROUP = Pattern.compile("[a-z0-9_]+\\{(tenant|slo)=(.*)}");
 
     /** The flags of this command that are not flags of {@code bench serve}; each takes one value. */
     private static final Set<String> OWN =
@@ -211,8 +216,31 @@ public final class BenchAbCommand implements Command {
     }
 
     private void requireMetric(OfferedLoad load) {
+        boolean hasDeadlines =
+                load.turns().anyMatch(turn -> turn.traits().deadlineMillis().isPresent());
+        boolean isGoodput = metric.startsWith(RunMetrics.REQUEST_GOODPUT) || metric.startsWith(RunMetrics.GOOD_SHARE);
+        if (isGoodput && flags.objective().objectives().isEmpty() && !hasDeadlines) {
+            throw new BadInput("--metric is '" + metric + "', but no request has bounds; add --goodput, as in --goodput"
+                    + " ttft:200 tpot:50, or --slo");
+        }
         List<String> names = RunMetrics.names(load);
         if (!names.contains(metric)) {
+            Matcher group = OF_GROUP.matcher(metric);
+            if (group.matches()) {
+                String kind = group.group(1);
+                List<String> values = names.stream()
+                        .map(OF_GROUP::matcher)
+                        .filter(other -> other.matches() && other.group(1).equals(kind))
+                        .map(other -> other.group(2))
+                        .distinct()
+                        .toList();
+                if (!values.contains(group.group(2))) {
+                    throw new BadInput("--metric is '" + metric + "', but the load has no "
+                            + (values.isEmpty()
+                                    ? kind + "s"
+                                    : kind + " " + group.group(2) + "; it has " + String.join(", ", values)));
+                }
+            }
             throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", names));
         }
     }

@@ -2,6 +2,7 @@ package io.roseinfer.bench.report.html;
 
 import io.roseinfer.bench.report.Fairness;
 import io.roseinfer.bench.report.GroupResults;
+import io.roseinfer.bench.report.RunMetrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,8 +38,9 @@ final class GroupSection {
                 .ifPresent(fairness -> blocks.add(new Block.Paragraph("Latencies are in ms. Jain's index of"
                         + " service is " + Markup.number(fairness.jainIndex()) + ", the maximum gap in service "
                         + Markup.number(fairness.maxServiceGap()) + ". Service is counted over the first "
-                        + Markup.number(fairness.untilS()) + " s, with " + Markup.number(fairness.inputWeight())
-                        + " per prompt token and " + Markup.number(fairness.outputWeight()) + " per output token.")));
+                        + Markup.number(fairness.untilS()) + " s, weighting prompt tokens "
+                        + Markup.number(fairness.inputWeight()) + " and output tokens "
+                        + Markup.number(fairness.outputWeight()) + ".")));
         return blocks;
     }
 
@@ -56,7 +58,8 @@ final class GroupSection {
                 "output_throughput")) {
             row.add(number(metrics.get(metric)));
         }
-        row.add(number(100 * metrics.getOrDefault("good_share", 0.0)));
+        Double good = metrics.get(RunMetrics.GOOD_SHARE);
+        row.add(good == null ? "–" : Markup.number(100 * good));
         row.add(number(service));
         return row;
     }
