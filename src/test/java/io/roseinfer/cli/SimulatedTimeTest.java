@@ -327,11 +327,39 @@ class SimulatedTimeTest {
         JsonNode within =
                 serve(replayed, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20", "--step-noise=0"));
         assertThat(within.get("validity").get("notes").toString()).doesNotContain("outside of the recorded range");
+        assertThat(within.get("validity").get("extrapolated_share").doubleValue())
+                .isZero();
         JsonNode beyond = serve(replayed, with(SMALL_LOAD, "--max-batch-size=32", "--step-noise=0"));
         assertThat(beyond.get("validity").get("notes").toString())
                 .containsPattern(
                         "[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range"
                                 + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens, other steps of .*, contexts up to 39 tokens\\)");
+        assertThat(beyond.get("validity").get("extrapolated_share").doubleValue())
+                .isBetween(0.1, 1.0);
+    }
+
+    /** The costs were recorded with contexts of up to 2,074 tokens. */
+    @Test
+    void verdict_says_that_most_time_is_extrapolated() {
+        Outcome outcome = bench(
+                "serve",
+                List.of("--backend=sim", "--model=random:llama-3.1-8b"),
+                "--num-prompts=4",
+                "--request-rate=1",
+                "--random-input-len=16000",
+                "--random-output-len=20");
+        assertThat(outcome.out()).contains("\nValid: yes, but 100 % of the simulated time is extrapolated\n");
+    }
+
+    @Test
+    void without_bounds_no_request_of_a_tenant_is_good_or_bad() throws IOException {
+        String[] load = with(SMALL_LOAD, "--request-rate=20", "--tenant=a", "--tenant=b");
+        assertThat(serve(SIMULATED, load).at("/groups/tenants/a").has("good_share"))
+                .isFalse();
+        assertThat(serve(SIMULATED, with(load, "--goodput=ttft:1000"))
+                        .at("/groups/tenants/a/good_share")
+                        .doubleValue())
+                .isEqualTo(1);
     }
 
     @Test

@@ -1,11 +1,13 @@
 package io.roseinfer.bench.http;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 
 /**
@@ -14,13 +16,23 @@ import java.util.OptionalInt;
  * @param reasons reasons why the run is invalid; empty if it is valid
  * @param remedies remedies for the next run; empty if the run is valid or none are known
  * @param notes further information about the results
+ * @param extrapolatedShare share of simulated time in steps whose costs are extrapolated, 0 to 1; empty without measured costs
  */
 @JsonPropertyOrder("valid")
-public record RunValidity(List<String> reasons, List<String> remedies, List<String> notes) {
+public record RunValidity(
+        List<String> reasons,
+        List<String> remedies,
+        List<String> notes,
+        @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble extrapolatedShare) {
     public RunValidity {
         reasons = List.copyOf(reasons);
         remedies = List.copyOf(remedies);
         notes = List.copyOf(notes);
+    }
+
+    /** Creates the validity of a run without extrapolated costs. */
+    public RunValidity(List<String> reasons, List<String> remedies, List<String> notes) {
+        this(reasons, remedies, notes, OptionalDouble.empty());
     }
 
     /**
@@ -60,7 +72,12 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
     public RunValidity with(List<String> more) {
         List<String> all = new ArrayList<>(more);
         all.addAll(notes);
-        return new RunValidity(reasons, remedies, all);
+        return new RunValidity(reasons, remedies, all, extrapolatedShare);
+    }
+
+    /** Returns the verdict of a simulated run with a share of extrapolated time, 0 to 1. */
+    public RunValidity withExtrapolated(OptionalDouble share) {
+        return new RunValidity(reasons, remedies, notes, share);
     }
 
     /** Returns the verdict with an additional reason, for which a remedy is known. */
@@ -69,7 +86,7 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
         allReasons.add(reason);
         List<String> allRemedies = new ArrayList<>(remedies);
         allRemedies.add(remedy);
-        return new RunValidity(allReasons, allRemedies, notes);
+        return new RunValidity(allReasons, allRemedies, notes, extrapolatedShare);
     }
 
     /**
@@ -139,8 +156,8 @@ public record RunValidity(List<String> reasons, List<String> remedies, List<Stri
                 .sum();
         if (cached > 0) {
             notes.add(cached + " of " + run.inputTokens()
-                    + " prompt tokens were in the server's prefix cache and not computed; to measure without hits, change --seed"
-                    + " or disable the cache");
+                    + " prompt tokens were in the server's prefix cache and not computed; to measure without hits, disable the cache"
+                    + " or give random prompts another --seed");
         }
         long held = run.calls().stream().filter(call -> call.heldNanos() > 0).count();
         if (held > 0) {

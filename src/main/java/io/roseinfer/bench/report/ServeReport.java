@@ -39,6 +39,8 @@ public final class ServeReport {
             "itl", "Inter-token Latency",
             "e2el", "End-to-end Latency");
 
+    private static final double MUCH_EXTRAPOLATED = 0.1;
+
     private final List<String> metrics;
     private final List<Double> percentiles;
 
@@ -69,11 +71,19 @@ public final class ServeReport {
         SettingsLine.of(result.roseinfer().settings()).ifPresent(line -> out.format("Settings: %s\n", line));
         RunValidity verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
-        out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
+        out.format("Valid: %s%s\n", verdict.isValid() ? "yes" : "NO", extrapolated(verdict));
         verdict.reasons().forEach(reason -> out.format("Invalid: %s\n", reason));
         verdict.remedies().forEach(remedy -> out.format("Hint: %s\n", remedy));
         out.format("==================================================\n");
         return out.toString();
+    }
+
+    /** Returns the share of extrapolated time if it is at least a tenth. */
+    private static String extrapolated(RunValidity verdict) {
+        double share = verdict.extrapolatedShare().orElse(0);
+        return share < MUCH_EXTRAPOLATED
+                ? ""
+                : String.format(Locale.ROOT, ", but %.0f %% of the simulated time is extrapolated", 100 * share);
     }
 
     /** Prints a line, if the results have its value. */

@@ -380,6 +380,7 @@ final class BenchServeFlags {
                         system.contextLength()));
         return judgeTrimming(judged, result)
                 .with(Stream.concat(trimmed(result).stream(), system.notes(result).stream())
-                        .toList());
+                        .toList())
+                .withExtrapolated(system.extrapolatedShare(result));
     }
 }

@@ -148,7 +148,8 @@ final class SimulationUnderTest implements SystemUnderTest {
         return hasBatchFlag || limit > rows / FAR_BELOW
                 ? List.of()
                 : List.of("step costs cover up to " + rows + " rows; --max-batch-size is " + limit
-                        + ", its default, so an engine decodes at most " + limit + " requests per step");
+                        + ", its default, so an engine decodes at most " + limit
+                        + " requests per step; raise it to match your server");
     }
 
     @Override

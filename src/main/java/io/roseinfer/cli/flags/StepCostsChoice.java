@@ -139,6 +139,10 @@ final class StepCostsChoice {
                         + " twice; give each at most once");
             }
         }
+        if (nanos.values().stream().allMatch(each -> each == 0)) {
+            throw new BadInput(flag + " is " + Quoted.value(text)
+                    + ", so that no step takes time; one of its numbers must be positive");
+        }
         return CostTable.linear(
                 nanos.getOrDefault("step", 0.0), nanos.getOrDefault("token", 0.0), nanos.getOrDefault("attended", 0.0));
     }

@@ -106,7 +106,8 @@ class PrintedLinesTest {
 
     @Test
     void bench_serve_prints_only_documented_lines() {
-        RunValidity verdict = new RunValidity(List.of("reason"), List.of("remedy"), List.of("note"));
+        RunValidity verdict = new RunValidity(List.of("reason"), List.of("remedy"), List.of("note"))
+                .withExtrapolated(OptionalDouble.of(0.05));
         Optional<ClientBaseline> floor = Optional.of(new ClientBaseline(1e5, Summary.of(0.1), Summary.of(0.2)));
         Environment environment = new Environment(
                 "jdk", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
