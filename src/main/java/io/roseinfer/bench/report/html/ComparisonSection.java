@@ -96,7 +96,7 @@ final class ComparisonSection {
                         .strong("B is worse.");
             } else {
                 verdict.text(
-                        " has no ratio: it is 0 in some run, was not measured in every run, or there are too few pairs.");
+                        " has no ratio: it is 0 in some run, was not measured in every run, all pairs are equal, or there are too few pairs.");
             }
         } else {
             verdict.text(" changes by " + change(decides.ratio()) + " (" + change(decides.low()) + " to "
