@@ -302,7 +302,7 @@ class SimulatedTimeTest {
     void each_run_has_a_new_policy_instance() throws IOException {
         String policy = "--prefill-admission-policy=" + Asked.class.getName();
         int unused = Asked.count();
-        assertThat(bench("ab", SIMULATED, with(SMALL_LOAD, "--pairs=10", policy))
+        assertThat(bench("ab", SIMULATED, with(SMALL_LOAD, "--pairs=10", "--request-rate=20", policy))
                         .code())
                 .isZero();
         assertThat(Asked.count()).as("ab").isEqualTo(20);
@@ -501,7 +501,7 @@ class SimulatedTimeTest {
         assertThat(own.get("settings").get("max_batch_size").intValue()).isEqualTo(8);
         for (Outcome study : List.of(
                 bench("sweep", shipped, with(SMALL_LOAD, "--vary=request-rate=10,20,30")),
-                bench("ab", shipped, with(SMALL_LOAD, "--pairs=10")))) {
+                bench("ab", shipped, with(SMALL_LOAD, "--pairs=10", "--request-rate=20")))) {
             assertThat(study.code()).as(study.err()).isZero();
             assertThat(study.err()).containsOnlyOnce(note);
         }
