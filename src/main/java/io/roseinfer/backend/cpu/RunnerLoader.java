@@ -88,6 +88,12 @@ final class RunnerLoader {
             }
             return runners;
         } catch (OutOfMemoryError e) {
+            if ("Java heap space".equals(e.getMessage())) {
+                throw new InsufficientMemory(
+                        "the Java heap of " + megabytes(Runtime.getRuntime().maxMemory())
+                                + " MiB is too small to load the model; raise -Xmx",
+                        e);
+            }
             throw tooLarge(weights, bytes, plans, 0, "too little memory free (" + e.getMessage() + ")");
         } finally {
             if (runners.size() < plans.size()) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
@@ -145,14 +147,45 @@ class AvailableMemoryTest {
                 .hasMessageEndingWith("there is 1024 MiB of memory available; use a smaller kvBlocks");
     }
 
+    @Test
+    void full_heap_is_named_with_its_own_remedy() {
+        TestModel model = TestModel.random(TestModel.plain(), 1);
+        RunnerLimits limits = new RunnerLimits(4, 32, 16, 1);
+        assertThatThrownBy(() -> load(model, limits, Long.MAX_VALUE, new FullHeap()))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageMatching("the Java heap of \\d+ MiB is too small to load the model; raise -Xmx");
+    }
+
+    /** Kernels whose creation finds the heap full. */
+    private record FullHeap() implements Kernels.Factory {
+        @Override
+        public String name() {
+            return "full";
+        }
+
+        @Override
+        public Kernels create(WeightFormat format, int contextLength) {
+            throw new OutOfMemoryError("Java heap space");
+        }
+
+        @Override
+        public long bytes(WeightFormat format, int contextLength) {
+            return 0;
+        }
+    }
+
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
+        return load(model, limits, available, new ScalarKernels());
+    }
+
+    private static ModelRunner load(TestModel model, RunnerLimits limits, long available, Kernels.Factory kernels) {
         CpuOptions options = CpuOptions.defaults();
         return RunnerLoader.load(
                         model.spec,
                         model.weights(),
                         limits,
                         options.precision(),
-                        List.of(new ScalarKernels()),
+                        List.of(kernels),
                         List.of(1),
                         available)
                 .getFirst();
