@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The access log: one line per call, without prompts and completions. Each line is escaped, so that it stays one line.
+ * The access log: one line per call, without prompts and completions; none for probes that are answered with 200. Each line is escaped, so that it stays one line.
  * Thread-safe if the receiver of the lines is.
  */
 public final class AccessLog {
@@ -64,7 +64,8 @@ public final class AccessLog {
     }
 
     void done(Exchange exchange) {
-        if (format != Format.OFF) {
+        boolean isAnsweredProbe = Api.PROBES.contains(exchange.call().path()) && exchange.status() == 200;
+        if (format != Format.OFF && !isAnsweredProbe) {
             ObjectNode entry = entry(exchange);
             lines.accept(format == Format.JSON ? entry.toString() : text(entry));
         }

@@ -64,7 +64,7 @@ final class Api implements HttpHandler {
     static final int CLIENT_GONE = 499;
 
     /** Paths that are also served beyond the maximum of connections: for supervisors and Prometheus. */
-    private static final Set<String> PROBES = Set.of("/health", "/ping", "/metrics");
+    static final Set<String> PROBES = Set.of("/health", "/ping", "/metrics");
 
     /** Paths whose 503 is an answer: supervisors ask them whether the server serves. */
     static final Set<String> SUPERVISED = Set.of("/health", "/ping");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimOptions;
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
@@ -29,6 +30,19 @@ class AccessLogTest {
                         + " path=/v1/completions status=200 ms=[0-9.E-]+"
                         + " user=\"Ann \\\\\"A\\\\\" \\\\\\\\\\\\u000a\" prompt_tokens=1 cached_tokens=0 completion_tokens=2"
                         + " finish_reason=length queue_ms=[0-9.E-]+ ttft_ms=[0-9.E-]+ decode_ms=[0-9.E-]+ engine=0");
+    }
+
+    @Test
+    void probes_have_a_line_only_if_they_fail() throws IOException {
+        try (TestServer server = TestServer.logging(AccessLog.Format.JSON, SimOptions.defaults())) {
+            for (String path : List.of("/health", "/ping", "/metrics", "/version")) {
+                assertThat(server.get(path).status()).isEqualTo(200);
+            }
+            assertThat(server.post("/health", "").status()).isEqualTo(405);
+            assertThat(server.log).hasSize(2);
+            assertThat(server.log.getFirst()).contains("/version");
+            assertThat(server.log.getLast()).contains("/health", "405");
+        }
     }
 
     @Test

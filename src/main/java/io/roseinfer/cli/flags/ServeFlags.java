@@ -91,7 +91,8 @@ public final class ServeFlags {
             names = "--access-log",
             paramLabel = "<off|text|json>",
             defaultValue = "off",
-            description = "Log each HTTP request to standard error, without prompts; text is logfmt.")
+            description =
+                    "Log HTTP requests except successful probes to standard error, without prompts; text is logfmt.")
     private AccessLog.Format accessLog = AccessLog.Format.OFF;
 
     public AccessLog.Format accessLog() {
