@@ -91,6 +91,11 @@ class StudiesTest {
             if (!arguments.contains("--step-costs")) {
                 arguments.addAll(List.of("--step-costs", "step:2,token:0.1"));
             }
+            // Otherwise every pair of a burst of equal lengths is the same run.
+            if (arguments.contains("--pairs")
+                    && arguments.stream().noneMatch(flag -> flag.matches("--(request-rate|ramp-up).*"))) {
+                arguments.add("--request-rate=100");
+            }
         } else if (call.getFirst().equals("bench")) {
             arguments.addAll(List.of("--device", "sim"));
         }
