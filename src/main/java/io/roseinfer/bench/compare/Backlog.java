@@ -56,9 +56,9 @@ record Backlog(double growth, long needed) {
     private static double inFlight(List<CallResult> calls, double from, double length) {
         double sum = 0;
         for (CallResult call : calls) {
-            sum += Math.max(
-                    0,
-                    Math.min(end(call), from + length) - Math.max(call.times().dueNanos(), from));
+            double due = call.times().dueNanos();
+            double end = end(call);
+            sum += Math.max(0, Math.min(end, from + length) - Math.max(due, from));
         }
         return sum / length;
     }

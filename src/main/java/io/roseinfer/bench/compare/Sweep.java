@@ -145,7 +145,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     private static SearchedRate last(Settings settings, double share) {
         Optional<SweepPoint> last = Optional.empty();
         for (SweepPoint point : settings.points()) {
-            if (!point.counts() || point.isWithin(share) && point.isTooShort()) {
+            if (!point.counts() || (point.isWithin(share) && point.isTooShort())) {
                 return new SearchedRate.NotKnown(point, last);
             }
             if (!point.meets(share)) {
