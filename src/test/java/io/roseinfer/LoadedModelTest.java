@@ -89,7 +89,7 @@ class LoadedModelTest {
         assertThatThrownBy(() -> model.serve(OPTIONS.withScheduler(asked)))
                 .isInstanceOf(BadInput.class)
                 .hasMessage(problem + "; load it with Settings.withEngine(options), or a custom runner with"
-                        + " EngineLimits.runnerLimits");
+                        + " EngineLimits.runnerLimits(options, spec)");
     }
 
     @Test

@@ -127,7 +127,7 @@ public final class EngineLimits {
 
     private static String loadedFor(int size) {
         return "the model was loaded for " + size + "; load it with Settings.withEngine(options), or a custom runner"
-                + " with EngineLimits.runnerLimits";
+                + " with EngineLimits.runnerLimits(options, spec)";
     }
 
     /**

@@ -118,7 +118,7 @@ class OnlineSchedulerTest {
         SimRunner runner = Models.runner(cut, SimOptions.defaults());
         assertThatThrownBy(() -> new OnlineScheduler(runner, SchedulerOptions.defaults()))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("load it with EngineLimits.runnerLimits(options, spec)");
+                .hasMessageContaining("or a custom runner with EngineLimits.runnerLimits(options, spec)");
     }
 
     @Test
