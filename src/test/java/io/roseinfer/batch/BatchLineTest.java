@@ -37,7 +37,7 @@ class BatchLineTest {
             quoteCharacter = '`',
             value = {
                 "{\"custom_id\": \"a\"                                                 | the line is not JSON",
-                "{\"custom_id\": \"a\", \"custom_id\": \"b\"}                          | the line is not JSON",
+                "{\"custom_id\": \"a\", \"custom_id\": \"b\"}                          | the line is invalid at line 1, column 31: Duplicate",
                 "[1]                                                                   | the line is a list; it must be a JSON object",
                 "{}                                                                    | custom_id is missing",
                 "{\"custom_id\": \"\"}                                                 | custom_id is missing",
