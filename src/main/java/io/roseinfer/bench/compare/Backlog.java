@@ -13,18 +13,18 @@ import java.util.List;
  * @param needed number of requests that the load needs for this; at most the number that it has if it is long enough
  */
 record Backlog(double growth, long needed) {
-    /** A growth up to this keeps up. */
+    /** Maximum growth of a system that keeps up. */
     static final double KEEPS_UP = 0.05;
 
-    /** The first requests, which meet an empty system: their latency is the time that it needs to fill. */
+    /** Number of first requests, which find an empty system. Their median latency is the time until the system is full. */
     private static final int FIRST = 20;
 
-    /** The arrivals must last this many latencies of the first requests, so that the system is full in the second quarter. */
+    /** Minimum duration of the arrivals in latencies of the first requests, so that the system is full in the second quarter. */
     private static final double LATENCIES = 8;
 
     /**
-     * A growth must exceed so many standard deviations of a Poisson process with as many in flight: more than the usual two, because bursts
-     * also lengthen latencies.
+     * Minimum growth, in standard deviations of a Poisson process with the same mean number in flight. It is more than the usual two, because
+     * bursts also lengthen latencies.
      */
     private static final double DEVIATIONS = 5;
 

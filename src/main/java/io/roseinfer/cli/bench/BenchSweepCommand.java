@@ -39,10 +39,10 @@ import picocli.CommandLine.Option;
 public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
 
-    /** A search measures a rate at most so many times again, if the load is too short to decide. */
+    /** Maximum number of longer runs at one rate of a search, if the load is too short to decide. */
     private static final int MAX_LONGER = 2;
 
-    /** The needed number of requests is estimated from the short load. */
+    /** Factor on the required number of requests, which is estimated from the short load. */
     private static final double MARGIN = 1.25;
 
     /** The flags of this command that are not flags of {@code bench serve} and take one value. */
