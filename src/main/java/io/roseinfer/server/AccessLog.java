@@ -20,7 +20,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The access log: one line per call, without prompts and completions; none for probes that are answered with 200. Each line is escaped, so that it stays one line.
+ * The access log: one line per call, without prompts and completions; none for probes that are answered with 200. Each
+ * line is escaped, so that it stays one line.
  * Thread-safe if the receiver of the lines is.
  */
 public final class AccessLog {
