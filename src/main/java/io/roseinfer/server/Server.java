@@ -84,7 +84,7 @@ public final class Server implements AutoCloseable {
             });
             HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), clock, api);
             listens = true;
-            metrics.attach(engine, http::connections, http::rejectedConnections);
+            metrics.attach(engine, options.version(), http::connections, http::rejectedConnections);
             return new Server(engine, gate, http, threads);
         } finally {
             if (!listens) {

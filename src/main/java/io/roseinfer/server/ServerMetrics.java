@@ -242,8 +242,9 @@ public final class ServerMetrics {
         return inFlight;
     }
 
-    /** Registers metrics that are computed from the engine and the server at each scrape. */
-    void attach(Engine engine, IntSupplier connections, LongSupplier rejectedConnections) {
+    /** Registers metrics that are computed from the engine, the server and its process at each scrape. */
+    void attach(Engine engine, String version, IntSupplier connections, LongSupplier rejectedConnections) {
+        ProcessState.register(registry, version);
         replicaGauge("vllm:num_requests_running", "Requests that hold KV blocks.", engine, EngineStats::active);
         attachWaiting(engine);
         replicaGauge(
