@@ -15,6 +15,7 @@ import java.util.List;
  */
 record Axis(double low, double high, double from, double to, boolean logarithmic, List<Double> ticks) {
     private static final int TICKS = 5;
+    private static final int MIN_TICKS = 3;
 
     /** Creates an axis from 0. */
     static Axis upTo(double high, double from, double to) {
@@ -30,7 +31,7 @@ record Axis(double low, double high, double from, double to, boolean logarithmic
         return new Axis(low, high, from, to, false, ticks);
     }
 
-    /** Creates a logarithmic axis. */
+    /** Creates a logarithmic axis. Its ticks are 1, 2 and 5 times powers of ten, or evenly spaced values if the ends are near. */
     static Axis logarithmic(double low, double high, double from, double to) {
         List<Double> ticks = new ArrayList<>();
         for (double decade = Math.pow(10, Math.floor(Math.log10(low))); decade <= high; decade *= 10) {
@@ -39,6 +40,15 @@ record Axis(double low, double high, double from, double to, boolean logarithmic
                     ticks.add(tick);
                 }
             }
+        }
+        if (ticks.size() < MIN_TICKS) {
+            return new Axis(
+                    low,
+                    high,
+                    from,
+                    to,
+                    true,
+                    between(low, high, step(high - low), from, to).ticks());
         }
         if (ticks.size() > 2 * TICKS) {
             ticks.removeIf(tick -> Math.abs(Math.log10(tick) - Math.rint(Math.log10(tick))) >= 1e-9);

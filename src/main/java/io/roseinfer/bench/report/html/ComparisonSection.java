@@ -9,26 +9,34 @@ import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 
 /** The section of a comparison: the verdict, the intervals on one axis, and all metrics. */
 final class ComparisonSection {
-    private static final double LEFT = 190;
+    /** Mean width of a character of a label on a narrow screen, where labels are larger. */
+    private static final double CHARACTER = 9.2;
+
     private static final double RIGHT = Svg.WIDTH - 20;
     private static final double ROW = 22;
     private static final double TOP = 12;
-    /** Minimum extent of the axis on either side of 0 %. */
-    private static final double MIN_PERCENT = 1;
+    /** Minimum factor between 1 and either end of an axis. */
+    private static final double MIN_FACTOR = 1.02;
 
-    /** Styles of the arms and of changes. */
-    private static final int A = 0;
+    /** Ratio by which an axis exceeds its values. */
+    private static final double MARGIN = 1.01;
 
-    private static final int B = 1;
+    private static final String AXIS = "B / A, logarithmic";
+
+    /** Styles of changes. */
     private static final int BETTER = 7;
+
     private static final int WORSE = 4;
 
     private final String name;
@@ -63,10 +71,15 @@ final class ComparisonSection {
     }
 
     private List<Block> blocks() {
+        List<Block.Figure> figures = new ArrayList<>();
+        if (!own.ratios().isEmpty()) {
+            figures.add(intervals());
+        }
+        byPair().ifPresent(figures::add);
         return List.of(
                 Block.Heading.of(name.equals("ab") ? "A and B" : "A and B: " + name),
                 verdict(),
-                new Block.Figures(List.of(intervals(), ratios())),
+                new Block.Figures(figures),
                 table(),
                 new Block.Terms(List.of(
                         new Block.Term("A", flags(own.a()), true),
@@ -88,7 +101,7 @@ final class ComparisonSection {
         Block.Verdict verdict = new Block.Verdict(
                         own.worse().isEmpty() ? Block.Tone.WARN : worse ? Block.Tone.BAD : Block.Tone.GOOD)
                 .simulated(simulated(own.study()))
-                .strong(own.metric().replace('_', ' '));
+                .strong(Markup.metric(own.metric()));
         PairedRatio decides = own.ratios().get(own.metric());
         if (decides == null) {
             if (worse) {
@@ -126,38 +139,45 @@ final class ComparisonSection {
         return String.format(Locale.ROOT, "%+.2f %%", percent(ratio));
     }
 
+    /** Returns a logarithmic axis of ratios with 1 on it. */
+    private static Axis axis(DoubleStream ratios, double from, double to) {
+        DoubleSummaryStatistics extent = ratios.summaryStatistics();
+        return Axis.logarithmic(
+                Math.min(extent.getMin() / MARGIN, 1 / MIN_FACTOR),
+                Math.max(extent.getMax() * MARGIN, MIN_FACTOR),
+                from,
+                to);
+    }
+
     /** Draws a line per metric with its interval and ratio, the deciding metric in bold. */
     private Block.Figure intervals() {
-        double span = own.ratios().values().stream()
-                .mapToDouble(ratio -> Math.max(Math.abs(percent(ratio.low())), Math.abs(percent(ratio.high()))))
-                .reduce(MIN_PERCENT, Math::max);
-        Axis axis = Axis.between(Math.max(-100, -span), span, Axis.step(span), LEFT, RIGHT);
+        double left = own.ratios().keySet().stream()
+                .mapToDouble(metric -> 16 + CHARACTER * Markup.metric(metric).length())
+                .max()
+                .orElse(0);
+        Axis axis = axis(
+                own.ratios().values().stream().flatMapToDouble(ratio -> DoubleStream.of(ratio.low(), ratio.high())),
+                left,
+                RIGHT);
         double bottom = TOP + ROW * own.ratios().size();
-        Svg svg = new Svg().below(axis, TOP, bottom, "% of A");
+        Svg svg = new Svg().below(axis, TOP, bottom, AXIS).line("zero", axis.at(1), TOP, axis.at(1), bottom);
         double y = TOP + ROW / 2;
         for (Map.Entry<String, PairedRatio> entry : own.ratios().entrySet()) {
             PairedRatio ratio = entry.getValue();
             boolean decides = entry.getKey().equals(own.metric());
             int style = style(entry.getKey(), ratio);
-            svg.text(
-                            decides ? "strong" : "tick",
-                            Svg.Anchor.END,
-                            LEFT - 8,
-                            y + 4,
-                            entry.getKey().replace('_', ' '))
+            svg.text(decides ? "strong" : "tick", Svg.Anchor.END, left - 8, y + 4, Markup.metric(entry.getKey()))
                     .polyline(
                             "s" + style,
-                            List.of(
-                                    new Svg.Point(axis.at(percent(ratio.low())), y),
-                                    new Svg.Point(axis.at(percent(ratio.high())), y)))
-                    .mark("m" + style, style == WORSE ? WORSE : 0, axis.at(percent(ratio.ratio())), y, 4);
+                            List.of(new Svg.Point(axis.at(ratio.low()), y), new Svg.Point(axis.at(ratio.high()), y)))
+                    .mark("m" + style, style == WORSE ? WORSE : 0, axis.at(ratio.ratio()), y, 4);
             y += ROW;
         }
         List<Block.Key> legend = List.of(
                 new Block.Key("k" + BETTER, "better"),
                 new Block.Key("k" + WORSE, "worse"),
                 new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
-        return new Block.Figure("Change from A to B, with 98 % intervals", bottom + 50, svg, legend, List.of());
+        return new Block.Figure("B / A with 98 % intervals", bottom + 50, svg, legend, List.of());
     }
 
     /** Returns green for an improvement by the metric's direction, red for a regression, gray for neither. */
@@ -168,34 +188,34 @@ final class ComparisonSection {
         return ratio.low() > 1 == RunMetrics.isHigherBetter(metric) ? BETTER : WORSE;
     }
 
-    /** Returns the unit of a metric. */
-    private static String unit(String metric) {
-        return metric.contains("_ms")
-                ? "ms"
-                : metric.matches("(request|completion)_.*")
-                        ? "requests/s"
-                        : metric.startsWith("output_throughput") ? "tokens/s" : metric.replace('_', ' ');
-    }
-
-    /** Draws both runs of every pair in order, to show drift of the machine and outliers. */
-    private Block.Figure ratios() {
-        List<Chart.Mark> marks = new ArrayList<>();
-        double number = 0;
-        for (Comparison.Pair pair : own.pairs()) {
-            number++;
-            marks.add(new Chart.Mark(A, number, pair.a().getOrDefault(own.metric(), 0.0), "", false));
-            marks.add(new Chart.Mark(B, number, pair.b().getOrDefault(own.metric(), 0.0), "", false));
+    /** Draws the ratio of every pair in order, to show drift of the machine and outliers; empty without ratios. */
+    private Optional<Block.Figure> byPair() {
+        List<Svg.Point> ratios = new ArrayList<>();
+        for (int i = 0; i < own.pairs().size(); i++) {
+            double a = own.pairs().get(i).a().getOrDefault(own.metric(), 0.0);
+            double b = own.pairs().get(i).b().getOrDefault(own.metric(), 0.0);
+            if (a > 0 && b > 0) {
+                ratios.add(new Svg.Point(i + 1.0, b / a));
+            }
         }
-        return new Chart(
-                        own.metric().replace('_', ' ') + ", pair by pair",
-                        "pair",
-                        unit(own.metric()),
-                        List.of(
-                                new Chart.Series("A", A, List.of(), List.of()),
-                                new Chart.Series("B", B, List.of(), List.of())),
-                        false)
-                .withMarks(marks)
-                .figure();
+        if (ratios.isEmpty()) {
+            return Optional.empty();
+        }
+        Axis pairs = new Axis(
+                0,
+                own.pairs().size() + 1.0,
+                Chart.LEFT,
+                Chart.RIGHT,
+                false,
+                Axis.even(own.pairs().size()));
+        Axis axis = axis(ratios.stream().mapToDouble(Svg.Point::y), Chart.BOTTOM, Chart.TOP);
+        Svg svg = new Svg()
+                .below(pairs, Chart.TOP, Chart.BOTTOM, "pair")
+                .leftOf(axis, Chart.LEFT, Chart.RIGHT, AXIS)
+                .line("zero", Chart.LEFT, axis.at(1), Chart.RIGHT, axis.at(1));
+        ratios.forEach(pair -> svg.mark("m0", 0, pairs.at(pair.x()), axis.at(pair.y()), 4));
+        return Optional.of(new Block.Figure(
+                Markup.metric(own.metric()) + ", B / A of each pair", Chart.HEIGHT, svg, List.of(), List.of()));
     }
 
     private Block.Table table() {
@@ -218,7 +238,7 @@ final class ComparisonSection {
 
     private List<String> medians(String metric) {
         return new ArrayList<>(List.of(
-                metric.replace('_', ' '),
+                Markup.metricWithUnit(metric),
                 Markup.number(median(metric, Comparison.Pair::a)),
                 Markup.number(median(metric, Comparison.Pair::b))));
     }

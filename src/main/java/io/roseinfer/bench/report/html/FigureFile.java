@@ -1,12 +1,13 @@
 package io.roseinfer.bench.report.html;
 
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Writes a figure as a stand-alone SVG document: with title, legend, and attributes instead of the page's style sheet, so that programs without
@@ -20,6 +21,12 @@ final class FigureFile {
 
     /** Mean width of a character of the legend; texts are not measured, as fonts are the reader's. */
     private static final double CHARACTER = 6.9;
+
+    /** Height, font size and maximum characters of a line of the source. */
+    private static final double SOURCE_ROW = 13;
+
+    private static final int SOURCE_SIZE = 10;
+    private static final int SOURCE_CHARACTERS = 115;
 
     private static final String SOFT = "#3f474f";
     private static final List<String> COLORS =
@@ -40,25 +47,32 @@ final class FigureFile {
 
     private FigureFile() {}
 
-    /** Returns the documents of figures by file name, made from their titles. */
-    static Map<String, String> all(List<Block.Figure> figures) {
-        Map<String, String> files = new LinkedHashMap<>();
+    /**
+     * Adds the documents of figures to files by name, made from the name of the results and the title.
+     *
+     * @param name name of the figures' results; empty for figures of several
+     * @param source the command and commit of the results; empty if unknown
+     */
+    static void addAll(Map<String, String> files, String name, String source, List<Block.Figure> figures) {
         for (Block.Figure figure : figures) {
-            String name = figure.title()
+            String file = (name + " " + figure.title())
                     .toLowerCase(Locale.ROOT)
                     .replaceAll("[^\\p{L}\\p{N}]+", "-")
                     .replaceAll("^-|-$", "");
-            String unique = name;
+            String unique = file;
             for (int number = 2; files.containsKey(unique + ".svg"); number++) {
-                unique = name + "-" + number;
+                unique = file + "-" + number;
             }
-            files.put(unique + ".svg", of(figure));
+            files.put(unique + ".svg", of(figure, source));
         }
-        return files;
     }
 
-    /** Returns the document of a figure. */
-    static String of(Block.Figure figure) {
+    /**
+     * Returns the document of a figure.
+     *
+     * @param source the command and commit of its results, shown below it; empty if unknown
+     */
+    static String of(Block.Figure figure, String source) {
         StringBuilder legend = new StringBuilder();
         double y = TITLE_HEIGHT + figure.height() + 4;
         double x = LEGEND_LEFT;
@@ -72,23 +86,48 @@ final class FigureFile {
             x += width;
         }
         double height = figure.legend().isEmpty() ? TITLE_HEIGHT + figure.height() : y + LEGEND_ROW - 4;
+        StringBuilder below = new StringBuilder();
+        for (String line : lines(source)) {
+            below.append(text("start", LEGEND_LEFT, height + SOURCE_ROW - 4, SOURCE_SIZE, "", line))
+                    .append('\n');
+            height += SOURCE_ROW;
+        }
+        height += below.isEmpty() ? 0 : SOURCE_ROW / 2;
         String size = " width=\"" + Markup.at(Svg.WIDTH) + "\" height=\"" + Markup.at(height) + "\"";
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"" + size
                 + " viewBox=\"0 0 " + Markup.at(Svg.WIDTH) + " " + Markup.at(height)
                 + "\" font-family=\"Helvetica, Arial, sans-serif\">\n<title>" + Markup.text(figure.title())
-                + "</title>\n" + description(figure) + hatches()
+                + "</title>\n" + description(figure, source) + hatches()
                 + "<rect" + size + " fill=\"#ffffff\"/>\n"
                 + text("middle", Svg.WIDTH / 2, 20, 15, " font-weight=\"bold\"", figure.title())
                 + "\n<g transform=\"translate(0 " + Markup.at(TITLE_HEIGHT) + ")\">\n"
                 + withAttributes(figure.drawing().toString()) + "\n</g>\n" + withAttributes(legend.toString())
-                + "\n</svg>\n";
+                + "\n" + below + "</svg>\n";
     }
 
-    /** Returns the notes of a figure, or else what it compares; empty if it has neither. */
-    private static String description(Block.Figure figure) {
+    /** Returns the notes of a figure, or else what it compares, and the source; empty if it has none. */
+    private static String description(Block.Figure figure, String source) {
         List<String> compared = figure.legend().stream().map(Block.Key::text).toList();
         String text = figure.notes().isEmpty() ? String.join(", ", compared) : String.join(" ", figure.notes());
-        return text.isEmpty() ? "" : "<desc>" + Markup.text(text) + "</desc>\n";
+        String all = Stream.of(text, source).filter(part -> !part.isEmpty()).collect(Collectors.joining(". "));
+        return all.isEmpty() ? "" : "<desc>" + Markup.text(all) + "</desc>\n";
+    }
+
+    /** Breaks a text into lines of the width of a drawing. */
+    private static List<String> lines(String text) {
+        List<String> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder();
+        for (String word : text.isEmpty() ? List.<String>of() : List.of(text.split(" "))) {
+            if (!line.isEmpty() && line.length() + word.length() >= SOURCE_CHARACTERS) {
+                lines.add(line.toString());
+                line.setLength(0);
+            }
+            line.append(line.isEmpty() ? "" : " ").append(word);
+        }
+        if (!line.isEmpty()) {
+            lines.add(line.toString());
+        }
+        return lines;
     }
 
     private static String text(String anchor, double x, double y, int size, String more, String text) {

@@ -3,8 +3,10 @@ package io.roseinfer.bench.report.html;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.report.BenchResult;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ModelResult;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ResultJson;
@@ -25,6 +27,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
@@ -37,9 +40,24 @@ public final class HtmlReport {
 
     private final Optional<String> title;
     private final List<ShownRun> runs = new ArrayList<>();
-    private final List<Block> studies = new ArrayList<>();
-    private final List<Block> steps = new ArrayList<>();
+    private final List<Section> studies = new ArrayList<>();
+    private final List<Section> steps = new ArrayList<>();
+    private final List<String> sources = new ArrayList<>();
     private boolean hasParts;
+
+    /**
+     * A part of the page.
+     *
+     * @param name name of its results; empty if they are several
+     * @param source the command and commit of its results, as far as known
+     */
+    private record Section(String name, String source, List<Block> blocks) {
+        List<Block.Figure> figures() {
+            return blocks.stream()
+                    .flatMap(block -> block instanceof Block.Figures group ? group.figures().stream() : Stream.of())
+                    .toList();
+        }
+    }
 
     private HtmlReport(Optional<String> title) {
         this.title = title;
@@ -120,20 +138,53 @@ public final class HtmlReport {
     private void add(String name, BenchResult result) {
         switch (result) {
             case ServeResult served -> {
+                ServeResult.Own own = served.roseinfer();
+                String source = source(own.command(), List.of(own.environment()));
+                sources.add(source);
                 runs.add(ShownRun.of(name, served));
-                served.roseinfer().replayOf().ifPresent(of -> studies.addAll(ReplaySection.blocks(name, of)));
-                hasParts |= served.roseinfer().ttftParts().isPresent();
-                served.roseinfer().groups().ifPresent(groups -> studies.addAll(GroupSection.blocks(name, groups)));
-                studies.addAll(BreakdownSection.blocks(name, served.roseinfer()));
+                hasParts |= own.ttftParts().isPresent();
+                List<Block> blocks = new ArrayList<>();
+                own.replayOf().ifPresent(of -> blocks.addAll(ReplaySection.blocks(name, of)));
+                own.groups().ifPresent(groups -> blocks.addAll(GroupSection.blocks(name, groups)));
+                blocks.addAll(BreakdownSection.blocks(name, own));
+                if (!blocks.isEmpty()) {
+                    studies.add(new Section(name, source, blocks));
+                }
             }
-            case StreamingResult streamed -> runs.addAll(ShownRun.of(name, streamed));
-            case SweepResult sweep -> studies.addAll(SweepSection.blocks(name, sweep));
-            case ComparisonResult comparison -> studies.addAll(ComparisonSection.blocks(name, comparison));
-            case ModelResult model -> steps.addAll(StepSection.blocks(name, model));
-            case StepCostResult cost -> steps.addAll(StepSection.blocks(name, cost));
-            case SchedulerResult driven -> steps.addAll(StepSection.blocks(name, driven));
+            case StreamingResult streamed -> {
+                sources.add(source(List.of(), List.of(streamed.environment())));
+                runs.addAll(ShownRun.of(name, streamed));
+            }
+            case SweepResult sweep ->
+                studies.add(new Section(name, source(sweep.roseinfer().study()), SweepSection.blocks(name, sweep)));
+            case ComparisonResult comparison ->
+                studies.add(new Section(
+                        name, source(comparison.roseinfer().study()), ComparisonSection.blocks(name, comparison)));
+            case ModelResult model -> steps.add(section(name, model.environment(), StepSection.blocks(name, model)));
+            case StepCostResult cost -> steps.add(section(name, cost.environment(), StepSection.blocks(name, cost)));
+            case SchedulerResult driven ->
+                steps.add(section(name, driven.environment(), StepSection.blocks(name, driven)));
             default -> throw new IllegalArgumentException("no page shows " + result.getClass());
         }
+    }
+
+    private static Section section(String name, Environment environment, List<Block> blocks) {
+        return new Section(name, source(List.of(), List.of(environment)), blocks);
+    }
+
+    private static String source(Study study) {
+        return source(study.command(), study.environments());
+    }
+
+    /** Returns a command, if known, and the commits that it ran at. */
+    private static String source(List<String> command, List<Environment> environments) {
+        return Stream.concat(
+                        command.isEmpty() ? Stream.of() : Stream.of("roseinfer " + Markup.command(command)),
+                        environments.stream()
+                                .flatMap(machine -> machine.commit().stream())
+                                .distinct()
+                                .map(commit -> "commit " + commit))
+                .collect(Collectors.joining("; "));
     }
 
     private static Map<String, String> definitions() {
@@ -183,19 +234,31 @@ public final class HtmlReport {
 
     /** Returns the page's figures as SVG documents, by file name. */
     public Map<String, String> figures() {
-        return FigureFile.all(blocks().stream()
-                .flatMap(block -> block instanceof Block.Figures group ? group.figures().stream() : Stream.of())
-                .toList());
+        Map<String, String> files = new LinkedHashMap<>();
+        sections().forEach(section -> FigureFile.addAll(files, section.name(), section.source(), section.figures()));
+        return files;
+    }
+
+    private List<Section> sections() {
+        List<Section> sections = new ArrayList<>(studies);
+        if (!runs.isEmpty()) {
+            String name = runs.size() == 1 ? runs.getFirst().name() : "";
+            sections.add(new Section(
+                    name,
+                    sources.stream()
+                            .filter(source -> !source.isEmpty())
+                            .distinct()
+                            .collect(Collectors.joining("; ")),
+                    runs()));
+        }
+        sections.addAll(steps);
+        return sections;
     }
 
     private List<Block> blocks() {
         List<Block> page = new ArrayList<>();
         runs.forEach(run -> page.add(verdict(run)));
-        page.addAll(studies);
-        if (!runs.isEmpty()) {
-            page.addAll(runs());
-        }
-        page.addAll(steps);
+        sections().forEach(section -> page.addAll(section.blocks()));
         if (!runs.isEmpty() || !studies.isEmpty()) {
             Map<String, String> words = new LinkedHashMap<>(DEFINITIONS);
             if (hasParts) {

@@ -3,10 +3,17 @@ package io.roseinfer.bench.report.html;
 import io.roseinfer.base.Printable;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Escaping of text and formatting of numbers for HTML. */
 final class Markup {
+    private static final Set<String> ABBREVIATIONS = Set.of("ttft", "tpot", "itl", "e2el");
+    private static final Pattern GROUP = Pattern.compile("\\{(tenant|slo)=(.*)}");
+
     private Markup() {}
 
     /** Escapes text for the content of an element or an attribute. */
@@ -24,6 +31,27 @@ final class Markup {
         return words.stream()
                 .map(word -> word.matches("[\\w./:=,@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
                 .collect(Collectors.joining(" "));
+    }
+
+    /** Returns the words of a metric's name, as in "p99 TTFT of tenant a" for {@code p99_ttft_ms{tenant=a}}. */
+    static String metric(String name) {
+        String words = Stream.of(
+                        name.replaceFirst("\\{.*", "").replaceFirst("_ms$", "").split("_"))
+                .map(word -> ABBREVIATIONS.contains(word) ? word.toUpperCase(Locale.ROOT) : word)
+                .collect(Collectors.joining(" "));
+        Matcher group = GROUP.matcher(name);
+        return group.find() ? words + " of " + group.group(1) + " " + group.group(2) : words;
+    }
+
+    /** Returns the words of a metric's name and its unit, as in "p99 TTFT, ms". */
+    static String metricWithUnit(String name) {
+        String bare = name.replaceFirst("\\{.*", "");
+        String unit = bare.endsWith("_ms")
+                ? ", ms"
+                : bare.matches("request_(throughput|goodput)|completion_rate|offered_rate")
+                        ? ", requests/s"
+                        : bare.equals("output_throughput") ? ", tokens/s" : "";
+        return metric(name) + unit;
     }
 
     /** Formats a number with three significant digits, without an exponent. */

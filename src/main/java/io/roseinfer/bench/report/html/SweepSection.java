@@ -216,7 +216,7 @@ final class SweepSection {
             shown.add(SweepPoint.EXTRAPOLATED_SHARE);
         }
         List<String> head = new ArrayList<>(List.of("point"));
-        shown.forEach(metric -> head.add(metric.replace('_', ' ')));
+        shown.forEach(metric -> head.add(Markup.metricWithUnit(metric)));
         head.addAll(List.of("failed", "meets", "valid"));
         List<List<String>> rows = new ArrayList<>();
         for (Sweep.Settings settings : sweep.bySettings()) {

@@ -3,8 +3,10 @@ package io.roseinfer.bench.report.html;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.StringReader;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
@@ -32,7 +34,7 @@ class FigureFileTest {
 
     @Test
     void file_needs_no_style_sheet_and_no_script() throws Exception {
-        Document svg = parse(FigureFile.of(FIGURE));
+        Document svg = parse(FigureFile.of(FIGURE, ""));
         assertThat(svg.getDocumentElement().getNamespaceURI()).isEqualTo("http://www.w3.org/2000/svg");
         NodeList all = svg.getElementsByTagName("*");
         for (int i = 0; i < all.getLength(); i++) {
@@ -48,14 +50,14 @@ class FigureFileTest {
 
     @Test
     void title_axes_and_legend_are_texts() throws Exception {
-        assertThat(parse(FigureFile.of(FIGURE)).getDocumentElement().getTextContent())
+        assertThat(parse(FigureFile.of(FIGURE, "")).getDocumentElement().getTextContent())
                 .contains("Goodput <1> & more", "requests/s offered", "good requests/s", "fifo", "own policy", "knee");
     }
 
     /** Two series differ by dash and mark, so a print without colors shows them. */
     @Test
     void series_differ_without_colors() {
-        String gray = FigureFile.of(FIGURE).replaceAll("#[0-9a-f]{6}", "#000000");
+        String gray = FigureFile.of(FIGURE, "").replaceAll("#[0-9a-f]{6}", "#000000");
         assertThat(gray).contains("<polygon").contains("<circle");
         assertThat(FigureFile.attributes("s0")).doesNotContain("dash");
         assertThat(FigureFile.attributes("s1")).contains("stroke-dasharray=\"7 3\"");
@@ -78,8 +80,40 @@ class FigureFileTest {
     }
 
     @Test
-    void equal_titles_get_different_file_names() {
-        Map<String, String> files = FigureFile.all(List.of(FIGURE, FIGURE));
-        assertThat(files.keySet()).containsExactly("goodput-1-more.svg", "goodput-1-more-2.svg");
+    void files_have_the_name_of_their_results_and_equal_ones_a_number() {
+        Map<String, String> files = new LinkedHashMap<>();
+        FigureFile.addAll(files, "night", "", List.of(FIGURE, FIGURE));
+        FigureFile.addAll(files, "", "", List.of(FIGURE));
+        assertThat(files.keySet())
+                .containsExactly("night-goodput-1-more.svg", "night-goodput-1-more-2.svg", "goodput-1-more.svg");
+    }
+
+    @Test
+    void source_is_in_the_description_and_in_lines_within_the_drawing() throws Exception {
+        String source = "roseinfer bench ab " + "--flag 'a <value>' ".repeat(20) + "; commit 0123";
+        Document svg = parse(FigureFile.of(FIGURE, source));
+        assertThat(svg.getElementsByTagName("desc").item(0).getTextContent()).isEqualTo("fifo, own policy. " + source);
+        List<Element> lines = small(svg);
+        assertThat(lines).hasSizeGreaterThan(2);
+        assertThat(lines.stream().map(Element::getTextContent).toList()).allMatch(line -> line.length() <= 115);
+        assertThat(String.join(" ", lines.stream().map(Element::getTextContent).toList()))
+                .isEqualTo(source.replace("  ", " "));
+        double height = Double.parseDouble(svg.getDocumentElement().getAttribute("height"));
+        assertThat(lines.stream().map(line -> Double.parseDouble(line.getAttribute("y"))))
+                .isSorted()
+                .allMatch(y -> y < height);
+    }
+
+    @Test
+    void figure_without_a_source_has_no_lines_of_it() throws Exception {
+        assertThat(small(parse(FigureFile.of(FIGURE, "")))).isEmpty();
+    }
+
+    private static List<Element> small(Document svg) {
+        NodeList texts = svg.getElementsByTagName("text");
+        return IntStream.range(0, texts.getLength())
+                .mapToObj(i -> (Element) texts.item(i))
+                .filter(text -> text.getAttribute("font-size").equals("10"))
+                .toList();
     }
 }

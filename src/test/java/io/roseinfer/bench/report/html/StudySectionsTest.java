@@ -294,8 +294,8 @@ class StudySectionsTest {
         parse(page);
         assertThat(page)
                 .contains(
-                        "median itl ms</strong> has no ratio",
-                        "<th>median itl ms</th><td>2</td><td>3</td><td colspan=\"4\">0 in some run</td>",
+                        "median ITL</strong> has no ratio",
+                        "<th>median ITL, ms</th><td>2</td><td>3</td><td colspan=\"4\">0 in some run</td>",
                         "<dt>Measured on</dt><dd>25, a processor</dd>")
                 .doesNotContain("changes by");
     }
@@ -321,13 +321,65 @@ class StudySectionsTest {
                 List<String> labels = labels(chart);
                 List<String> styles = marks(chart);
                 assertThat(styles).as(metric + " times " + factor).hasSize(2);
-                assertThat(styles.get(labels.indexOf("median e2el ms")))
+                assertThat(styles.get(labels.indexOf("median E2EL")))
                         .isEqualTo(factor == 1 ? "m6" : factor < 1 ? "m7" : "m4");
                 assertThat(styles.get(labels.indexOf("request goodput")))
                         .isEqualTo(factor == 1 ? "m6" : factor > 1 ? "m7" : "m4");
-                assertThat(labels(chart, "strong")).containsExactly(metric.replace('_', ' '));
+                assertThat(labels(chart, "strong")).containsExactly(Markup.metric(metric));
             }
         }
+    }
+
+    @Test
+    void labels_have_abbreviations_units_and_groups() {
+        assertThat(List.of("p99_ttft_ms{tenant=a}", "output_throughput", "request_goodput{slo=x y}", "jain_index"))
+                .extracting(Markup::metricWithUnit)
+                .containsExactly(
+                        "p99 TTFT of tenant a, ms",
+                        "output throughput, tokens/s",
+                        "request goodput of slo x y, requests/s",
+                        "jain index");
+    }
+
+    /** Returns the figures of a comparison in which one latency is half and the other is twice as long. */
+    private static NodeList halvedAndDoubled() throws Exception {
+        List<Comparison.Pair> pairs = LongStream.range(0, 10)
+                .mapToObj(seed -> new Comparison.Pair(
+                        seed,
+                        Map.of("median_e2el_ms", 100.0 + seed, "median_ttft_ms", 10.0 + seed),
+                        Map.of("median_e2el_ms", 50.0 + seed / 2.0, "median_ttft_ms", 20.0 + 2.0 * seed)))
+                .toList();
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_ttft_ms", 0, 0);
+        return parse(HtmlReport.of("c", ComparisonResult.of(Comparison.of(pairs), arms, study(Map.of()))))
+                .getElementsByTagName("svg");
+    }
+
+    @Test
+    void half_and_twice_are_at_equal_distances_from_1() throws Exception {
+        Element chart = (Element) halvedAndDoubled().item(0);
+        double one = numbers(chart, "zero", "x1").getFirst();
+        assertThat(numbers(chart, "m7", "cx").getFirst())
+                .isCloseTo(2 * one - numbers(chart, "m4", "points").getFirst(), within(1.0));
+        assertThat(chart.getTextContent()).contains("B / A, logarithmic");
+    }
+
+    @Test
+    void every_pair_has_a_mark_at_its_ratio() throws Exception {
+        Element chart = (Element) halvedAndDoubled().item(1);
+        List<Double> heights = numbers(chart, "m0", "cy");
+        assertThat(heights).hasSize(10).allMatch(y -> y.equals(heights.getFirst()));
+        assertThat(heights.getFirst()).isLessThan(numbers(chart, "zero", "y1").getFirst());
+    }
+
+    /** Returns the first number in an attribute of all elements of a style. */
+    private static List<Double> numbers(Element chart, String style, String attribute) {
+        NodeList found = chart.getElementsByTagName("*");
+        return IntStream.range(0, found.getLength())
+                .mapToObj(i -> (Element) found.item(i))
+                .filter(element -> element.getAttribute("class").equals(style))
+                .map(element ->
+                        Double.parseDouble(element.getAttribute(attribute).split("[ ,]")[0]))
+                .toList();
     }
 
     private static List<String> labels(Element chart, String... styles) {
