@@ -179,6 +179,13 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
+    /** Writing an output failed after it was opened, for example on a full disk. Exit code 6. */
+    public static final class OutputFailed extends RoseException {
+        public OutputFailed(String message, Throwable cause) {
+            super(6, message, cause);
+        }
+    }
+
     /** The maximum number of requests is in flight; retry later. HTTP 429. Exit code 1 if not caught. */
     public static final class Overloaded extends RoseException {
         public Overloaded(String problem, Remedy... remedies) {

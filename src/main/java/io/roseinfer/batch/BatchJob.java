@@ -64,7 +64,8 @@ public final class BatchJob {
      * Processes the batch, until it is finished or {@link #stop} is called. May be called once.
      *
      * @param progress is called on this thread, often
-     * @throws BadInput if a file cannot be read or written, or is invalid
+     * @throws BadInput if the input cannot be read or is invalid
+     * @throws RoseException.OutputFailed if the output cannot be written
      * @throws RoseException if the engine stops
      * @throws Error if reading a line throws one; lines in flight are not awaited, since that line never finishes
      */

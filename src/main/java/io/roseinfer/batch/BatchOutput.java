@@ -3,6 +3,7 @@ package io.roseinfer.batch;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.OutputFailed;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -85,7 +86,7 @@ public final class BatchOutput implements AutoCloseable {
                             + " exists; continue it with --resume, choose another file, or remove it",
                     e);
         } catch (IOException e) {
-            throw failed(path, e);
+            throw unusable(path, e);
         }
     }
 
@@ -115,7 +116,7 @@ public final class BatchOutput implements AutoCloseable {
                 throw e;
             }
         } catch (IOException e) {
-            throw failed(path, e);
+            throw unusable(path, e);
         }
     }
 
@@ -140,8 +141,13 @@ public final class BatchOutput implements AutoCloseable {
         }
     }
 
-    private static BadInput failed(Path path, IOException e) {
+    private static BadInput unusable(Path path, IOException e) {
         return new BadInput("--output " + FileFailure.shown(path) + " cannot be written: " + FileFailure.reason(e), e);
+    }
+
+    private OutputFailed failure(IOException e) {
+        return new OutputFailed(
+                "--output " + FileFailure.shown(path) + " cannot be written: " + FileFailure.reason(e), e);
     }
 
     /**
@@ -204,7 +210,7 @@ public final class BatchOutput implements AutoCloseable {
      * Adds a line.
      *
      * @param line with its newline
-     * @throws BadInput if it cannot be written; then nothing more is, since buffered lines may be in the file in part
+     * @throws OutputFailed if it cannot be written; then nothing more is, since buffered lines may be in the file in part
      */
     void write(byte[] line) {
         try {
@@ -243,14 +249,14 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     /** Closes the channel at once, so that the partly written buffer is not written again. */
-    private BadInput broken(IOException e) {
+    private OutputFailed broken(IOException e) {
         failed = true;
         try {
             channel.close();
         } catch (IOException again) {
             e.addSuppressed(again);
         }
-        return failed(path, e);
+        return failure(e);
     }
 
     /** Writes the buffered lines, unless a write has failed, and closes the file. */
@@ -260,7 +266,7 @@ public final class BatchOutput implements AutoCloseable {
             out.close();
         } catch (IOException e) {
             if (!failed) {
-                throw failed(path, e);
+                throw failure(e);
             }
         }
     }

@@ -4,6 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.OutputFailed;
 import io.roseinfer.batch.BatchCluster;
 import io.roseinfer.batch.BatchInput;
 import io.roseinfer.batch.BatchJob;
@@ -21,6 +22,7 @@ import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.ProgressBars;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.cli.terminal.Terminal.OutputClosed;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.server.api.ServedModel;
@@ -177,6 +179,8 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
                 BatchJob job = new BatchJob(engine, batch, requests, answers, how);
                 return run(job, engine, requests, terminal);
             }
+        } catch (OutputFailed failed) {
+            throw isClosedPipe(failed) ? new OutputClosed() : failed;
         }
     }
 
@@ -241,7 +245,9 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
         try {
             totals = watched(job, requests, terminal);
         } catch (RoseException stopped) {
-            terminal.note("the responses so far are in " + output + "; continue with --resume");
+            if (Files.isRegularFile(Path.of(output))) {
+                terminal.note("the responses so far are in " + output + "; continue with --resume");
+            }
             throw stopped;
         } finally {
             handled.close();
@@ -251,6 +257,13 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
             terminal.note("stopped before the end; continue by repeating the command with --resume");
         }
         return signalled.get();
+    }
+
+    /** Returns whether the reader of standard output has left. */
+    private boolean isClosedPipe(OutputFailed failure) {
+        return output.equals(STANDARD)
+                && failure.getCause() instanceof IOException cause
+                && FileFailure.reason(cause).equals("Broken pipe");
     }
 
     private BatchTotals watched(BatchJob job, BatchInput requests, Terminal terminal) {

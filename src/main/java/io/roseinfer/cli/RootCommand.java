@@ -19,6 +19,7 @@ import picocli.CommandLine.ScopeType;
             "3:the model was not found or cannot be loaded",
             "4:the requested device is not available",
             "5:out of memory",
+            "6:an output file could not be written, for example on a full disk",
             "7:the engine failed",
             "8:the result of a benchmark is invalid",
             "9:arm B of bench ab is worse",

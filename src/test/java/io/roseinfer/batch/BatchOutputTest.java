@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.github.luben.zstd.Zstd;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.OutputFailed;
 import io.roseinfer.server.api.ApiError;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -230,7 +231,7 @@ class BatchOutputTest {
         BatchOutput output = BatchOutput.create(Path.of("/dev/full"), Clock.system());
         output.write(line(KEYS.getFirst()));
         assertThatThrownBy(output::rest)
-                .isInstanceOf(BadInput.class)
+                .isInstanceOf(OutputFailed.class)
                 .hasMessageContaining("--output /dev/full cannot be written: No space left on device");
     }
 
@@ -280,7 +281,7 @@ class BatchOutputTest {
             Path file = folder.resolve(room + name);
             BatchOutput output = new BatchOutput(file, new OnceFull(file, room), new SeenKeys(), Batch.hasty());
             assertThatThrownBy(() -> writeAll(output))
-                    .isInstanceOf(BadInput.class)
+                    .isInstanceOf(OutputFailed.class)
                     .hasMessageEndingWith("cannot be written: No space left on device");
             output.close();
             assertThat(Files.size(file)).as("room for %d bytes", room).isEqualTo(room);

@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -198,5 +199,29 @@ class BatchCommandTest {
         assertThat(process.waitFor()).isEqualTo(143);
         assertThat(errors).contains("stopped before the end; continue by repeating the command with --resume");
         assertThat(Files.readString(to)).endsWith("}\n");
+    }
+
+    static boolean hasFullDevice() {
+        return Files.isWritable(Path.of("/dev/full"));
+    }
+
+    @Test
+    @EnabledIf("hasFullDevice")
+    void full_disk_exits_with_6_without_advice_to_resume() throws IOException {
+        Outcome outcome = run(input(3), Path.of("/dev/full"));
+        assertThat(outcome.code()).isEqualTo(6);
+        assertThat(outcome.err()).contains("No space left on device").doesNotContain("--resume");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void closed_standard_output_exits_with_141_silently() throws Exception {
+        Process process = new ProcessBuilder(CommandJvm.command(command(input(3), Path.of("-"))))
+                .redirectError(folder.resolve("err").toFile())
+                .start();
+        process.getInputStream().close();
+        assertThat(process.waitFor(100, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(141);
+        assertThat(folder.resolve("err")).content().doesNotContain("written", "resume");
     }
 }

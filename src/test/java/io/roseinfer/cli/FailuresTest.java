@@ -6,6 +6,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.cli.terminal.Terminal;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
@@ -35,6 +36,7 @@ class FailuresTest {
                 Arguments.of(new RoseException.BadModel("why"), 3),
                 Arguments.of(new RoseException.BackendUnavailable("why"), 4),
                 Arguments.of(new RoseException.InsufficientMemory("why"), 5),
+                Arguments.of(new RoseException.OutputFailed("why", new IOException()), 6),
                 Arguments.of(new RoseException.DeviceFailure("why", false), 7),
                 Arguments.of(new RoseException.EngineStopped("why"), 7));
     }

@@ -2,6 +2,7 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.OutputFailed;
 import io.roseinfer.base.StrictJson;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -187,7 +188,7 @@ public final class ResultFile {
                 writeTo(target, content);
             }
         } catch (IOException | JacksonException failure) {
-            throw new BadInput(flag + " " + path + " could not be written: " + failure.getMessage(), failure);
+            throw new OutputFailed(flag + " " + path + " could not be written: " + failure.getMessage(), failure);
         }
     }
 

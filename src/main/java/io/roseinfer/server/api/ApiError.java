@@ -52,8 +52,7 @@ public final class ApiError extends RuntimeException {
 
     /** Returns a 404 error for a model other than the served one. */
     public static ApiError notServed(String asked, String served) {
-        return noModel(
-                "the model " + Quoted.name(asked) + " does not exist; this server serves " + Quoted.name(served));
+        return noModel("the model " + Quoted.name(asked) + " does not exist; the model is " + Quoted.name(served));
     }
 
     /** Returns a 429 error: the maximum of requests is in flight. */
