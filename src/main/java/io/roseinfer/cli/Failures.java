@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.cli.terminal.StackTraces;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.cli.terminal.UsageMessage;
 import java.util.Objects;

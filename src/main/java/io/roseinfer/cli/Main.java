@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.cli.terminal.StackTraces;
 import io.roseinfer.cli.terminal.Terminal;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;

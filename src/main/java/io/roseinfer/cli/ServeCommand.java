@@ -8,6 +8,8 @@ import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.ReplyFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.ServeFlags;
+import io.roseinfer.cli.terminal.LoggerMessages;
+import io.roseinfer.cli.terminal.MessageFormat;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
@@ -56,7 +58,18 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private SchedulerFlags scheduler = new SchedulerFlags();
 
     @Override
-    public int run(CommandSpec spec, Terminal terminal) {
+    public int run(CommandSpec spec, Terminal plain) {
+        Terminal terminal =
+                plain.withFormat(server.accessLog() == AccessLog.Format.JSON ? MessageFormat.JSON : MessageFormat.TEXT);
+        LoggerMessages messages = LoggerMessages.open(terminal);
+        try {
+            return run(terminal);
+        } finally {
+            messages.close();
+        }
+    }
+
+    private int run(Terminal terminal) {
         ServerOptions options = server.options(model.model(), RootCommand.VERSION, terminal);
         HttpServer.requireFree(options.host(), options.port());
         server.warnIfOpen(options, terminal);

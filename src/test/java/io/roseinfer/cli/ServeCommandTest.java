@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 /** Tests of {@code roseinfer serve}; tests of signals start a separate process. */
 @Tag("process")
@@ -138,6 +140,44 @@ class ServeCommandTest {
             server.signal(signal);
             assertThat(server.process().waitFor()).isEqualTo(code);
         }
+    }
+
+    /** Returns the lines on standard error of a server that has rejected a connection and was stopped. */
+    private List<String> errorsAfterRejection(String... flags) throws Exception {
+        List<String> all = new ArrayList<>(List.of(flags));
+        all.add("--max-connections=1");
+        try (Running server = serve(all.toArray(String[]::new));
+                RawClient first = new RawClient(server.address())) {
+            assertThat(first.call(RawClient.get("/version")).status()).isEqualTo(200);
+            try (RawClient second = new RawClient(server.address())) {
+                assertThat(second.call(RawClient.get("/version")).status()).isEqualTo(503);
+            }
+            server.signal("TERM");
+            assertThat(server.process().waitFor()).isZero();
+            return server.errors().lines().toList();
+        }
+    }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    @Test
+    void warning_of_the_server_is_one_line_that_names_the_flag() throws Exception {
+        assertThat(errorsAfterRejection())
+                .allMatch(line -> line.startsWith("roseinfer: "))
+                .anyMatch(line -> line.startsWith("roseinfer: connections rejected because --max-connections (1) are"));
+    }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    @Test
+    void every_line_is_json_with_the_json_log() throws Exception {
+        List<JsonNode> lines = errorsAfterRejection("--access-log=json").stream()
+                .map(StrictJson.mapper()::readTree)
+                .toList();
+        assertThat(lines)
+                .allMatch(line -> line.has("time"))
+                .anyMatch(line -> line.path("message").asString().startsWith("shutting down"))
+                .filteredOn(line -> line.path("level").asString().equals("warning"))
+                .singleElement()
+                .satisfies(line -> assertThat(line.get("message").asString()).contains("--max-connections (1)"));
     }
 
     private static String body(int firstToken, String more) {

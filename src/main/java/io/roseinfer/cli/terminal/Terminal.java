@@ -1,7 +1,6 @@
 package io.roseinfer.cli.terminal;
 
 import io.roseinfer.base.Clock;
-import io.roseinfer.base.Printable;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import java.io.BufferedReader;
@@ -10,6 +9,7 @@ import java.io.PrintWriter;
 import java.io.Reader;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A command's view of its process, so that tests can run commands in-process and read their output.
@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param environment the environment variables
  * @param properties the {@code roseinfer.*} system properties set by the launcher, and {@link #ENCODING}
  * @param clock the clock of benchmarks
+ * @param format the format of messages
  */
 public record Terminal(
         BufferedReader in,
@@ -29,7 +30,8 @@ public record Terminal(
         boolean interactive,
         Map<String, String> environment,
         Map<String, String> properties,
-        Clock clock) {
+        Clock clock,
+        MessageFormat format) {
     /** The system property with the encoding of the command line. */
     public static final String ENCODING = "sun.jnu.encoding";
 
@@ -42,6 +44,23 @@ public record Terminal(
             Map<String, String> properties,
             Clock clock) {
         this(new BufferedReader(Reader.nullReader()), out, err, interactive, environment, properties, clock);
+    }
+
+    /** Creates a terminal whose messages are text. */
+    public Terminal(
+            BufferedReader in,
+            PrintWriter out,
+            PrintWriter err,
+            boolean interactive,
+            Map<String, String> environment,
+            Map<String, String> properties,
+            Clock clock) {
+        this(in, out, err, interactive, environment, properties, clock, MessageFormat.TEXT);
+    }
+
+    /** Returns this terminal with another format of messages. */
+    public Terminal withFormat(MessageFormat value) {
+        return new Terminal(in, out, err, interactive, environment, properties, clock, value);
     }
 
     /** Returns the next line of the input; empty at its end. */
@@ -75,12 +94,22 @@ public record Terminal(
 
     /** Returns the message of a failure, with settings named as flags. */
     public static String shown(RoseException failure) {
-        return failure.message(setting -> "--" + setting.replace('_', '-'));
+        return failure.message(Terminal::flag);
+    }
+
+    /** Returns the flag of a setting, from its name in JSON. */
+    static String flag(String setting) {
+        return "--" + setting.replace('_', '-');
     }
 
     /** Prints a one-line message on standard error. Control characters, which may come from a model's files, are escaped. */
     public void note(String message) {
-        err.println("roseinfer: " + Printable.line(message));
+        log(System.Logger.Level.INFO, message, null);
+    }
+
+    /** Prints a message, with the stack trace of a failure if there is one. */
+    void log(System.Logger.Level level, String message, @Nullable Throwable failure) {
+        err.println(format.text(level, message, failure));
         err.flush();
     }
 }

@@ -1,13 +1,14 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
 import io.roseinfer.base.Printable;
 import java.io.PrintWriter;
 
 /** Prints stack traces. */
-final class StackTraces {
+public final class StackTraces {
     private StackTraces() {}
 
-    static void print(Throwable failure, PrintWriter out) {
+    /** Prints a failure and its causes. */
+    public static void print(Throwable failure, PrintWriter out) {
         out.println(Printable.line(failure.toString()));
         for (StackTraceElement frame : failure.getStackTrace()) {
             out.println("    at " + frame);
