@@ -46,7 +46,7 @@ import tools.jackson.databind.node.ObjectNode;
 public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKey, Ask ask) {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** Key that makes the prompt of the unmeasured probe differ from those of the load. */
+    /** Key that makes the prompt of the unmeasured probe differ from the prompts of the load. */
     private static final long PROBE = 0x50524f4245L;
 
     /** The two endpoints that stream tokens. */
