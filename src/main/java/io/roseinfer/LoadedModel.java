@@ -4,27 +4,31 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.ChatFormat;
 import io.roseinfer.engine.ChatMessage;
+import io.roseinfer.engine.ChatPrompt;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Tools;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import io.roseinfer.tokenizer.chat.Conversation;
+import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ArrayNode;
 
 /**
  * A model loaded on one or more devices. It serves one engine at a time; closing the model closes that engine. Engines
@@ -44,6 +48,9 @@ public final class LoadedModel implements AutoCloseable {
     private final String name;
     private final Optional<Tokenizer> tokenizer;
     private final Optional<ChatTemplate> chat;
+    /** Null until it is needed. */
+    private volatile @Nullable ChatFormat chatFormat;
+
     private final SamplingDefaults samplingDefaults;
     /** The options that the model was loaded with. */
     private final EngineOptions options;
@@ -109,10 +116,20 @@ public final class LoadedModel implements AutoCloseable {
     }
 
     /**
-     * Returns a request that continues a conversation. The messages are rendered with the model's chat template and
-     * encoded. The request has the authors' sampling defaults ({@link #samplingDefaults}) and the maximum length that
-     * those, the context and the KV pool allow. It can be changed further, and submitted to an engine that serves this
-     * model.
+     * Returns a request that continues a conversation, as {@link #chatPrompt} does without tools.
+     *
+     * @param messages oldest first
+     * @throws BadInput like {@link #chatPrompt}
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
+     */
+    public GenerationRequest chatRequest(List<ChatMessage> messages) {
+        return chatPrompt(messages, Tools.NONE).request();
+    }
+
+    /**
+     * Returns a prompt that continues a conversation. The messages are rendered with the model's chat template and encoded. The
+     * request has the authors' sampling defaults ({@link #samplingDefaults}) and the maximum length that those, the
+     * context and the KV pool allow. It can be changed further, and submitted to an engine that serves this model.
      *
      * <p>A role reaches the template unchanged, which may skip a message with a role of OpenAI's API that it does not
      * know, or reject it. Special tokens in a message's text are encoded as such: check texts of untrusted users before.
@@ -121,32 +138,43 @@ public final class LoadedModel implements AutoCloseable {
      *
      * @param messages oldest first
      * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, if a role is neither
-     *     one of OpenAI's API nor in the template, or if the template rejects the messages
+     *     one of OpenAI's API nor in the template, if the template rejects the messages, or if the model does not support
+     *     the tools
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
-    public GenerationRequest chatRequest(List<ChatMessage> messages) {
+    public ChatPrompt chatPrompt(List<ChatMessage> messages, Tools tools) {
         Objects.requireNonNull(messages, "messages");
+        Objects.requireNonNull(tools, "tools");
         if (messages.isEmpty()) {
             throw new BadInput("messages is empty; it must have at least one message");
         }
-        ChatTemplate template = chat.orElseThrow(() -> new BadInput(
-                spec().name() + " has no usable chat template; use a text prompt, GenerationRequest.of(text)"));
+        ChatFormat format = chatFormat()
+                .orElseThrow(() -> new BadInput(
+                        spec().name() + " has no usable chat template; use a text prompt, GenerationRequest.of(text)"));
         Tokenizer words = tokenizer.orElseThrow(
                 () -> new BadInput(spec().name() + " has no tokenizer; use token ids, GenerationRequest.ofTokens"));
-        ArrayNode list = StrictJson.mapper().createArrayNode();
-        for (ChatMessage message : messages) {
-            Objects.requireNonNull(message, "one of the messages");
-            template.refusal(message.role()).ifPresent(problem -> {
-                throw new BadInput("messages[" + list.size() + "].role " + problem);
-            });
-            list.addObject().put("role", message.role()).put("content", message.content());
-        }
-        String text = template.render(Conversation.of(list, LocalDateTime.now(ZoneId.systemDefault())));
+        format.requireSupported(tools);
+        LocalDateTime now = LocalDateTime.now(ZoneId.systemDefault());
+        String text =
+                format.prompt(new Conversation(format.messages(messages), tools.definitions(), true, Map.of(), now));
         int[] prompt = words.encode(text);
         int room = Math.max(1, longest() - prompt.length);
-        return GenerationRequest.ofTokens(prompt)
+        GenerationRequest request = GenerationRequest.ofTokens(prompt)
                 .withSampling(samplingDefaults.params())
                 .withMaxNewTokens(Math.min(room, samplingDefaults.maxNewTokens().orElse(room)));
+        ReplyFormat reply = tools.replies(format).after(text);
+        Optional<Grammar> calls = tools.grammar(reply, words, Optional.empty(), keyword -> {});
+        return new ChatPrompt(calls.map(request::withGrammar).orElse(request), reply, words);
+    }
+
+    /** Returns the format of conversations, recognized when first needed. */
+    private Optional<ChatFormat> chatFormat() {
+        ChatFormat known = chatFormat;
+        if (known == null && chat.isPresent()) {
+            known = ChatFormat.of(chat.get());
+            chatFormat = known;
+        }
+        return Optional.ofNullable(known);
     }
 
     /**
@@ -311,7 +339,7 @@ public final class LoadedModel implements AutoCloseable {
             requireIdle();
             Engine engine = Engine.open(
                             copies.runners(), tokenizer, fitting(options), routing, clock, profiler.and(observers))
-                    .onChatRequest(this::chatRequest);
+                    .onChatPrompt(this::chatPrompt);
             served = engine;
             return engine;
         }

@@ -8,7 +8,10 @@ import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.ChatFormat;
 import io.roseinfer.engine.ChatMessage;
+import io.roseinfer.engine.ChatPrompt;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -20,6 +23,9 @@ import io.roseinfer.engine.PromptToken;
 import io.roseinfer.engine.RequestCounts;
 import io.roseinfer.engine.RequestOptions;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.engine.Tool;
+import io.roseinfer.engine.ToolCall;
+import io.roseinfer.engine.Tools;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.grammar.Expression;
 import io.roseinfer.grammar.Grammar;
@@ -36,6 +42,8 @@ import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
+import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
@@ -51,12 +59,15 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
 
 /** Calls every API method and constructor with each of its arguments null, one at a time. */
 class NullArgumentsTest {
@@ -75,6 +86,10 @@ class NullArgumentsTest {
             SchedulerOptions.Builder.class,
             Policies.class,
             ChatMessage.class,
+            ChatPrompt.class,
+            Tool.class,
+            ToolCall.class,
+            Tools.class,
             Completion.class,
             GeneratedToken.class,
             PromptToken.class,
@@ -157,6 +172,20 @@ class NullArgumentsTest {
         put(GeneratedToken.class, new GeneratedToken(1, "", 0, List.of()));
         put(PromptToken.class, new PromptToken(1, 0, 1, List.of()));
         put(ChatMessage.class, ChatMessage.user("Once"));
+        Tool tool = Tool.of("f", "", "{}");
+        put(Tool.class, tool);
+        put(Tool[].class, new Tool[] {tool});
+        put(Tools.class, Tools.of(tool));
+        put(Tools.Choice.class, Tools.Choice.AUTO);
+        put(ToolCall.class, new ToolCall("1", "f", "{}"));
+        Tokenizer words = model.tokenizer().orElseThrow();
+        put(Tokenizer.class, words);
+        put(ReplyFormat.class, ReplyFormat.PLAIN);
+        put(ChatPrompt.class, new ChatPrompt(GenerationRequest.of("Once"), ReplyFormat.PLAIN, words));
+        put(ChatFormat.class, ChatFormat.of(model.chat().orElseThrow()));
+        put(Consumer.class, (Consumer<String>) text -> {});
+        put(BiFunction.class, (BiFunction<List<ChatMessage>, Tools, ChatPrompt>) model::chatPrompt);
+        put(JsonNode.class, StrictJson.mapper().createObjectNode());
     }
 
     @AfterEach

@@ -58,6 +58,11 @@ public abstract sealed class RoseException extends RuntimeException {
                 UnaryOperator.identity());
     }
 
+    /** Returns the name in JSON of the setting that the message begins with; empty for none. */
+    public final String setting() {
+        return setting;
+    }
+
     /** Returns the exit code of a process that ends with this exception. */
     public final int exitCode() {
         return exitCode;
@@ -99,6 +104,16 @@ public abstract sealed class RoseException extends RuntimeException {
          */
         public static BadInput of(String setting, Object seen, String advice) {
             return new BadInput(setting, " is " + seen + "; " + advice);
+        }
+
+        /**
+         * Returns a failure about a setting.
+         *
+         * @param setting its name or path in JSON, such as {@code kv_blocks} or {@code tools[0].function.name}
+         * @param problem what follows the name: what is wrong, and the remedy
+         */
+        public static BadInput about(String setting, String problem) {
+            return new BadInput(setting, problem, new Remedy[0]);
         }
 
         /**

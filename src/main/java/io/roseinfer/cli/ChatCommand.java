@@ -63,7 +63,7 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(1).build());
         model.requireTokenizer();
         try (LoadedModel loaded = model.load(options, terminal)) {
-            ChatPrompt prompts = ChatPrompt.of(loaded, InstantSource.system());
+            PromptRenderer prompts = PromptRenderer.of(loaded, InstantSource.system());
             SamplingDefaults defaults = generationConfig.of(loaded);
             int context = loaded.spec().contextLength();
             GenerationRequest first = GenerationRequest.ofTokens(0)

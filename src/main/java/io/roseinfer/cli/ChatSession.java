@@ -22,7 +22,7 @@ final class ChatSession {
     private static final String SYSTEM = "/system";
 
     private final Engine engine;
-    private final ChatPrompt prompts;
+    private final PromptRenderer prompts;
     private final GenerationRequest first;
     private final Terminal terminal;
     private final AtomicReference<Optional<TokenStream>> answering = new AtomicReference<>(Optional.empty());
@@ -30,7 +30,7 @@ final class ChatSession {
     private long turns;
 
     /** @param first template of all requests; each request's seed is one higher than the previous one's */
-    ChatSession(Engine engine, ChatPrompt prompts, GenerationRequest first, Terminal terminal) {
+    ChatSession(Engine engine, PromptRenderer prompts, GenerationRequest first, Terminal terminal) {
         this.engine = engine;
         this.prompts = prompts;
         this.first = first;

@@ -186,7 +186,8 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         if (!(asked.prompt() instanceof Prompt.Text message)) {
             throw new BadInput("--chat needs a text message; give --prompt");
         }
-        return asked.withPrompt(ChatPrompt.of(loaded, InstantSource.system()).of(message.text()));
+        return asked.withPrompt(
+                PromptRenderer.of(loaded, InstantSource.system()).of(message.text()));
     }
 
     private GenerationRequest withDefaults(

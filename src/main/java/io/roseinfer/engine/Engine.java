@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 /**
  * Serves one model with continuous batching. Any thread may submit requests; each returns a stream of its tokens.
@@ -63,7 +63,7 @@ public final class Engine implements AutoCloseable {
     private final Object closing = new Object();
     private volatile boolean closed;
     private Runnable afterClose = () -> {};
-    private volatile Function<List<ChatMessage>, GenerationRequest> chat = messages -> {
+    private volatile BiFunction<List<ChatMessage>, Tools, ChatPrompt> chat = (messages, tools) -> {
         throw new BadInput(
                 "this engine was opened without a chat template; use a text prompt, GenerationRequest.of(text)");
     };
@@ -202,15 +202,15 @@ public final class Engine implements AutoCloseable {
         return this;
     }
 
-    /** Sets what {@link #chatRequest} calls; {@code LoadedModel.serve} does so. Returns this engine. */
-    public Engine onChatRequest(Function<List<ChatMessage>, GenerationRequest> action) {
+    /** Sets what {@link #chatPrompt} calls; {@code LoadedModel.serve} does so. Returns this engine. */
+    public Engine onChatPrompt(BiFunction<List<ChatMessage>, Tools, ChatPrompt> action) {
         chat = Objects.requireNonNull(action, "action");
         return this;
     }
 
     /**
      * Returns a request that continues a conversation, to be submitted to this engine. It has the model's recommended
-     * sampling and may fill the context; {@code LoadedModel.chatRequest} has the details. May be called by any thread.
+     * sampling and may fill the context; {@code LoadedModel.chatPrompt} has the details. May be called by any thread.
      *
      * @param messages oldest first
      * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, if a role is
@@ -218,7 +218,20 @@ public final class Engine implements AutoCloseable {
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public GenerationRequest chatRequest(List<ChatMessage> messages) {
-        return chat.apply(Objects.requireNonNull(messages, "messages"));
+        return chatPrompt(messages, Tools.NONE).request();
+    }
+
+    /**
+     * Returns a prompt that continues a conversation, and reads the reply's reasoning and calls of tools.
+     *
+     * @param messages oldest first
+     * @throws BadInput like {@link #chatRequest}, or if the model does not support the tools
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
+     */
+    public ChatPrompt chatPrompt(List<ChatMessage> messages, Tools tools) {
+        Objects.requireNonNull(messages, "messages");
+        Objects.requireNonNull(tools, "tools");
+        return chat.apply(messages, tools);
     }
 
     /**

@@ -390,7 +390,7 @@ class ToolCallsTest {
     @Test
     void formats_of_the_options_are_used() throws IOException {
         ServedModel model = model("tool-use")
-                .withReplies(new ReplyFormats(ToolCallFormat.LLAMA3_JSON, ReasoningFormat.DEEPSEEK_R1));
+                .withReplies(recognized -> new ReplyFormats(ToolCallFormat.LLAMA3_JSON, ReasoningFormat.DEEPSEEK_R1));
         String reply = "Hm.</think>\n{\"name\": \"f\", \"parameters\": {}}";
         try (TestServer server = TestServer.scripted(model, TestServer.WORDS, reply)) {
             JsonNode message = choice(server, body()).get("message");

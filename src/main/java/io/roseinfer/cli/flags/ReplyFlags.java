@@ -27,8 +27,7 @@ public final class ReplyFlags {
 
     /** Returns a model with the formats that the flags give instead of the recognized ones. */
     public ServedModel addTo(ServedModel model) {
-        return model.withReplies(new ReplyFormats(
-                toolCallParser.orElse(model.replies().calls()),
-                reasoningParser.orElse(model.replies().reasoning())));
+        return model.withReplies(recognized -> new ReplyFormats(
+                toolCallParser.orElse(recognized.calls()), reasoningParser.orElse(recognized.reasoning())));
     }
 }

@@ -1,16 +1,16 @@
 package io.roseinfer.server.api;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.ChatPrompt;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.PromptToken;
+import io.roseinfer.engine.ReplyReader;
 import io.roseinfer.tokenizer.chat.reply.Reply;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.IntFunction;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -106,20 +106,16 @@ final class ChatJson extends CompletionJson {
         ReplyFormat format = call.reply();
         return format.isPlain()
                 ? Optional.empty()
-                : Optional.of(new ReplyStream(format, texts.markers(format), callIds(index, call)));
+                : Optional.of(new ReplyStream(ReplyReader.of(format, texts.tokenizer()), callIds(index, call)));
     }
 
     /**
-     * Returns the ids of a choice's tool calls by index. They are hashes of the request, so that a repeated batch has
+     * Returns the ids of a choice's tool calls by index. They depend on the request only, so that a repeated batch has
      * the same ids.
      */
     private IntFunction<String> callIds(int choice, CompletionCall call) {
         int prompt = Arrays.hashCode(call.prompts().get(choice / call.n()));
-        return index -> {
-            String name = id + " " + prompt + " " + choice + " " + index;
-            UUID hash = UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
-            return call.reply().calls().id(hash.toString().replace("-", ""));
-        };
+        return index -> ChatPrompt.callId(call.reply(), id + " " + prompt + " " + choice + " " + index);
     }
 
     /** Returns an event with the role, which OpenAI's clients expect first. */

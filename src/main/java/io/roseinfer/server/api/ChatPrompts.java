@@ -3,11 +3,12 @@ package io.roseinfer.server.api;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.ChatFormat;
+import io.roseinfer.engine.Tools;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import io.roseinfer.tokenizer.chat.Conversation;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
-import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
@@ -17,7 +18,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.StringJoiner;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -58,11 +58,11 @@ public final class ChatPrompts {
 
     /** Reads a conversation: its prompt, and how the reply is parsed. */
     CompletionReader.Prompts read(Fields fields) {
-        ChatTemplate writer = model.chat()
+        ChatFormat format = model.chat()
                 .orElseThrow(() -> ApiError.badField(MESSAGES, "the model has no chat template; use /v1/completions"));
         Tokenizer words = tokenizer.orElseThrow(
                 () -> ApiError.badField(MESSAGES, "the model has no tokenizer, so it cannot chat"));
-        ArrayNode messages = messages(fields, writer);
+        ArrayNode messages = messages(fields, format.template());
         boolean continues = fields.flag(CONTINUE);
         boolean begins = fields.flag("add_generation_prompt", !continues);
         if (continues && begins) {
@@ -71,75 +71,31 @@ public final class ChatPrompts {
         if (continues) {
             mark(messages);
         }
-        ToolFields tools = ToolFields.read(fields, model);
+        Tools tools = ToolFields.read(fields, format);
         Conversation conversation = new Conversation(
                 messages,
-                tools.tools().map(list -> list),
+                tools.definitions(),
                 begins,
                 variables(fields),
                 LocalDateTime.ofInstant(time.instant(), ZoneId.systemDefault()));
-        String prompt = withCalls(writer, conversation, rendered(writer, conversation));
+        String prompt = rendered(format, conversation);
         String text = continues ? continued(prompt) : prompt;
-        ReplyFormat reply = ReplyFormat.of(
-                        tools.mayCall() ? model.replies() : model.replies().withoutCalls())
-                .withOneCall(!tools.parallel() || tools.named().isPresent())
+        ReplyFormat reply = tools.replies(format)
                 .withoutReasoning(!fields.flag("include_reasoning", true))
                 .after(text);
         return new CompletionReader.Prompts(List.of(Fields.checked(MESSAGES, () -> words.encode(text))), reply, tools);
     }
 
     /** Renders a conversation. An error of the template is reported without its file name. */
-    private static String rendered(ChatTemplate writer, Conversation conversation) {
+    private static String rendered(ChatFormat format, Conversation conversation) {
         try {
-            return writer.render(conversation);
+            return format.prompt(conversation);
         } catch (BadInput refused) {
             String message = refused.jsonMessage();
             int at = message.indexOf(" failed for this conversation");
-            throw ApiError.badField(MESSAGES, at < 0 ? message : "the chat template" + message.substring(at));
-        }
-    }
-
-    /**
-     * Returns a prompt with all earlier tool calls: if the template does not write them, they are part of the content
-     * in the model's format. Otherwise the model would see results without their calls.
-     */
-    private String withCalls(ChatTemplate writer, Conversation conversation, String prompt) {
-        ArrayNode without = StrictJson.mapper().createArrayNode();
-        ArrayNode asContent = StrictJson.mapper().createArrayNode();
-        int first = -1;
-        boolean isKnown = true;
-        for (JsonNode message : conversation.messages()) {
-            ObjectNode plain = ((ObjectNode) message.deepCopy()).without(TOOL_CALLS);
-            ObjectNode written = plain.deepCopy();
-            if (message.has(TOOL_CALLS)) {
-                first = first < 0 ? without.size() : first;
-                Optional<String> calls = model.replies().calls().text(message.get(TOOL_CALLS));
-                isKnown &= calls.isPresent();
-                String content = plain.get(CONTENT).stringValue();
-                written.put(CONTENT, (content.isEmpty() ? "" : content + "\n") + calls.orElse(""));
-            }
-            without.add(plain);
-            asContent.add(written);
-        }
-        boolean named = conversation.tools().isEmpty() && writer.namesToolCalls();
-        if (first < 0 || named || !isPrompt(prompt, writer, conversation.withMessages(without))) {
-            return prompt;
-        }
-        if (isKnown) {
-            return rendered(writer, conversation.withMessages(asContent));
-        }
-        String field = MESSAGES + "[" + first + "]." + TOOL_CALLS;
-        throw ApiError.badField(
-                field,
-                "the model's chat template does not write tool calls, so " + field
-                        + " would be missing from the prompt; leave it out, or write the calls as content");
-    }
-
-    private static boolean isPrompt(String prompt, ChatTemplate writer, Conversation conversation) {
-        try {
-            return writer.render(conversation).equals(prompt);
-        } catch (BadInput refused) {
-            return false;
+            throw ApiError.badField(
+                    refused.setting().isEmpty() ? MESSAGES : refused.setting(),
+                    at < 0 ? message : "the chat template" + message.substring(at));
         }
     }
 
@@ -182,7 +138,7 @@ public final class ChatPrompts {
         if (calls.isArray() && calls.isEmpty()) {
             checked.remove(TOOL_CALLS);
         } else if (calls.isArray()) {
-            calls.forEach(ChatPrompts::readArguments);
+            calls.forEach(ChatFormat::parseArguments);
         }
         return checked;
     }
@@ -223,20 +179,6 @@ public final class ChatPrompts {
             text.add(part.get("text").stringValue());
         }
         return text.toString();
-    }
-
-    /** Parses a call's arguments, JSON in a string, because templates expect an object. */
-    private static void readArguments(JsonNode call) {
-        if (call.path("function") instanceof ObjectNode function
-                && function.path("arguments").isString()) {
-            String text = function.get("arguments").stringValue();
-            String arguments = text.isBlank() ? "{}" : text;
-            try {
-                function.set("arguments", StrictJson.parse(arguments.getBytes(StandardCharsets.UTF_8)));
-            } catch (JacksonException notJson) {
-                // A model may have written anything; the template gets the string.
-            }
-        }
     }
 
     private static void mark(ArrayNode messages) {

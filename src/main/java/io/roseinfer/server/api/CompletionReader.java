@@ -4,6 +4,7 @@ import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Tools;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.SamplingParams.Parameter;
@@ -169,8 +170,14 @@ public sealed class CompletionReader permits ChatReader {
     /** Returns a request whose grammar includes tool calls and begins after the reasoning. */
     private GenerationRequest restricted(GenerationRequest request, Prompts read, Fields fields) {
         return tokenizer
-                .flatMap(words -> read.tools()
-                        .grammar(read.reply(), words, request.constraints().grammar(), fields::ignore))
+                .flatMap(words -> Fields.located(
+                        ToolFields.TOOLS,
+                        () -> read.tools()
+                                .grammar(
+                                        read.reply(),
+                                        words,
+                                        request.constraints().grammar(),
+                                        fields::ignore)))
                 .map(request::withGrammar)
                 .orElse(request);
     }
@@ -364,11 +371,11 @@ public sealed class CompletionReader permits ChatReader {
      * @param reply how the text of a completion is split into parts
      * @param tools the tools that the completion may call
      */
-    record Prompts(List<int[]> ids, ReplyFormat reply, ToolFields tools) {}
+    record Prompts(List<int[]> ids, ReplyFormat reply, Tools tools) {}
 
     /** Reads the prompts. */
     Prompts prompts(Fields fields, int n) {
-        return new Prompts(ids(fields, n), ReplyFormat.PLAIN, ToolFields.ABSENT);
+        return new Prompts(ids(fields, n), ReplyFormat.PLAIN, Tools.NONE);
     }
 
     private List<int[]> ids(Fields fields, int n) {

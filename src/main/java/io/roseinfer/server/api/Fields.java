@@ -158,6 +158,15 @@ public final class Fields {
         }
     }
 
+    /** Runs a check of another class whose errors begin with the path of a field, or else are about this field. */
+    static <T> T located(String field, Supplier<T> check) {
+        try {
+            return check.get();
+        } catch (BadInput bad) {
+            throw ApiError.badField(bad.setting().isEmpty() ? field : bad.setting(), bad.jsonMessage());
+        }
+    }
+
     /** Runs an action of another class, and names the field in its error. */
     public static void check(String field, Runnable action) {
         boolean unused = checked(field, () -> {

@@ -1,9 +1,7 @@
 package io.roseinfer.server.api;
 
 import io.roseinfer.tokenizer.Tokenizer;
-import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -22,11 +20,6 @@ record TokenTexts(Optional<Tokenizer> tokenizer, boolean asIds) {
     /** Returns the text of some ids; empty without a tokenizer. */
     String text(int[] ids) {
         return tokenizer.map(words -> words.decode(ids)).orElse("");
-    }
-
-    /** Returns the texts of special tokens that mark parts of a reply, by id. */
-    Map<Integer, String> markers(ReplyFormat format) {
-        return tokenizer.map(format::markers).orElse(Map.of());
     }
 
     /** Returns the bytes of a token, which may be part of a character. */

@@ -13,19 +13,19 @@ import java.time.ZoneId;
 import tools.jackson.databind.node.ArrayNode;
 
 /** Renders conversations to prompts by a model's chat template. */
-record ChatPrompt(ChatTemplate template, Tokenizer tokenizer, InstantSource time) {
+record PromptRenderer(ChatTemplate template, Tokenizer tokenizer, InstantSource time) {
     /**
      * Returns the renderer of a model.
      *
      * @throws BadInput if it has no chat template or no tokenizer
      */
-    static ChatPrompt of(LoadedModel model, InstantSource time) {
+    static PromptRenderer of(LoadedModel model, InstantSource time) {
         ChatTemplate template = model.chat()
                 .orElseThrow(
                         () -> new BadInput(
                                 "--model " + model.spec().name()
                                         + " has no usable chat template; complete text with roseinfer generate, or chat with --model builtin:chat"));
-        return new ChatPrompt(template, TextPrompts.tokenizer(model), time);
+        return new PromptRenderer(template, TextPrompts.tokenizer(model), time);
     }
 
     /** Renders a conversation that ends with a user message. */
