@@ -119,6 +119,28 @@ class SimulatedTimeTest {
                 .contains("request-rate=10");
     }
 
+    /** No client sends requests and no server parses them, so their times would be 0. */
+    @Test
+    void results_list_only_what_exists_in_simulated_time() throws IOException {
+        Path file = directory.resolve("simulated.json");
+        Path page = directory.resolve("simulated.html");
+        Outcome outcome =
+                bench("serve", SIMULATED, with(SMALL_LOAD, "--request-rate=20", "--json=" + file, "--report=" + page));
+        assertThat(outcome.out())
+                .contains("TTFT from intended time", "prefill ", "decode ")
+                .doesNotContain("Client process", "Dispatch lag", "dispatch ", "parse ", "write ", "delivery ");
+        JsonNode results = SimBench.read(file).get("roseinfer");
+        assertThat(List.of(results.get("client"), results.get("dispatch_lag_ms")))
+                .allMatch(JsonNode::isNull);
+        assertThat(results.get("ttft_parts").get("all").propertyNames()).containsExactly("queue", "prefill");
+        assertThat(results.get("requests").get(0).get("ttft_parts").propertyNames())
+                .containsExactly("queue", "prefill");
+        assertThat(page)
+                .content()
+                .contains("<th>prefill</th>")
+                .doesNotContain("Client CPU", "Dispatch lag p50", "<th>parse</th>");
+    }
+
     /** Nearly all requests of a burst wait if two are served at a time. */
     @Test
     void simulation_and_engine_attribute_waiting_to_the_queue() throws IOException {

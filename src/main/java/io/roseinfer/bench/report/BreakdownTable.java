@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -76,6 +77,20 @@ public record BreakdownTable(
                             .toList());
         }
         return new BreakdownTable(size, all, median, slowest, slices);
+    }
+
+    /** Returns the table without the parts that are 0 in every slice. */
+    BreakdownTable withoutZeros() {
+        Map<String, List<Double>> kept = new LinkedHashMap<>(slices);
+        kept.values().removeIf(means -> means.stream().allMatch(mean -> mean == 0));
+        return new BreakdownTable(
+                samples, only(all, kept.keySet()), only(median, kept.keySet()), only(tail, kept.keySet()), kept);
+    }
+
+    private static Map<String, Double> only(Map<String, Double> column, Set<String> parts) {
+        Map<String, Double> kept = new LinkedHashMap<>(column);
+        kept.keySet().retainAll(parts);
+        return kept;
     }
 
     private static long[] totals(long[]... nanos) {

@@ -115,22 +115,22 @@ public final class ServeReport {
         summary(out, "TTFT from intended time", own.ttftIntendedMillis());
         summary(out, "E2EL from intended time", own.e2elIntendedMillis());
         if (own.load().scheduled()) {
-            summary(out, "Dispatch lag", own.dispatchLagMillis());
+            own.dispatchLagMillis().ifPresent(lag -> summary(out, "Dispatch lag", lag));
             own.floor().ifPresent(measured -> summary(out, "Client baseline, lag", measured.lagMillis()));
             if (own.load().achievedRate() instanceof Double achieved
                     && own.load().scheduledRate() instanceof Double scheduled) {
                 out.format("%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", achieved, scheduled);
             }
         }
-        ServeResult.Client client = own.client();
-        out.format(
-                "%-40s %.2f cores, %d collections in %d ms, compilers %d ms, longest pause %.3f ms\n",
-                "Client process:",
-                client.cpuS() / result.seconds(),
-                client.gcCount(),
-                client.gcMillis(),
-                client.compileMillis(),
-                client.longestPauseMillis());
+        own.client()
+                .ifPresent(client -> out.format(
+                        "%-40s %.2f cores, %d collections in %d ms, compilers %d ms, longest pause %.3f ms\n",
+                        "Client process:",
+                        client.cpuS() / result.seconds(),
+                        client.gcCount(),
+                        client.gcMillis(),
+                        client.compileMillis(),
+                        client.longestPauseMillis()));
         own.floor().ifPresent(measured -> floor(out, measured));
     }
 

@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -92,17 +93,18 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param command the arguments of the command
      * @param validity the validity of the run
      * @param load the rates of the load
-     * @param dispatchLagMillis dispatch lag of the client
+     * @param dispatchLagMillis dispatch lag of the client; null in simulated time
      * @param clientQueueMillis time that requests waited for a concurrency limit
      * @param ttftIntendedMillis time to first token since the request was due
      * @param e2elIntendedMillis latency since the request was due
      * @param requestGoodputFromSent request_goodput with bounds since requests were sent, as in vLLM; only with --goodput or --slo
-     * @param client resource usage of the client's process during the run
+     * @param client resource usage of the client's process during the run; null in simulated time
      * @param floor the client baseline; null in simulated time
      * @param data counts of what was clipped or omitted from a trace, by name; empty without a trace
      * @param requests all requests
-     * @param ttftParts breakdown of the time to first token since requests were due, by the parts of {@link TtftBreakdown}; null if unknown
-     * @param itlParts breakdown of the time between tokens, by the parts of {@link ItlBreakdown}; null if unknown
+     * @param ttftParts breakdown of the time to first token since requests were due, by the parts of {@link TtftBreakdown}, in simulated
+     *     time without those that are 0; null if unknown
+     * @param itlParts breakdown of the time between tokens, by the parts of {@link ItlBreakdown}, as for ttftParts; null if unknown
      * @param gapsWithoutSteps gaps excluded from itl_parts because their steps are unknown; 0 if no step is known
      * @param longestGaps the longest gaps by the client's timestamps, longest first
      * @param scheduler counters of the scheduler; null if the steps are unknown
@@ -120,12 +122,12 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             List<String> command,
             RunValidity validity,
             Load load,
-            Summary dispatchLagMillis,
+            Optional<Summary> dispatchLagMillis,
             Summary clientQueueMillis,
             Summary ttftIntendedMillis,
             Summary e2elIntendedMillis,
             @JsonInclude(Include.NON_ABSENT) OptionalDouble requestGoodputFromSent,
-            Client client,
+            Optional<Client> client,
             Optional<ClientBaseline> floor,
             Map<String, Long> data,
             List<Request> requests,
@@ -211,7 +213,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             ttftParts = ttftParts.map(BreakdownTable::current);
         }
 
-        private static Request of(CallResult call, Optional<TtftBreakdown> first, long startNanos) {
+        private static Request of(CallResult call, Optional<Map<String, Double>> first, long startNanos) {
             CallResult.Times times = call.times();
             CallResult.Usage usage = call.usage();
             return new Request(
@@ -228,7 +230,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     call.arrivals().tokens(),
                     List.of(usage.promptTokens(), usage.completionTokens(), usage.totalTokens(), usage.cachedTokens()),
                     call.server().map(stamps -> Stamps.of(stamps, startNanos)),
-                    first.map(TtftBreakdown::millis),
+                    first,
                     call.error(),
                     Optional.of(call.traits()).filter(traits -> !traits.equals(Traits.NONE)));
         }
@@ -399,6 +401,9 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         StepIndex steps = new StepIndex(run.steps());
         Attribution attribution = Attribution.of(run, steps);
         Map<String, double[]> fromDue = LatencyTable.fromDue(run);
+        boolean isSimulated = about.environment().simulated().isPresent();
+        BreakdownTable first = isSimulated ? attribution.firstToken().withoutZeros() : attribution.firstToken();
+        BreakdownTable gaps = isSimulated ? attribution.gaps().withoutZeros() : attribution.gaps();
         return new Own(
                 ResultKind.SERVE.schema(),
                 about.settings(),
@@ -407,19 +412,19 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 about.command(),
                 verdict,
                 new Load(run.isScheduled(), finite(run.scheduledRate()), finite(run.achievedRate())),
-                Summary.of(LatencyTable.lag(run)),
+                isSimulated ? Optional.empty() : Optional.of(Summary.of(LatencyTable.lag(run))),
                 Summary.of(LatencyTable.held(run)),
                 Summary.of(fromDue.getOrDefault("ttft_intended", new double[0])),
                 Summary.of(fromDue.getOrDefault("e2el_intended", new double[0])),
                 about.objectives().isEmpty()
                         ? OptionalDouble.empty()
                         : OptionalDouble.of(RunMetrics.goodRequestsFromSent(run, about.objectives()) / run.seconds()),
-                Client.of(run),
+                isSimulated ? Optional.empty() : Optional.of(Client.of(run)),
                 floor,
                 about.data(),
-                requests(run, steps),
-                Optional.of(attribution.firstToken()).filter(table -> table.samples() > 0),
-                Optional.of(attribution.gaps()).filter(table -> table.samples() > 0),
+                new MeasuredRequests(run, steps, first.all().keySet()),
+                Optional.of(first).filter(table -> table.samples() > 0),
+                Optional.of(gaps).filter(table -> table.samples() > 0),
                 attribution.gapsWithoutSteps(),
                 attribution.longest().stream().map(LongGap::of).toList(),
                 SchedulerCounts.of(run),
@@ -430,25 +435,30 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 about.replayOf());
     }
 
-    private static List<Request> requests(LoadResult run, StepIndex steps) {
-        return new MeasuredRequests(run, steps);
-    }
-
     /** The requests of a run, created on every access, so that they take no memory. */
     private static final class MeasuredRequests extends AbstractList<Request> {
         private final LoadResult run;
         private final StepIndex steps;
+        private final Set<String> parts;
 
-        private MeasuredRequests(LoadResult run, StepIndex steps) {
+        private MeasuredRequests(LoadResult run, StepIndex steps, Set<String> parts) {
             this.run = run;
             this.steps = steps;
+            this.parts = parts;
         }
 
         @Override
         public Request get(int index) {
             CallResult call = run.calls().get(index);
-            return Request.of(
-                    call, call.isComplete() ? TtftBreakdown.of(call, steps) : Optional.empty(), run.startNanos());
+            Optional<Map<String, Double>> first = (call.isComplete()
+                            ? TtftBreakdown.of(call, steps)
+                            : Optional.<TtftBreakdown>empty())
+                    .map(breakdown -> {
+                        Map<String, Double> millis = breakdown.millis();
+                        millis.keySet().retainAll(parts);
+                        return millis;
+                    });
+            return Request.of(call, first, run.startNanos());
         }
 
         @Override

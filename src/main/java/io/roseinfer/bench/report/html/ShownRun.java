@@ -10,7 +10,6 @@ import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.bench.report.StreamingResult;
 import io.roseinfer.metrics.StepRecord;
-import io.roseinfer.metrics.Summary;
 import io.roseinfer.metrics.TokenTimes;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -144,14 +143,15 @@ record ShownRun(
         fact(facts, "Output tokens/s", vllm.get("output_throughput"));
         fact(facts, "Requests/s scheduled", own.load().scheduledRate());
         fact(facts, "Requests/s sent", own.load().achievedRate());
-        Summary lag = own.dispatchLagMillis();
-        if (lag.count() > 0) {
+        own.dispatchLagMillis().filter(lag -> lag.count() > 0).ifPresent(lag -> {
             fact(facts, "Dispatch lag p50 (ms)", lag.p50());
             fact(facts, "Dispatch lag p99 (ms)", lag.p99());
-        }
-        fact(facts, "Client CPU (s)", own.client().cpuS());
-        fact(facts, "Client collections", own.client().gcCount());
-        fact(facts, "Client's compilers (ms)", own.client().compileMillis());
+        });
+        own.client().ifPresent(client -> {
+            fact(facts, "Client CPU (s)", client.cpuS());
+            fact(facts, "Client collections", client.gcCount());
+            fact(facts, "Client's compilers (ms)", client.compileMillis());
+        });
         own.scheduler().ifPresent(counts -> {
             fact(facts, "Preemptions", counts.preemptions());
             fact(facts, "Recomputed tokens", counts.recomputedTokens());
