@@ -99,7 +99,7 @@ final class Cli {
                 .setExpandAtFiles(false)
                 .setAllowOptionsAsOptionParameters(true)
                 .setEndOfOptionsDelimiter(NEVER_GIVEN) // no command needs it, and a prompt may be --
-                .setParameterExceptionHandler((failure, arguments) -> failures.report(failure))
+                .setParameterExceptionHandler((failure, arguments) -> failures.report(failure, arguments))
                 .setExecutionStrategy(parsed -> execute(parsed, terminal, failures));
     }
 

@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.cli.terminal.StackTraces;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.cli.terminal.UsageMessage;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -25,12 +26,16 @@ final class Failures {
         this.root = root;
     }
 
-    /** Reports a failure and returns the exit code. */
-    int report(Throwable failure) {
+    /**
+     * Reports a failure and returns the exit code.
+     *
+     * @param arguments the command line, as far as known
+     */
+    int report(Throwable failure, String... arguments) {
         int code =
                 switch (failure) {
                     case Terminal.OutputClosed closed -> SIGPIPE;
-                    case ParameterException wrong -> print(USAGE, UsageMessage.of(wrong));
+                    case ParameterException wrong -> print(USAGE, UsageMessage.of(wrong, List.of(arguments)));
                     case RoseException known ->
                         exhaustion(known)
                                 .map(full -> print(OUT_OF_MEMORY, outOfMemory(message(full))))

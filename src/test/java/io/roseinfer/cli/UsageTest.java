@@ -192,6 +192,8 @@ class UsageTest {
             value = {
                 "generate --temperature 200 | --temperature is 200; it must be 0 to 100",
                 "generate --temperature warm | --temperature is 'warm'; it must be a number, 0 to 100",
+                "bench serve --engines 80 | --engines is 80; it must be 1 to 64",
+                "bench serve --replicas=80 | --replicas is 80; it must be 1 to 64",
                 "serve --port 99999 | --port is 99999; it must be 0 to 65535",
                 "serve --port 0.5 | --port is '0.5'; it must be a whole number, 0 to 65535",
                 "generate --prompt-ids 1,4294967296 | --prompt-ids is 4294967296; it must be 0 or more, and at most 2147483647",

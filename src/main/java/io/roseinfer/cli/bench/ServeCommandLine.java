@@ -63,7 +63,7 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
         try {
             var unused = parser.parseArgs(arguments.toArray(String[]::new));
         } catch (picocli.CommandLine.ParameterException wrong) {
-            throw new BadInput(where + ": " + UsageMessage.of(wrong), wrong);
+            throw new BadInput(where + ": " + UsageMessage.of(wrong, arguments), wrong);
         }
         return new ServeCommandLine(List.copyOf(arguments), parser.getCommandSpec(), holder.flags);
     }

@@ -19,14 +19,34 @@ public final class UsageMessage {
 
     private UsageMessage() {}
 
-    /** Returns the message in one line. */
-    public static String of(ParameterException wrong) {
+    /**
+     * Returns the message in one line.
+     *
+     * @param arguments the command line; an option is named as it is spelled there
+     */
+    public static String of(ParameterException wrong, List<String> arguments) {
         if (wrong instanceof OverwrittenOptionException twice && twice.getOverwritten() instanceof OptionSpec option) {
             return String.join(" or ", option.names()) + " is given more than once; give it once";
         }
         return wrong instanceof UnmatchedArgumentException unmatched
                 ? unmatched(unmatched)
-                : lowerCase(message(wrong).replaceFirst("^Error: ", ""));
+                : lowerCase(asSpelled(wrong, arguments).replaceFirst("^Error: ", ""));
+    }
+
+    /** Returns the message with the option's name as it is given, if that is another one. */
+    private static String asSpelled(ParameterException wrong, List<String> arguments) {
+        String message = message(wrong);
+        if (wrong.getArgSpec() instanceof OptionSpec option && message.startsWith(option.longestName() + " ")) {
+            List<String> given = arguments.stream()
+                    .map(argument -> argument.split("=", 2)[0])
+                    .filter(List.of(option.names())::contains)
+                    .distinct()
+                    .toList();
+            return given.size() == 1
+                    ? given.getFirst() + message.substring(option.longestName().length())
+                    : message;
+        }
+        return message;
     }
 
     /** Returns the message for an unknown option or command, with a suggestion by vLLM's flag names or by spelling. */
