@@ -119,6 +119,18 @@ class SimulatedTimeTest {
                 .contains("request-rate=10");
     }
 
+    @Test
+    void sweep_that_is_too_short_to_find_the_rate_exits_with_8_if_it_has_an_objective() {
+        String[] sweep = {"--num-prompts=60", "--random-output-len=64", "--vary=request-rate=200,400"};
+        assertThat(bench("sweep", SIMULATED, sweep).code()).isZero();
+        Outcome outcome = bench("sweep", SIMULATED, with(sweep, "--goodput=ttft:20000"));
+        assertThat(outcome.err()).contains("the highest rate is unknown for 1 of 1 settings: a load is too short");
+        assertThat(outcome.code()).isEqualTo(8);
+        assertThat(bench("sweep", SIMULATED, with(sweep, "--goodput=ttft:0.1")).code())
+                .as("no length of the load meets this objective")
+                .isZero();
+    }
+
     /** No client sends requests and no server parses them, so their times would be 0. */
     @Test
     void results_list_only_what_exists_in_simulated_time() throws IOException {

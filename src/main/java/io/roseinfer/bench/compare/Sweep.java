@@ -21,7 +21,8 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     /** The flag of the load's seed. */
     public static final String SEED = "seed";
 
-    private static final double GOOD_AT_KNEE = 0.95;
+    /** Minimum share of good requests up to the knee. */
+    static final double GOOD_AT_KNEE = 0.95;
 
     public Sweep {
         points = List.copyOf(points);
@@ -156,6 +157,14 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         }
         return last.map(point -> (SearchedRate) new SearchedRate.Between(point, Optional.empty()))
                 .orElseGet(SearchedRate.BelowAll::new);
+    }
+
+    /** Returns the settings whose highest rate is unknown because a load is too short. */
+    public List<Settings> undecided() {
+        return bySettings().stream()
+                .filter(settings -> highest(settings) instanceof SearchedRate.NotKnown open
+                        && open.undecided().counts())
+                .toList();
     }
 
     /** Returns whether the sweep varies the request rate. */

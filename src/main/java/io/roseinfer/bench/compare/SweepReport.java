@@ -19,8 +19,12 @@ public final class SweepReport {
 
     private SweepReport() {}
 
-    /** Returns a line for one point, without a newline. */
-    public static String line(SweepPoint point) {
+    /**
+     * Returns a line for one point, without a newline.
+     *
+     * @param attainment share of requests that must be good, 0 to 1
+     */
+    public static String line(SweepPoint point, double attainment) {
         return flags(point.flags())
                 + String.format(
                         Locale.ROOT,
@@ -30,12 +34,12 @@ public final class SweepReport {
                         number(point, "p99_ttft_ms"),
                         number(point, "median_tpot_ms"),
                         point.counts()
-                                ? backlog(point)
+                                ? backlog(point, attainment)
                                 : ", INVALID: " + point.reasons().getFirst());
     }
 
-    private static String backlog(SweepPoint point) {
-        String mark = mark(point);
+    private static String backlog(SweepPoint point, double attainment) {
+        String mark = mark(point, attainment);
         return mark.isEmpty()
                 ? ""
                 : String.format(
@@ -46,8 +50,10 @@ public final class SweepReport {
                         point.isTooShort() ? "; to decide, give " + needed(point) : "");
     }
 
-    private static String mark(SweepPoint point) {
-        return !point.counts() ? " INVALID" : point.isTooShort() ? " TOO SHORT" : point.keepsUp() ? "" : " BEHIND";
+    private static String mark(SweepPoint point, double attainment) {
+        return !point.counts()
+                ? " INVALID"
+                : point.isUndecided(attainment) ? " TOO SHORT" : point.keepsUp() || point.isTooShort() ? "" : " BEHIND";
     }
 
     private static String needed(SweepPoint point) {
@@ -105,7 +111,7 @@ public final class SweepReport {
                 .orElse(1);
         for (Sweep.Settings settings : sweep.bySettings()) {
             for (SweepPoint point : settings.points()) {
-                row(out, point, width, most, isMeasured);
+                row(out, sweep, point, width, most, isMeasured);
             }
         }
         if (sweep.variesRate()) {
@@ -152,7 +158,7 @@ public final class SweepReport {
                 .anyMatch(point -> point.metric(SweepPoint.EXTRAPOLATED_SHARE).isPresent());
     }
 
-    private static void row(Formatter out, SweepPoint point, int width, double most, boolean isMeasured) {
+    private static void row(Formatter out, Sweep sweep, SweepPoint point, int width, double most, boolean isMeasured) {
         double goodput = point.metric("request_goodput").orElse(0);
         out.format(
                 "%-" + width + "s %9s %11s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
@@ -172,7 +178,7 @@ public final class SweepReport {
                         ? String.format(Locale.ROOT, " %9s", known(point, SweepPoint.EXTRAPOLATED_SHARE, "%.1f", 100))
                         : "",
                 "#".repeat((int) Math.round(BAR * goodput / Math.max(most, 1e-9))),
-                mark(point));
+                mark(point, sweep.attainment()));
     }
 
     private static void settings(Formatter out, Sweep sweep, Sweep.Settings settings, Objectives objectives) {

@@ -34,7 +34,8 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer = "%nThe exit code is 8 if a point is invalid.")
+        footer =
+                "%nThe exit code is 8 if a point is invalid, or if a load is too short to decide which rate meets the objective.")
 @Heading("Sweep")
 public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
@@ -135,7 +136,7 @@ public final class BenchSweepCommand implements Command {
         report(file, terminal);
         Sweep sweep = file.sweep();
         if (sweep.invalid().isEmpty()) {
-            return 0;
+            return isDecided(sweep, terminal) ? 0 : INVALID;
         }
         terminal.note("the sweep is invalid: " + sweep.invalid().size() + " of "
                 + sweep.points().size()
@@ -144,6 +145,17 @@ public final class BenchSweepCommand implements Command {
                         ? "--resume measures them again"
                         : "with --json FILE, --resume could measure them again"));
         return INVALID;
+    }
+
+    /** Returns whether the points decide which rates meet the objective, if there is one. */
+    private boolean isDecided(Sweep sweep, Terminal terminal) {
+        int undecided =
+                flags.objective().objectives().isEmpty() ? 0 : sweep.undecided().size();
+        if (undecided > 0) {
+            terminal.note("the highest rate is unknown for " + undecided + " of "
+                    + sweep.bySettings().size() + " settings: a load is too short; give the --num-prompts above");
+        }
+        return undecided == 0;
     }
 
     /** Prints and writes the points so far. */
@@ -182,14 +194,14 @@ public final class BenchSweepCommand implements Command {
             ServeCommandLine line = line(base, setting);
             SweepPoint measured = runner.measure(line, setting);
             for (int i = 0; i < MAX_LONGER && findRate.isPresent() && mayMeet(measured); i++) {
-                terminal.note(SweepReport.line(measured));
+                terminal.note(SweepReport.line(measured, attainment / 100));
                 line = line.with("--find-rate", List.of("--num-prompts=" + longer(measured)));
                 measured = runner.measure(line, setting);
             }
             file.add(measured, runner.environment());
             return measured;
         });
-        terminal.note(SweepReport.line(point) + (known.isPresent() ? " (resumed)" : ""));
+        terminal.note(SweepReport.line(point, attainment / 100) + (known.isPresent() ? " (resumed)" : ""));
         return point;
     }
 

@@ -124,7 +124,8 @@ class SweepTest {
         SweepPoint steady = point(10, true, true);
         SweepPoint burst = burst(1, OptionalDouble.empty());
         assertThat(burst.meets(0.99)).isFalse();
-        assertThat(SweepReport.line(burst)).endsWith(", BEHIND: requests in flight grew by 89.0 % of the arrivals");
+        assertThat(SweepReport.line(burst, 0.99))
+                .endsWith(", BEHIND: requests in flight grew by 89.0 % of the arrivals");
         assertThat(SweepReport.text(new Sweep(List.of(steady, burst), 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains("request-rate=400", " BEHIND\n", "between 10.00 and 400.00 requests/s\n", "--num-prompts");
     }
@@ -133,7 +134,9 @@ class SweepTest {
     void point_that_is_too_short_to_decide_leaves_the_rate_unknown() {
         SweepPoint burst = burst(1, OptionalDouble.of(3000));
         assertThat(burst.meets(0.99)).isFalse();
-        assertThat(SweepReport.line(burst)).contains(", TOO SHORT: ").endsWith("; to decide, give --num-prompts 3000");
+        assertThat(SweepReport.line(burst, 0.99))
+                .contains(", TOO SHORT: ")
+                .endsWith("; to decide, give --num-prompts 3000");
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst), 0.99);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains(
@@ -147,7 +150,9 @@ class SweepTest {
     void point_outside_the_bounds_fails_however_short_it_is() {
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.5, OptionalDouble.of(3000))), 0.99);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
-                .contains("meets the objective: between 10.00 and 400.00 requests/s\n");
+                .contains("meets the objective: between 10.00 and 400.00 requests/s\n")
+                .doesNotContain("TOO SHORT", "BEHIND");
+        assertThat(sweep.undecided()).isEmpty();
     }
 
     @Test

@@ -446,7 +446,7 @@ final class ResultGoldens {
         Sweep sweep = new Sweep(points, 0.9);
         add("sweep", SweepResult.of(sweep, study));
         StringBuilder text = new StringBuilder(Environment.simulatedLines(machines()));
-        points.forEach(point -> text.append(SweepReport.line(point)).append('\n'));
+        points.forEach(point -> text.append(SweepReport.line(point, 0.99)).append('\n'));
         files.put("sweep.txt", text + SweepReport.text(sweep, goodput()));
         List<Comparison.Pair> pairs = IntStream.range(0, 10)
                 .mapToObj(i -> new Comparison.Pair(

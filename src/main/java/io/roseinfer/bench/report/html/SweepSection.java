@@ -230,7 +230,9 @@ final class SweepSection {
                 row.add(
                         point.meets(sweep.attainment())
                                 ? "yes"
-                                : point.isTooShort() ? "unknown: too short" : point.keepsUp() ? "no" : "no: behind");
+                                : point.isTooShort()
+                                        ? point.isWithin(sweep.attainment()) ? "unknown: too short" : "no"
+                                        : point.keepsUp() ? "no" : "no: behind");
                 row.add(point.counts() ? "yes" : "no: " + point.reasons().getFirst());
                 rows.add(row);
             }
