@@ -34,8 +34,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer =
-                "%nThe exit code is 8 if a point is invalid, or if a load is too short to decide which rate meets the objective.")
+        footer = "%nThe exit code is 8 if a point is invalid or the highest rate is unknown.")
 @Heading("Sweep")
 public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
