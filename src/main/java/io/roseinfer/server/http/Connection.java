@@ -116,8 +116,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     private void arm(Duration limit) {
         disarm();
-        Channel channel = channel();
-        deadline = channel.eventLoop().schedule(() -> channel.close(), limit.toMillis(), TimeUnit.MILLISECONDS);
+        deadline = channel().eventLoop().schedule(this::expire, limit.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Rejects a request that has arrived in part, and closes the connection; without one closes it at once. */
+    private void expire() {
+        Optional<Item> late = partial ? reader.late() : Optional.empty();
+        late.ifPresentOrElse(this::add, channel()::close);
     }
 
     private void disarm() {

@@ -13,8 +13,9 @@ import java.util.Objects;
  * @param headerBytes maximum size of a request's headers; larger ones are answered 431
  * @param headers maximum number of headers per request; more are answered 431
  * @param connections maximum open connections; up to 64 more are served probes only, further ones are closed at once
- * @param headTimeout from a request's first byte, or a connection's beginning, to the end of the headers
- * @param bodyTimeout from the end of the headers to the end of the body
+ * @param headTimeout from a request's first byte, or a connection's beginning, to the end of the headers; a late
+ *     request is answered 408
+ * @param bodyTimeout from the end of the headers to the end of the body; a late body is answered 408
  * @param idleTimeout between two requests of a connection
  * @param writeStall how long a client may read nothing of what is written to it
  */

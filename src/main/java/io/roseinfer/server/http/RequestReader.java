@@ -14,6 +14,8 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.server.http.HttpCall.Arrival;
+import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -91,6 +93,24 @@ final class RequestReader {
             return begin(begun).or(() -> part instanceof HttpContent content ? append(content) : Optional.empty());
         }
         return part instanceof HttpContent content ? append(content) : Optional.empty();
+    }
+
+    /**
+     * Returns the rejection of a request that has not arrived in time; empty if its body is discarded, since it has
+     * its response.
+     */
+    Optional<Item> late() {
+        if (!isInBody()) {
+            String message = "the headers did not arrive within " + seconds(limits.headTimeout());
+            return Optional.of(new Item.Refused(unreadable, 408, message));
+        }
+        return discards
+                ? Optional.empty()
+                : refused(408, "the body did not arrive within " + seconds(limits.bodyTimeout()));
+    }
+
+    private static String seconds(Duration limit) {
+        return BigDecimal.valueOf(limit.toMillis(), 3).stripTrailingZeros().toPlainString() + " s";
     }
 
     /** Releases the reservation of a request that never became complete. */

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** HTTP over sockets, with a test handler. Tests wait for events instead of sleeping. */
@@ -482,6 +483,40 @@ class HttpServerTest {
         client.send(bytes);
         String unused = client.rest();
         awaitNoConnection();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'GET / HT', headers",
+        "'GET /a HTTP/1.1\r\nHost: a\r\n', headers",
+        "'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc', body",
+        "'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n', body"
+    })
+    void request_that_does_not_arrive_in_time_is_answered_408(String bytes, String part) throws IOException {
+        restart(SHORT);
+        RawClient client = client();
+        Answer answer = client.call(bytes);
+        assertThat(answer.status()).isEqualTo(408);
+        assertThat(answer.body()).isEqualTo("the " + part + " did not arrive within 0.1 s");
+        assertThat(client.rest()).isEmpty();
+        awaitNoConnection();
+        awaitNothingReserved();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "GET /a?b=c HTTP/1.1\r\nHost: a\r\n\r\n"})
+    void connection_without_a_partial_request_is_closed_without_408(String bytes) throws IOException {
+        restart(SHORT);
+        assertThat(client().send(bytes).rest()).doesNotContain("408");
+    }
+
+    @Test
+    void discarded_body_that_does_not_arrive_is_no_second_response() throws IOException {
+        restart(SHORT);
+        RawClient client = client();
+        Answer answer = client.call("POST /brief HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc");
+        assertThat(answer.body()).isEqualTo("brief");
+        assertThat(client.rest()).isEmpty();
     }
 
     @Test
