@@ -283,6 +283,7 @@ public final class ServerMetrics {
                 stats -> rejectedConnections.getAsLong());
         attachCache(engine);
         attachFinished(engine);
+        attachDeadlines(engine);
         attachHealth(engine);
     }
 
@@ -366,6 +367,14 @@ public final class ServerMetrics {
                     counts.forEach((why, count) -> to.call(count, model, together(), why));
                 })
                 .register(registry);
+    }
+
+    private void attachDeadlines(Engine engine) {
+        counter(
+                "roseinfer:requests_timed_out",
+                "Requests ended by their timeout, part of the finished reason abort.",
+                engine,
+                stats -> stats.requests().ended().getOrDefault(FinishReason.DEADLINE, 0L));
     }
 
     private void replicaGauge(String name, String help, Engine engine, ToDoubleFunction<EngineStats> value) {

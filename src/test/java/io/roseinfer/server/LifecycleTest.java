@@ -252,6 +252,32 @@ class LifecycleTest {
     }
 
     @Test
+    void timeouts_are_counted_apart_from_other_aborts() throws Exception {
+        Gate gate = new Gate(3);
+        try (TestServer server = TestServer.start(gate.options());
+                RawClient client = server.client()) {
+            String series = "roseinfer:requests_timed_out_total{engine=\"0\",model_name=\"sim\"}";
+            try (RawClient leaving = server.client()) {
+                leaving.send(RawClient.post("/v1/completions", PLAIN));
+                gate.awaitReached();
+            }
+            client.send(RawClient.post("/v1/completions", PLAIN, "X-Request-Timeout: 1000\r\n"));
+            while (server.engine.stats().requests().accepted() < 2) {
+                Thread.onSpinWait();
+            }
+            assertThat(server.metric(series)).isZero();
+            server.aheadNanos.set(Duration.ofSeconds(2000).toNanos());
+            gate.open();
+            assertThat(client.answer().status()).isEqualTo(503);
+            server.awaitEnded(2);
+            assertThat(server.metric(series)).isEqualTo(1);
+            assertThat(server.metric(
+                            "vllm:request_success_total{engine=\"0\",finished_reason=\"abort\",model_name=\"sim\"}"))
+                    .isEqualTo(2);
+        }
+    }
+
+    @Test
     void errors_are_counted_by_status_from_zero() throws Exception {
         ServerOptions options = TestServer.options().withApiKey(ApiKey.of("secret"));
         try (TestServer server = new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
