@@ -99,6 +99,11 @@ public final class StepRecord {
             return key;
         }
 
+        /** Returns the name in the HTTP API, such as {@code plan_ns}. */
+        public String apiKey() {
+            return key.replace("_nanos", "_ns");
+        }
+
         /** Returns whether the fact is a duration in nanoseconds. */
         public boolean isDuration() {
             return kind == Kind.DURATION;

@@ -67,7 +67,7 @@ final class DebugEndpoints {
         for (StepRecord step : steps) {
             ObjectNode node = data.addObject();
             for (Fact fact : Fact.values()) {
-                node.put(fact.key(), step.get(fact));
+                node.put(fact.apiKey(), step.get(fact));
             }
         }
         return exchange.reply(list);

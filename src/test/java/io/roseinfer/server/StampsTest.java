@@ -106,7 +106,7 @@ class StampsTest {
             JsonNode record = records.get((int) (steps.get(i) - steps.getFirst()));
             assertThat(record.get("step").longValue()).isEqualTo(steps.get(i));
             long awaited = 0;
-            for (String part : List.of("start_nanos", "plan_nanos", "pack_nanos", "device_nanos")) {
+            for (String part : List.of("start_ns", "plan_ns", "pack_ns", "device_ns")) {
                 awaited += record.get(part).longValue();
             }
             assertThat(sampled.get(i)).isGreaterThanOrEqualTo(awaited);

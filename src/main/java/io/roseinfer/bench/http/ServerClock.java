@@ -117,7 +117,7 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
     private static StepRecord step(JsonNode node, long by) {
         StepRecord step = new StepRecord();
         for (Fact fact : Fact.values()) {
-            step.set(fact, node.path(fact.key()).asLong(0) - (fact == Fact.START_NANOS ? by : 0));
+            step.set(fact, node.path(fact.apiKey()).asLong(0) - (fact == Fact.START_NANOS ? by : 0));
         }
         return step;
     }
