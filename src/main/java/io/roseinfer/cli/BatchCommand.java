@@ -237,7 +237,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
         AtomicInteger signalled = new AtomicInteger();
         long startNanos = terminal.clock().nanos();
         BatchTotals totals;
-        StopSignals.Handled handled = StopSignals.handle(code -> {
+        StopSignals.Handled handled = StopSignals.handle(terminal, code -> {
             signalled.set(code);
             job.stop();
             Thread.ofPlatform().daemon().name("batch-drain").start(() -> closeAfterGrace(engine));

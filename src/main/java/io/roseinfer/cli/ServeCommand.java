@@ -105,7 +105,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
                 Server running = Server.start(engine, options, metrics, log, terminal.clock(), time)) {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
             CompletableFuture<Void> unused = running.failure().thenAccept(why -> end.complete(Optional.of(why)));
-            StopSignals.Handled unusedHandled = StopSignals.handle(code -> end.complete(Optional.empty()));
+            StopSignals.Handled unusedHandled = StopSignals.handle(terminal, code -> end.complete(Optional.empty()));
             terminal.note(settings(loaded, engineOptions, options));
             terminal.print(
                     "Listening on " + url(options.host(), running.address().getPort()) + "\n");

@@ -139,6 +139,7 @@ class ServeCommandTest {
             assertThat(health.status()).isEqualTo(503);
             server.signal(signal);
             assertThat(server.process().waitFor()).isEqualTo(code);
+            assertThat(server.errors()).endsWith("without waiting for requests in flight\n");
         }
     }
 

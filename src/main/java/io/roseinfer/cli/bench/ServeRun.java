@@ -46,7 +46,7 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
             BenchServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
             AtomicInteger code = new AtomicInteger();
             Thread running = Thread.currentThread();
-            StopSignals.Handled handled = StopSignals.handle(signal -> {
+            StopSignals.Handled handled = StopSignals.handle(terminal, signal -> {
                 code.set(signal);
                 running.interrupt();
             });

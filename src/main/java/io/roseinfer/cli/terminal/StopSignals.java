@@ -55,17 +55,18 @@ public final class StopSignals {
     }
 
     /**
-     * Runs an action at the first signal, on a thread of the JVM.
+     * Runs an action at the first signal, on a thread of the JVM. The second ends the process, after a message.
      *
      * @param stop receives the exit code for the signal
      */
-    public static Handled handle(IntConsumer stop) {
+    public static Handled handle(Terminal terminal, IntConsumer stop) {
         AtomicBoolean signaled = new AtomicBoolean();
         InvocationHandler handler = (proxy, method, args) -> {
             if (!method.getName().equals("handle")) {
                 return method.invoke(stop, args);
             }
             if (signaled.getAndSet(true)) {
+                terminal.note("stopped at once by a second signal, without waiting for requests in flight");
                 Runtime.getRuntime().halt(SIGNALLED + number(args[0]));
             }
             stop.accept(SIGNALLED + number(args[0]));
