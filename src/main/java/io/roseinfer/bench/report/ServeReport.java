@@ -282,16 +282,17 @@ public final class ServeReport {
     private static void fleet(Formatter out, FleetUse fleet) {
         title(out, "Engines");
         out.format(
-                "%-20s %8s %8s %13s %10s %8s %9s\n",
-                "", "requests", "failed", "output tokens", "steps", "busy %", "used (s)");
+                "%-20s %8s %8s %13s %10s %11s %8s %9s\n",
+                "", "requests", "failed", "output tokens", "steps", "tokens/step", "busy %", "used (s)");
         for (FleetUse.EngineUse each : fleet.engines()) {
             out.format(
-                    "%-20s %8d %8d %13d %10d %8.1f %9.2f\n",
+                    "%-20s %8d %8d %13d %10d %11.1f %8.1f %9.2f\n",
                     "engine " + each.engine(),
                     each.requests(),
                     each.failed(),
                     each.outputTokens(),
                     each.steps(),
+                    each.outputTokens() / Math.max(1.0, (double) each.steps()),
                     each.usedS() == 0 ? 0 : 100 * each.busyS() / each.usedS(),
                     each.usedS());
         }
