@@ -30,11 +30,6 @@ public record RunValidity(
         notes = List.copyOf(notes);
     }
 
-    /** Creates the validity of a run without extrapolated costs. */
-    public RunValidity(List<String> reasons, List<String> remedies, List<String> notes) {
-        this(reasons, remedies, notes, OptionalDouble.empty());
-    }
-
     /**
      * The criteria of validity.
      *
@@ -137,7 +132,7 @@ public record RunValidity(
                     + wrong.getFirst());
         }
         notes(run, completed, notes);
-        return new RunValidity(reasons, remedies, notes);
+        return new RunValidity(reasons, remedies, notes, OptionalDouble.empty());
     }
 
     private static boolean endsAtContext(CallResult call, OptionalInt contextLength) {

@@ -14,6 +14,7 @@ import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.Drafter;
 import java.util.List;
+import java.util.OptionalDouble;
 
 /** Simulated servers and loads for tests. */
 public final class SimulatedRuns {
@@ -80,7 +81,8 @@ public final class SimulatedRuns {
 
     /** Returns a run as a valid recording. */
     public static RecordedRun recorded(LoadResult run) {
-        return new RecordedRun("run", List.of(), run, 0, new RunValidity(List.of(), List.of(), List.of()));
+        return new RecordedRun(
+                "run", List.of(), run, 0, new RunValidity(List.of(), List.of(), List.of(), OptionalDouble.empty()));
     }
 
     /** Returns costs of 2 ms per step and 0.1 ms per token. */

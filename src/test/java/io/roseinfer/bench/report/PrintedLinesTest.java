@@ -104,9 +104,9 @@ class PrintedLinesTest {
                 : Stream.empty();
     }
 
-    @Test
-    void bench_serve_prints_only_documented_lines() {
-        RunValidity verdict = new RunValidity(List.of("reason"), List.of("remedy"), List.of("note"))
+    private static ServeResult served() {
+        RunValidity verdict = new RunValidity(
+                        List.of("reason"), List.of("remedy"), List.of("note"), OptionalDouble.empty())
                 .withExtrapolated(OptionalDouble.of(0.05));
         Optional<ClientBaseline> floor = Optional.of(new ClientBaseline(1e5, Summary.of(0.1), Summary.of(0.2)));
         Environment environment = new Environment(
@@ -120,8 +120,23 @@ class PrintedLinesTest {
                 BOUNDS,
                 Map.of(),
                 Optional.empty());
-        ServeResult result = ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about);
-        String text = new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0)).text(result);
+        return ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about);
+    }
+
+    private static String text(ServeResult result) {
+        return new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0)).text(result);
+    }
+
+    /** A device that runs single rows is busy all the time, so its share does not show the load. */
+    @Test
+    void engine_has_its_output_tokens_per_step() {
+        assertThat(text(served())).containsPattern("\\nengine 0 +50 +1 +900 +100 +9\\.0 +50\\.0 ");
+    }
+
+    @Test
+    void bench_serve_prints_only_documented_lines() {
+        ServeResult result = served();
+        String text = text(result);
         Map<String, List<String>> defined = defined("reference/metrics.md", "Lines of `bench serve`");
         assertThat(text.lines().flatMap(PrintedLinesTest::labels).distinct())
                 .containsExactlyInAnyOrderElementsOf(defined.keySet());
@@ -142,14 +157,14 @@ class PrintedLinesTest {
 
     @Test
     void sweep_prints_only_documented_columns_and_lines() {
-        RunValidity valid = new RunValidity(List.of(), List.of(), List.of());
+        RunValidity valid = new RunValidity(List.of(), List.of(), List.of(), OptionalDouble.empty());
         SweepPoint good = SweepPoint.of(Map.of(Sweep.SEED, "0", Sweep.RATE, "60"), RUN, valid, BOUNDS)
                 .with(SweepPoint.EXTRAPOLATED_SHARE, 0.05);
         SweepPoint other = SweepPoint.of(Map.of(Sweep.SEED, "1", Sweep.RATE, "60"), RUN, valid, BOUNDS);
         SweepPoint invalid = SweepPoint.of(
                 Map.of(Sweep.SEED, "0", Sweep.RATE, "70"),
                 RUN,
-                new RunValidity(List.of("late"), List.of(), List.of()),
+                new RunValidity(List.of("late"), List.of(), List.of(), OptionalDouble.empty()),
                 BOUNDS);
         Map<String, Double> overloaded = new LinkedHashMap<>(good.metrics());
         overloaded.put(SweepPoint.OFFERED_RATE, 500.0);

@@ -353,7 +353,8 @@ final class ResultGoldens {
                 .run(SimulatedRuns.load(8, rate, seed));
     }
 
-    private static final RunValidity VALID = new RunValidity(List.of(), List.of(), List.of("a note"));
+    private static final RunValidity VALID =
+            new RunValidity(List.of(), List.of(), List.of("a note"), OptionalDouble.empty());
 
     private static ServeResult serve(
             LoadResult run, RunValidity verdict, boolean simulated, Optional<ReplayOf> replayOf) {
@@ -399,8 +400,11 @@ final class ResultGoldens {
     }
 
     private void serve() {
-        RunValidity invalid =
-                new RunValidity(List.of("late by <1> & \"more\""), List.of("do <this>"), List.of("a note", "another"));
+        RunValidity invalid = new RunValidity(
+                List.of("late by <1> & \"more\""),
+                List.of("do <this>"),
+                List.of("a note", "another"),
+                OptionalDouble.empty());
         LoadResult simulated = simulated(60, 5);
         add("serve", serve(run(), invalid, false, Optional.empty()));
         add("serve-simulated", serve(simulated, VALID, true, Optional.empty()));
@@ -439,7 +443,9 @@ final class ResultGoldens {
                 points.add(SweepPoint.of(
                         flags,
                         simulated(rate, batch.equals("8") ? 3 : 4),
-                        late ? new RunValidity(List.of("late <by> 1"), List.of(), List.of()) : VALID,
+                        late
+                                ? new RunValidity(List.of("late <by> 1"), List.of(), List.of(), OptionalDouble.empty())
+                                : VALID,
                         goodput()));
             }
         }
@@ -475,7 +481,7 @@ final class ResultGoldens {
                 List.of("bench", "serve", "--num-prompts=12"),
                 simulated(60, 5),
                 0,
-                new RunValidity(List.of("late"), List.of(), List.of()));
+                new RunValidity(List.of("late"), List.of(), List.of(), OptionalDouble.empty()));
         LoadResult again = simulated(60, 6);
         LoadResult changed = simulated(80, 6);
         Prediction both = Prediction.of(recorded.result(), again, Optional.of(changed));
