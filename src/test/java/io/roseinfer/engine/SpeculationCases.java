@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
-import io.roseinfer.base.SplitMix64;
 import io.roseinfer.grammar.Grammar;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.Activation;
@@ -13,10 +12,8 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.model.TestLayout;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -89,37 +86,6 @@ abstract class SpeculationCases {
     /** Opens the backend under test. */
     abstract Backend open();
 
-    /** Drafts the expected completion of the request whose tag is its index, with wrong tokens in between. */
-    private final class Foresight implements Drafter {
-        private final double rate;
-
-        private Foresight(double rate) {
-            this.rate = rate;
-        }
-
-        @Override
-        public int maxTokens() {
-            return 7;
-        }
-
-        @Override
-        public Drafts newDrafts() {
-            return this::propose;
-        }
-
-        private int propose(TokenHistory tokens, int max, int[] into) {
-            int index = (int) ((Sequence) tokens).tag().orElseThrow();
-            int[] ids = expected.get(index).ids();
-            int from = tokens.length() - tokens.promptLength();
-            int count = Math.min(max, ids.length - from);
-            for (int i = 0; i < count; i++) {
-                boolean isRight = SplitMix64.uniform(index, from + i) < rate;
-                into[i] = isRight ? ids[from + i] : (ids[from + i] + 1) % spec.vocabularySize();
-            }
-            return count;
-        }
-    }
-
     @BeforeAll
     void completeWithoutDrafts() throws IOException {
         try (InputStream in = SpeculationCases.class.getResourceAsStream("/tokenizer/llama2.json")) {
@@ -127,7 +93,9 @@ abstract class SpeculationCases {
         }
         backend = open();
         runner = backend.load(
-                spec, TestLayout.random(spec, 1), EngineLimits.runnerLimits(options(new Foresight(1)), spec));
+                spec,
+                TestLayout.random(spec, 1),
+                EngineLimits.runnerLimits(options(new Foresight(List.of(), 1, spec.vocabularySize())), spec));
         Dice dice = new Dice(7, "speculation");
         requests = new ArrayList<>();
         for (int i = 0; i < REQUESTS; i++) {
@@ -140,6 +108,10 @@ abstract class SpeculationCases {
     void close() {
         runner.close();
         backend.close();
+    }
+
+    private Drafter foresight(double rate) {
+        return new Foresight(expected, rate, spec.vocabularySize());
     }
 
     private EngineOptions options(Drafter drafter) {
@@ -217,7 +189,7 @@ abstract class SpeculationCases {
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.7, 1})
     void completions_are_equal_with_and_without_drafts(double rate) {
-        Served served = serve(options(new Foresight(rate)));
+        Served served = serve(options(foresight(rate)));
         assertExpected(served.completions());
         long drafts = served.total(Fact.DRAFT_TOKENS);
         assertThat(drafts).isGreaterThan(REQUESTS / 2);
@@ -227,7 +199,7 @@ abstract class SpeculationCases {
 
     @Test
     void preempted_completions_are_equal_with_drafts() {
-        Served served = serve(options(new Foresight(0.7)).withKvBlocks(fewBlocks));
+        Served served = serve(options(foresight(0.7)).withKvBlocks(fewBlocks));
         assertExpected(served.completions());
         assertThat(served.total(Fact.PREEMPTIONS)).isPositive();
         assertThat(served.total(Fact.DRAFT_TOKENS)).isPositive();
@@ -272,7 +244,7 @@ abstract class SpeculationCases {
 
     @Test
     void chunked_prefill_changes_no_completion_with_drafts() {
-        EngineOptions options = options(new Foresight(0.8));
+        EngineOptions options = options(foresight(0.8));
         SchedulerOptions chunked = options.scheduler().toBuilder()
                 .chunkedPrefill(true)
                 .prefillMaxTokens(8)

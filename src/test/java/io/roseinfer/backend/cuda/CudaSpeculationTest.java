@@ -11,15 +11,14 @@ import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.Foresight;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
@@ -54,32 +53,6 @@ class CudaSpeculationTest {
             this.shape = shape;
             this.layers = layers;
             this.precision = precision;
-        }
-    }
-
-    /** Drafts the expected completion of the request whose tag is its index, with wrong tokens in between. */
-    private record Foresight(List<Completion> expected) implements Drafter {
-        private static final double RATE = 0.8;
-
-        @Override
-        public int maxTokens() {
-            return 7;
-        }
-
-        @Override
-        public Drafts newDrafts() {
-            return this::propose;
-        }
-
-        private int propose(TokenHistory tokens, int max, int[] into) {
-            int index = (int) ((Sequence) tokens).tag().orElseThrow();
-            int from = tokens.length() - tokens.promptLength();
-            int[] ids = expected.get(index).ids();
-            int count = Math.min(max, ids.length - from);
-            for (int i = 0; i < count; i++) {
-                into[i] = SplitMix64.uniform(index, from + i) < RATE ? ids[from + i] : 7;
-            }
-            return count;
         }
     }
 
@@ -146,7 +119,7 @@ class CudaSpeculationTest {
         run(model, CudaOptions.defaults().withBatchInvariant(true), (runner, files) -> {
             List<Completion> expected =
                     serve(runner, files, options().chunkedPrefill(true).build(), false);
-            Drafter drafter = new Foresight(expected);
+            Drafter drafter = new Foresight(expected, 0.8, files.spec().vocabularySize());
             SchedulerOptions drafted =
                     options().chunkedPrefill(true).drafter(drafter).build();
             assertEqual(serve(runner, files, drafted, true), expected);
@@ -176,7 +149,7 @@ class CudaSpeculationTest {
                     serve(runner, files, options().chunkedPrefill(true).build(), false);
             SchedulerOptions drafted = options()
                     .chunkedPrefill(true)
-                    .drafter(new Foresight(expected))
+                    .drafter(new Foresight(expected, 0.8, files.spec().vocabularySize()))
                     .build();
             List<Completion> seen = serve(runner, files, drafted, true);
             int equal = 0;
