@@ -10,7 +10,10 @@ import java.util.Map;
  * A skip-join multi-level feedback queue: short requests overtake long ones although no length is known. Wu et al., Fast
  * Distributed Inference Serving for Large Language Models (FastServe), 2023. A request joins the level whose quantum its
  * prompt fits, and sinks a level when it has used that quantum. A step runs the highest levels; the others are paused with
- * their KV blocks, and preempted if blocks are scarce. Needs chunked prefill, and more active requests than a batch has.
+ * their KV blocks, and preempted if blocks are scarce. Needs more active requests than a batch has.
+ *
+ * <p>Levels order output tokens only: prompts run in order of admission and are not paused. Needs chunked prefill: without
+ * it, a prompt that exceeds the rest of the budget waits until no request decodes.
  */
 public final class Mlfq implements StepPolicy, RequestEvents {
     private static final int LEVELS = 6;
