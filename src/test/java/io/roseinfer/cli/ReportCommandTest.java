@@ -45,8 +45,10 @@ class ReportCommandTest {
         assertThat(outcome.out().lines().toList())
                 .contains(
                         page.toString(),
-                        figures.resolve("time-to-first-token.svg").toString());
-        assertThat(figures.resolve("requests-in-flight.svg")).content().contains("<svg xmlns=", "requests", "time (s)");
+                        figures.resolve("run-time-to-first-token.svg").toString());
+        assertThat(figures.resolve("run-requests-in-flight.svg"))
+                .content()
+                .contains("<svg xmlns=", "requests", "time (s)");
     }
 
     /** The report of {@code --report} equals the report of the results file. */
