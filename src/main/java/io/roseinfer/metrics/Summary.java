@@ -1,6 +1,5 @@
 package io.roseinfer.metrics;
 
-import java.util.Arrays;
 import java.util.stream.DoubleStream;
 
 /**
@@ -22,17 +21,19 @@ public record Summary(int count, double p50, double p95, double p99, double mean
 
     /** Summarizes values in any order; does not modify the array. */
     public static Summary of(double... values) {
-        if (values.length == 0) {
-            return EMPTY;
-        }
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return new Summary(
-                sorted.length,
-                Percentiles.of(sorted, 50),
-                Percentiles.of(sorted, 95),
-                Percentiles.of(sorted, 99),
-                Arrays.stream(sorted).average().orElse(0),
-                sorted[sorted.length - 1]);
+        return of(Distribution.of(values));
+    }
+
+    /** Summarizes the values of a distribution. */
+    public static Summary of(Distribution values) {
+        return values.size() == 0
+                ? EMPTY
+                : new Summary(
+                        values.size(),
+                        values.percentile(50),
+                        values.percentile(95),
+                        values.percentile(99),
+                        values.mean(),
+                        values.max());
     }
 }

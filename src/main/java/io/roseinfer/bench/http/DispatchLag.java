@@ -27,8 +27,8 @@ record DispatchLag(Summary lag, double allowedMillis) {
      * @param maxLagMillis lag that is always allowed, as is 1 % of the median time to first token
      */
     static DispatchLag of(LoadResult run, double maxLagMillis) {
-        double[] ttft = LatencyTable.ttft(run);
-        double allowed = Math.max(maxLagMillis, Summary.of(ttft).p50() * SHARE_OF_TTFT);
+        double median = Summary.of(LatencyTable.ttft(run)).p50();
+        double allowed = Math.max(maxLagMillis, median * SHARE_OF_TTFT);
         return new DispatchLag(Summary.of(LatencyTable.lag(run)), allowed);
     }
 

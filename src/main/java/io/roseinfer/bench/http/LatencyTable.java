@@ -1,5 +1,7 @@
 package io.roseinfer.bench.http;
 
+import io.roseinfer.metrics.Distribution;
+import io.roseinfer.metrics.ValueCounts;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,16 +10,16 @@ import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/** Latency samples of a run's completed requests in milliseconds, by vLLM's names. */
+/** Latencies of a run's completed requests in milliseconds, by vLLM's names. */
 public final class LatencyTable {
     private static final double NANOS_PER_MILLI = 1e6;
 
     private LatencyTable() {}
 
     /** Returns latencies since requests were sent: {@code ttft}, {@code tpot}, {@code itl} and {@code e2el}. */
-    public static Map<String, double[]> fromSent(LoadResult run) {
+    public static Map<String, Distribution> fromSent(LoadResult run) {
         List<CallResult> calls = run.completed();
-        Map<String, double[]> table = new LinkedHashMap<>();
+        Map<String, Distribution> table = new LinkedHashMap<>();
         table.put("ttft", ttft(run));
         table.put("tpot", optional(calls, call -> call.tokenTimes().tpotNanos()));
         table.put("itl", itl(calls));
@@ -26,43 +28,40 @@ public final class LatencyTable {
     }
 
     /** Returns the times to first token since requests were sent. */
-    public static double[] ttft(LoadResult run) {
+    public static Distribution ttft(LoadResult run) {
         return optional(run.completed(), CallResult::ttftNanos);
     }
 
-    private static double[] itl(List<CallResult> calls) {
-        double[] all = new double
-                [Math.toIntExact(
-                        calls.stream().mapToLong(call -> call.arrivals().sum()).sum())];
-        int latencies = 0;
+    private static Distribution itl(List<CallResult> calls) {
+        ValueCounts counts = new ValueCounts();
         for (CallResult call : calls) {
             for (double nanos : call.tokenTimes().itlNanos()) {
-                all[latencies++] = nanos / NANOS_PER_MILLI;
+                counts.add(Double.doubleToLongBits(nanos / NANOS_PER_MILLI));
             }
         }
-        return Arrays.copyOf(all, latencies);
+        return Distribution.ofBits(counts);
     }
 
     /** Returns latencies since requests were due: {@code ttft_intended} and {@code e2el_intended}. */
-    public static Map<String, double[]> fromDue(LoadResult run) {
+    public static Map<String, Distribution> fromDue(LoadResult run) {
         List<CallResult> calls = run.completed();
-        Map<String, double[]> table = new LinkedHashMap<>();
+        Map<String, Distribution> table = new LinkedHashMap<>();
         table.put("ttft_intended", optional(calls, CallResult::ttftFromDueNanos));
         table.put("e2el_intended", millis(calls, CallResult::latencyFromDueNanos));
         return table;
     }
 
     /** Returns the dispatch lag of all requests. */
-    public static double[] lag(LoadResult run) {
+    public static Distribution lag(LoadResult run) {
         return millis(run.calls(), CallResult::lagNanos);
     }
 
     /** Returns the time that each request waited for a concurrency limit. */
-    public static double[] held(LoadResult run) {
+    public static Distribution held(LoadResult run) {
         return millis(run.calls(), CallResult::heldNanos);
     }
 
-    private static double[] optional(List<CallResult> calls, Function<CallResult, OptionalDouble> value) {
+    private static Distribution optional(List<CallResult> calls, Function<CallResult, OptionalDouble> value) {
         double[] all = new double[calls.size()];
         int known = 0;
         for (CallResult call : calls) {
@@ -71,15 +70,15 @@ public final class LatencyTable {
                 all[known++] = nanos.getAsDouble() / NANOS_PER_MILLI;
             }
         }
-        return known == all.length ? all : Arrays.copyOf(all, known);
+        return Distribution.of(known == all.length ? all : Arrays.copyOf(all, known));
     }
 
-    private static double[] millis(List<CallResult> calls, ToDoubleFunction<CallResult> nanos) {
+    private static Distribution millis(List<CallResult> calls, ToDoubleFunction<CallResult> nanos) {
         double[] all = new double[calls.size()];
         int next = 0;
         for (CallResult call : calls) {
             all[next++] = nanos.applyAsDouble(call) / NANOS_PER_MILLI;
         }
-        return all;
+        return Distribution.of(all);
     }
 }

@@ -4,9 +4,8 @@ import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.report.ReplayOf;
 import io.roseinfer.bench.report.ReplayOf.Row;
-import io.roseinfer.metrics.Percentiles;
+import io.roseinfer.metrics.Distribution;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
@@ -35,21 +34,25 @@ public record Prediction(List<Row> rows) {
      * @param changed the replay with changed settings, if any
      */
     public static Prediction of(LoadResult recorded, LoadResult replayed, Optional<LoadResult> changed) {
-        Map<String, double[]> before = LatencyTable.fromSent(recorded);
-        Map<String, double[]> again = LatencyTable.fromSent(replayed);
-        Optional<Map<String, double[]>> after = changed.map(LatencyTable::fromSent);
+        Map<String, Distribution> before = LatencyTable.fromSent(recorded);
+        Map<String, Distribution> again = LatencyTable.fromSent(replayed);
+        Optional<Map<String, Distribution>> after = changed.map(LatencyTable::fromSent);
         List<Row> rows = new ArrayList<>();
         before.forEach((metric, values) -> {
-            double[] others = samples(again, metric);
-            Optional<double[]> last = after.map(table -> samples(table, metric));
-            if (values.length > 0
-                    && others.length > 0
-                    && last.map(v -> v.length > 0).orElse(true)) {
+            Distribution others = samples(again, metric);
+            Optional<Distribution> last = after.map(table -> samples(table, metric));
+            if (values.size() > 0
+                    && others.size() > 0
+                    && last.map(v -> v.size() > 0).orElse(true)) {
                 for (double percentile : PERCENTILES) {
-                    OptionalDouble changedMillis =
-                            last.map(v -> OptionalDouble.of(of(v, percentile))).orElseGet(OptionalDouble::empty);
-                    rows.add(
-                            new Row(metric, percentile, of(values, percentile), of(others, percentile), changedMillis));
+                    OptionalDouble changedMillis = last.map(v -> OptionalDouble.of(v.percentile(percentile)))
+                            .orElseGet(OptionalDouble::empty);
+                    rows.add(new Row(
+                            metric,
+                            percentile,
+                            values.percentile(percentile),
+                            others.percentile(percentile),
+                            changedMillis));
                 }
             }
         });
@@ -73,14 +76,8 @@ public record Prediction(List<Row> rows) {
                 rows);
     }
 
-    private static double[] samples(Map<String, double[]> table, String metric) {
-        return table.getOrDefault(metric, new double[0]);
-    }
-
-    private static double of(double[] values, double percentile) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return Percentiles.of(sorted, percentile);
+    private static Distribution samples(Map<String, Distribution> table, String metric) {
+        return table.getOrDefault(metric, Distribution.of());
     }
 
     /**

@@ -2,9 +2,7 @@ package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * The breakdown of a run's latencies; without samples if the server sends no timestamps.
@@ -33,31 +31,15 @@ public record Attribution(
 
     static Attribution of(LoadResult run, StepIndex steps) {
         List<CallResult> completed = run.completed();
-        ItlBreakdown gaps = ItlBreakdown.of(completed, steps);
+        ItlBreakdown gaps = new ItlBreakdown(completed, steps);
+        BreakdownTable.Samples firstTokens = action -> completed.forEach(
+                call -> TtftBreakdown.of(call, steps).ifPresent(first -> action.accept(first.parts())));
         return new Attribution(
-                firstTokens(completed, steps),
+                BreakdownTable.of(TtftBreakdown.PARTS, firstTokens),
                 gaps.table(),
                 gaps.longest(),
                 run.steps().isEmpty() ? 0 : gaps.unknown(),
                 completed.stream().allMatch(call -> hasFirstStep(call, steps)));
-    }
-
-    private static BreakdownTable firstTokens(List<CallResult> calls, StepIndex steps) {
-        long[][] parts = new long[TtftBreakdown.PARTS.size()][calls.size()];
-        int known = 0;
-        for (CallResult call : calls) {
-            Optional<TtftBreakdown> first = TtftBreakdown.of(call, steps);
-            if (first.isPresent()) {
-                for (int part = 0; part < parts.length; part++) {
-                    parts[part][known] = first.get().parts()[part];
-                }
-                known++;
-            }
-        }
-        int samples = known;
-        return BreakdownTable.of(
-                TtftBreakdown.PARTS,
-                Arrays.stream(parts).map(part -> Arrays.copyOf(part, samples)).toArray(long[][]::new));
     }
 
     private static boolean hasFirstStep(CallResult call, StepIndex steps) {

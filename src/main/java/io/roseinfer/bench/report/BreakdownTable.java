@@ -1,11 +1,13 @@
 package io.roseinfer.bench.report;
 
+import io.roseinfer.metrics.ValueCounts;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.IntStream;
+import java.util.function.Consumer;
 
 /**
  * Mean parts of many samples in milliseconds: over all samples, over the fifth around the median, over the slowest fiftieth, and over each
@@ -46,37 +48,49 @@ public record BreakdownTable(
         return Collections.unmodifiableMap(current);
     }
 
+    /** The samples of a breakdown. */
+    @FunctionalInterface
+    interface Samples {
+        /** Passes the nanoseconds of each part of every sample, always in the same order; the array is reused. */
+        void forEach(Consumer<long[]> action);
+    }
+
     /**
-     * Creates a table.
+     * Creates a table. Lists the samples twice rather than keep them.
      *
      * @param parts names of the parts
-     * @param nanos for each part, its nanoseconds in each sample
      */
-    static BreakdownTable of(List<String> parts, long[]... nanos) {
-        int[] sorted = StableOrder.ascending(totals(nanos));
-        int size = sorted.length;
+    static BreakdownTable of(List<String> parts, Samples samples) {
+        ValueCounts totals = new ValueCounts();
+        samples.forEach(nanos -> totals.add(total(nanos)));
+        int size = totals.size();
         int low = size * 2 / 5;
         int high = Math.max(size * 3 / 5, Math.min(size, low + 1));
         int tail = Math.min(size * 49 / 50, Math.max(0, size - 1));
         int count = Math.min(MAX_SLICES, size);
-        Map<String, Double> all = new LinkedHashMap<>();
-        Map<String, Double> median = new LinkedHashMap<>();
-        Map<String, Double> slowest = new LinkedHashMap<>();
-        Map<String, List<Double>> slices = new LinkedHashMap<>();
-        for (int i = 0; i < nanos.length; i++) {
-            String part = parts.get(i);
-            long[] ofPart = nanos[i];
-            all.put(part, meanMillis(ofPart, sorted, 0, size));
-            median.put(part, meanMillis(ofPart, sorted, low, high));
-            slowest.put(part, meanMillis(ofPart, sorted, tail, size));
-            slices.put(
-                    part,
-                    IntStream.range(0, count)
-                            .mapToObj(slice -> meanMillis(
-                                    ofPart, sorted, border(slice, count, size), border(slice + 1, count, size)))
-                            .toList());
+        Sums all = new Sums(parts, 0, size);
+        Sums median = new Sums(parts, low, high);
+        Sums slowest = new Sums(parts, tail, size);
+        Sums[] slices = new Sums[count];
+        for (int slice = 0; slice < count; slice++) {
+            slices[slice] = new Sums(parts, border(slice, count, size), border(slice + 1, count, size));
         }
-        return new BreakdownTable(size, all, median, slowest, slices);
+        ValueCounts.Ranks ranks = totals.ranks();
+        samples.forEach(nanos -> {
+            int rank = ranks.next(total(nanos));
+            all.add(rank, nanos);
+            median.add(rank, nanos);
+            slowest.add(rank, nanos);
+            slices[(int) (((rank + 1L) * count - 1) / size)].add(rank, nanos);
+        });
+        Map<String, List<Double>> bySlice = new LinkedHashMap<>();
+        for (int i = 0; i < parts.size(); i++) {
+            int part = i;
+            bySlice.put(
+                    parts.get(i),
+                    Arrays.stream(slices).map(slice -> slice.millis(part)).toList());
+        }
+        return new BreakdownTable(size, all.millis(), median.millis(), slowest.millis(), bySlice);
     }
 
     /** Returns the table without the parts that are 0 in every slice. */
@@ -93,28 +107,52 @@ public record BreakdownTable(
         return kept;
     }
 
-    private static long[] totals(long[]... nanos) {
-        long[] totals = new long[nanos[0].length];
-        for (long[] part : nanos) {
-            for (int i = 0; i < totals.length; i++) {
-                totals[i] += part[i];
-            }
+    private static long total(long... nanos) {
+        long total = 0;
+        for (long part : nanos) {
+            total += part;
         }
-        return totals;
+        return total;
     }
 
     private static int border(int slice, int slices, int samples) {
         return (int) ((long) slice * samples / slices);
     }
 
-    /** Returns the mean over some of the sorted samples; 0 over none. */
-    private static double meanMillis(long[] nanos, int[] sorted, int from, int to) {
-        long sum = 0;
-        boolean isAll = to - from == nanos.length;
-        for (int i = from; i < to; i++) {
-            sum += nanos[isAll ? i : sorted[i]];
+    /** The sums of the parts over the samples whose ranks are in a range. */
+    private static final class Sums {
+        private final List<String> parts;
+        private final int from;
+        private final int to;
+        private final long[] nanos;
+
+        private Sums(List<String> parts, int from, int to) {
+            this.parts = parts;
+            this.from = from;
+            this.to = to;
+            this.nanos = new long[parts.size()];
         }
-        return sum / (double) Math.max(1, to - from) / NANOS_PER_MILLI;
+
+        private void add(int rank, long... sample) {
+            if (rank >= from && rank < to) {
+                for (int part = 0; part < nanos.length; part++) {
+                    nanos[part] += sample[part];
+                }
+            }
+        }
+
+        /** Returns the mean of a part; 0 over no samples. */
+        private double millis(int part) {
+            return nanos[part] / (double) Math.max(1, to - from) / NANOS_PER_MILLI;
+        }
+
+        private Map<String, Double> millis() {
+            Map<String, Double> millis = new LinkedHashMap<>();
+            for (int part = 0; part < nanos.length; part++) {
+                millis.put(parts.get(part), millis(part));
+            }
+            return millis;
+        }
     }
 
     /** Returns the sum of the parts of a column. */

@@ -3,11 +3,11 @@ package io.roseinfer.bench.report;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.metrics.StepRecord;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.function.Consumer;
 
 /**
  * The gaps between token events of a run's requests by the client's timestamps, with a breakdown if the engine's steps are known.
@@ -31,13 +31,14 @@ final class ItlBreakdown {
             .thenComparing(Comparator.comparingInt(Gap::request).reversed())
             .thenComparing(Comparator.comparingInt(Gap::token).reversed());
 
+    private final List<CallResult> calls;
     private final StepIndex steps;
-    /** For each part, its nanoseconds in each gap with known steps. */
-    private final long[][] parts;
+    /** The parts of a gap with known steps. */
+    private final long[] parts = new long[PARTS.size()];
 
     private final PriorityQueue<Gap> longest = new PriorityQueue<>(BY_DURATION);
-    private int known;
     private int unknown;
+    private final BreakdownTable table;
 
     /**
      * A gap.
@@ -50,22 +51,22 @@ final class ItlBreakdown {
      */
     record Gap(int request, int token, long nanos, Optional<StepRecord> waitedFor, long stepNanos) {}
 
-    private ItlBreakdown(StepIndex steps, int gaps) {
-        this.steps = steps;
-        this.parts = new long[PARTS.size()][gaps];
-    }
-
     /** Computes the gaps of requests in the order of the load. */
-    static ItlBreakdown of(List<CallResult> calls, StepIndex steps) {
-        int gaps = calls.stream()
-                .mapToInt(call -> Math.max(0, call.arrivals().nanos().length - 1))
-                .sum();
-        ItlBreakdown breakdown = new ItlBreakdown(steps, gaps);
-        calls.forEach(breakdown::add);
-        return breakdown;
+    ItlBreakdown(List<CallResult> calls, StepIndex steps) {
+        this.calls = calls;
+        this.steps = steps;
+        this.table = BreakdownTable.of(PARTS, this::forEachKnown);
     }
 
-    private void add(CallResult call) {
+    private void forEachKnown(Consumer<long[]> action) {
+        longest.clear();
+        unknown = 0;
+        for (CallResult call : calls) {
+            add(call, action);
+        }
+    }
+
+    private void add(CallResult call, Consumer<long[]> action) {
         long[] seen = call.arrivals().nanos();
         int[] counts = call.arrivals().tokens();
         long[] had = call.server().map(ServerStamps::tokenNanos).orElse(new long[0]);
@@ -83,7 +84,9 @@ final class ItlBreakdown {
                 last = had[event] < had[event - 1] ? engine.before(had[event]) : engine.advance(last, had[event]);
             }
             if (before >= 0 && last > before) {
-                addKnown(call.id(), token, nanos, engine, before, last, had[event - 1], had[event]);
+                int longestStep = setParts(nanos, engine, before, last, had[event - 1], had[event]);
+                action.accept(parts);
+                addLong(call.id(), token, nanos, engine, longestStep);
             } else {
                 unknown++;
                 addLong(call.id(), token, nanos, engine, -1);
@@ -91,15 +94,9 @@ final class ItlBreakdown {
         }
     }
 
-    private void addKnown(
-            int request,
-            int token,
-            long nanos,
-            StepIndex.EngineSteps engine,
-            int before,
-            int last,
-            long fromNanos,
-            long untilNanos) {
+    /** Sets the parts of a gap, and returns the longest of its steps. */
+    private int setParts(
+            long nanos, StepIndex.EngineSteps engine, int before, int last, long fromNanos, long untilNanos) {
         long decode = 0;
         long prompts = 0;
         long reached = fromNanos;
@@ -117,12 +114,11 @@ final class ItlBreakdown {
             }
         }
         long engineNanos = untilNanos - fromNanos;
-        parts[DECODE][known] = decode;
-        parts[PROMPTS][known] = prompts;
-        parts[IDLE][known] = engineNanos - decode - prompts;
-        parts[DELIVERY][known] = nanos - engineNanos;
-        known++;
-        addLong(request, token, nanos, engine, longestStep);
+        parts[DECODE] = decode;
+        parts[PROMPTS] = prompts;
+        parts[IDLE] = engineNanos - decode - prompts;
+        parts[DELIVERY] = nanos - engineNanos;
+        return longestStep;
     }
 
     private void addLong(int request, int token, long nanos, StepIndex.EngineSteps engine, int step) {
@@ -140,11 +136,7 @@ final class ItlBreakdown {
 
     /** Returns the parts of the gaps with known steps. */
     BreakdownTable table() {
-        return BreakdownTable.of(
-                PARTS,
-                Arrays.stream(parts)
-                        .map(part -> known == part.length ? part : Arrays.copyOf(part, known))
-                        .toArray(long[][]::new));
+        return table;
     }
 
     /** Returns the number of gaps whose steps are unknown. */

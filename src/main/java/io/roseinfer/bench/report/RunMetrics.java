@@ -6,10 +6,8 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
-import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,13 +85,11 @@ public final class RunMetrics {
     static Map<String, Double> ofAll(LoadResult run, Objectives objectives) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         LatencyTable.fromSent(run).forEach((metric, values) -> {
-            if (values.length > 0) {
-                double[] sorted = values.clone();
-                Arrays.sort(sorted);
-                metrics.put("mean_" + metric + "_ms", Summary.of(sorted).mean());
-                metrics.put("median_" + metric + "_ms", Percentiles.of(sorted, 50));
-                metrics.put("p90_" + metric + "_ms", Percentiles.of(sorted, 90));
-                metrics.put("p99_" + metric + "_ms", Percentiles.of(sorted, 99));
+            if (values.size() > 0) {
+                metrics.put("mean_" + metric + "_ms", values.mean());
+                metrics.put("median_" + metric + "_ms", values.percentile(50));
+                metrics.put("p90_" + metric + "_ms", values.percentile(90));
+                metrics.put("p99_" + metric + "_ms", values.percentile(99));
             }
         });
         double[] normalized = run.completed().stream()

@@ -18,7 +18,7 @@ import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Speculation;
 import io.roseinfer.bench.load.OfferedRequest.Traits;
-import io.roseinfer.metrics.Percentiles;
+import io.roseinfer.metrics.Distribution;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
@@ -400,7 +400,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     private static Own own(LoadResult run, RunValidity verdict, Optional<ClientBaseline> floor, About about) {
         StepIndex steps = new StepIndex(run.steps());
         Attribution attribution = Attribution.of(run, steps);
-        Map<String, double[]> fromDue = LatencyTable.fromDue(run);
+        Map<String, Distribution> fromDue = LatencyTable.fromDue(run);
         boolean isSimulated = about.environment().simulated().isPresent();
         BreakdownTable first = isSimulated ? attribution.firstToken().withoutZeros() : attribution.firstToken();
         BreakdownTable gaps = isSimulated ? attribution.gaps().withoutZeros() : attribution.gaps();
@@ -414,8 +414,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 new Load(run.isScheduled(), finite(run.scheduledRate()), finite(run.achievedRate())),
                 isSimulated ? Optional.empty() : Optional.of(Summary.of(LatencyTable.lag(run))),
                 Summary.of(LatencyTable.held(run)),
-                Summary.of(fromDue.getOrDefault("ttft_intended", new double[0])),
-                Summary.of(fromDue.getOrDefault("e2el_intended", new double[0])),
+                Summary.of(fromDue.getOrDefault("ttft_intended", Distribution.of())),
+                Summary.of(fromDue.getOrDefault("e2el_intended", Distribution.of())),
                 about.objectives().isEmpty()
                         ? OptionalDouble.empty()
                         : OptionalDouble.of(RunMetrics.goodRequestsFromSent(run, about.objectives()) / run.seconds()),
@@ -519,21 +519,14 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     }
 
     private static void latencies(
-            Map<String, @Nullable Object> vllm, String metric, List<Double> percentiles, double... values) {
+            Map<String, @Nullable Object> vllm, String metric, List<Double> percentiles, Distribution values) {
         String name = metric + "_ms";
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        boolean any = sorted.length > 0;
-        double mean = Summary.of(sorted).mean();
-        double square = Arrays.stream(sorted)
-                .map(x -> (x - mean) * (x - mean))
-                .average()
-                .orElse(0);
-        vllm.put("mean_" + name, any ? mean : null);
-        vllm.put("median_" + name, any ? Percentiles.of(sorted, 50) : null);
-        vllm.put("std_" + name, any ? Math.sqrt(square) : null);
+        boolean any = values.size() > 0;
+        vllm.put("mean_" + name, any ? values.mean() : null);
+        vllm.put("median_" + name, any ? values.percentile(50) : null);
+        vllm.put("std_" + name, any ? values.deviation() : null);
         for (double percentile : percentiles) {
-            vllm.put("p" + number(percentile) + "_" + name, any ? Percentiles.of(sorted, percentile) : null);
+            vllm.put("p" + number(percentile) + "_" + name, any ? values.percentile(percentile) : null);
         }
     }
 

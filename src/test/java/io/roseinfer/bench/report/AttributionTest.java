@@ -109,7 +109,7 @@ class AttributionTest {
                 IntStream.range(0, 100).mapToLong(i -> (i * 37) % 100 * MILLI).toArray();
         long[] read = new long[100];
         Arrays.fill(read, MILLI);
-        BreakdownTable table = BreakdownTable.of(List.of("queue", "read"), queue, read);
+        BreakdownTable table = BreakdownTable.of(List.of("queue", "read"), samples(queue, read));
         assertThat(table.slices().get("queue"))
                 .isEqualTo(IntStream.range(0, 50).mapToObj(i -> 2 * i + 0.5).toList());
         assertThat(table.slices().get("read")).hasSize(50).containsOnly(1.0);
@@ -118,9 +118,28 @@ class AttributionTest {
 
     @Test
     void table_of_few_samples_has_one_slice_per_sample() {
-        BreakdownTable table = BreakdownTable.of(List.of("queue"), millis(3, 1));
+        BreakdownTable table = BreakdownTable.of(List.of("queue"), samples(millis(3, 1)));
         assertThat(table.slices()).isEqualTo(Map.of("queue", List.of(1.0, 3.0)));
-        assertThat(BreakdownTable.of(List.of("queue"), millis()).slices()).isEqualTo(Map.of("queue", List.of()));
+        assertThat(BreakdownTable.of(List.of("queue"), samples(millis())).slices())
+                .isEqualTo(Map.of("queue", List.of()));
+    }
+
+    /** Returns samples by the nanoseconds of each of their parts. */
+    private static BreakdownTable.Samples samples(long[]... parts) {
+        return action -> IntStream.range(0, parts[0].length)
+                .mapToObj(i -> Arrays.stream(parts).mapToLong(part -> part[i]).toArray())
+                .forEach(action);
+    }
+
+    @Test
+    void equal_totals_are_ranked_in_the_order_of_the_samples() {
+        long[] queue = new long[200];
+        Arrays.setAll(queue, i -> i * MILLI);
+        long[] read = new long[200];
+        Arrays.setAll(read, i -> (200 - i) * MILLI);
+        BreakdownTable table = BreakdownTable.of(List.of("queue", "read"), samples(queue, read));
+        assertThat(table.median()).containsExactly(entry("queue", 99.5), entry("read", 100.5));
+        assertThat(table.tail()).containsExactly(entry("queue", 197.5), entry("read", 2.5));
     }
 
     @Test
