@@ -66,7 +66,7 @@ public final class ModelHub {
             throw new BadModel(
                     "model " + cache.whatIsMissing(id) + ", and downloads are disabled",
                     new Remedy(
-                            "enable them (%s, HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE), run `hf download "
+                            "enable them (without %s, HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE), run `hf download "
                                     + id.text().replace("%", "%%")
                                     + (id.revision().equals(HubId.MAIN)
                                             ? ""
