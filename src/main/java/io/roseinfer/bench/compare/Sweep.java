@@ -159,11 +159,12 @@ public record Sweep(List<SweepPoint> points, double attainment) {
                 .orElseGet(SearchedRate.BelowAll::new);
     }
 
-    /** Returns the settings whose highest rate is unknown because a load is too short. */
+    /** Returns the settings whose highest rate is unknown and has no lower bound, because a load is too short. */
     public List<Settings> undecided() {
         return bySettings().stream()
                 .filter(settings -> highest(settings) instanceof SearchedRate.NotKnown open
-                        && open.undecided().counts())
+                        && open.undecided().counts()
+                        && open.least().isEmpty())
                 .toList();
     }
 

@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer = "%nThe exit code is 8 if a point is invalid or the highest rate is unknown.")
+        footer = "%nThe exit code is 8 if a point is invalid or the highest rate is wholly unknown.")
 @Heading("Sweep")
 public final class BenchSweepCommand implements Command {
     private static final int INVALID = 8;
@@ -146,7 +146,7 @@ public final class BenchSweepCommand implements Command {
         return INVALID;
     }
 
-    /** Returns whether the points decide which rates meet the objective, if there is one. */
+    /** Returns whether the points bound the rates that meet the objective, if there is one. */
     private boolean isDecided(Sweep sweep, Terminal terminal) {
         int undecided =
                 flags.objective().objectives().isEmpty() ? 0 : sweep.undecided().size();

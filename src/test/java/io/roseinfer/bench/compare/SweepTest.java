@@ -156,6 +156,14 @@ class SweepTest {
     }
 
     @Test
+    void settings_are_undecided_if_no_rate_bounds_the_highest() {
+        SweepPoint burst = burst(1, OptionalDouble.of(3000));
+        assertThat(new Sweep(List.of(point(10, true, true), burst), 0.99).undecided())
+                .isEmpty();
+        assertThat(new Sweep(List.of(burst), 0.99).undecided()).hasSize(1);
+    }
+
+    @Test
     void verdicts_can_be_recomputed_from_the_table() {
         Map<String, Double> metrics = Map.of(
                 SweepPoint.OFFERED_RATE,
