@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.model.ModelSpec;
@@ -252,8 +253,13 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     synchronized void addLoad(ReplicaLoad to, Sequence own) {
         load = to;
         loadTokens = own.maxLength();
-        loadPromptTokens = own.promptLength() - to.cachedTokens(this);
+        loadPromptTokens = uncomputedPromptTokens(to, own);
         to.add(loadTokens, loadPromptTokens);
+    }
+
+    /** Returns the prompt tokens that a replica has to compute, as far as a view of it shows. */
+    int uncomputedPromptTokens(ReplicaView replica, Sequence own) {
+        return own.isPromptComputed() ? 0 : own.promptLength() - replica.cachedTokens(this);
     }
 
     synchronized boolean hasLoad() {
@@ -459,6 +465,11 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     /** Records why its last sample has no token. */
     void sampledNothing(StepOutputs.Status status) {
         noAllowedToken = status == StepOutputs.Status.NO_ALLOWED_TOKEN;
+    }
+
+    /** Records that its reader has a token already, so that no restart is transparent. */
+    void setHasOutput() {
+        hasOutput = true;
     }
 
     /** Ends the request after a number of tokens, as a stop string does: in virtual time, for requests without stop strings. */

@@ -26,6 +26,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -425,22 +426,41 @@ public final class VirtualEngine {
      */
     public ObservedRequest submit(GenerationRequest request, long nanos, int tokens) {
         BadInput.require(tokens >= 1, "the length of a completion", tokens, "positive");
+        return submit(request, nanos, tokens, OptionalInt.empty());
+    }
+
+    /**
+     * Submits a request like {@link #submit(GenerationRequest, long, int)} whose prompt another engine has computed. It decodes
+     * from its admission on, as its keys and values are in its blocks then. If it is preempted, this engine computes them again;
+     * if its replica stops after its admission, it ends.
+     *
+     * @param firstToken the first token of the completion, which the other engine has delivered
+     * @param tokens length of the completion with that token, at least 2
+     * @return the request, whose timeline lacks the first token
+     */
+    public ObservedRequest submitPrefilled(GenerationRequest request, long nanos, int tokens, int firstToken) {
+        int possible = Math.min(tokens, request.maxNewTokens());
+        BadInput.require(possible >= 2, "the length of a completion", possible, "at least 2");
+        return submit(request, nanos, tokens, OptionalInt.of(firstToken));
+    }
+
+    private ObservedRequest submit(GenerationRequest request, long nanos, int tokens, OptionalInt firstToken) {
         advanceTo(nanos);
         if (haveAllStopped()) {
             throw new EngineStopped("all engines stopped");
         }
+        requireServable(request);
         int[] prompt = prompt(request);
-        EngineLimits.requireServable(prompt, request.maxNewTokens(), spec, kv);
         inFlight.reserve();
         LiveRequest live = newRequest(request, nanos);
         if (tokens < request.maxNewTokens()) {
-            live.endAfter(tokens);
+            live.endAfter(firstToken.isPresent() ? tokens - 1 : tokens);
         }
         live.tokenized(prompt.length, nanos);
         observer.accepted(live);
         observer.tokenized(live);
         try {
-            enqueue(live, prompt);
+            enqueue(live, prompt, firstToken);
             recordViews();
         } catch (RuntimeException | Error e) {
             boolean unused = inFlight.discard(live);
@@ -449,12 +469,26 @@ public final class VirtualEngine {
         return live;
     }
 
-    private void enqueue(LiveRequest live, int[] prompt) {
+    /**
+     * Checks that a request can be served.
+     *
+     * @throws BadInput if it cannot
+     */
+    public void requireServable(GenerationRequest request) {
+        EngineLimits.requireServable(prompt(request), request.maxNewTokens(), spec, kv);
+    }
+
+    private void enqueue(LiveRequest live, int[] prompt, OptionalInt firstToken) {
         Optional<ReplicaLoad> chosen = liveCount == 0 ? Optional.empty() : router.choose(live, prompt);
         Sequence sequence = live.newSequence(prompt, spec);
+        firstToken.ifPresent(token -> {
+            live.setHasOutput();
+            var unused = sequence.setComputedPrompt(token);
+        });
         inFlight.watch(live);
         if (chosen.isPresent() && !agedViews.isEmpty()) {
-            agedViews.get(chosen.get().index()).send(live, sequence.maxLength());
+            AgedView view = agedViews.get(chosen.get().index());
+            view.send(sequence.maxLength(), live.uncomputedPromptTokens(view, sequence));
         }
         Check.that(router.enqueue(live, sequence, chosen), "a request has ended before it was queued");
         if (chosen.isPresent()) {

@@ -59,6 +59,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     boolean restartsFirst;
 
     int timesPassedOver;
+    /** Prompt tokens whose keys and values come with it when it is first admitted; 0 from then on. */
+    int computedElsewhere;
     /** Whether it was left out of a step because another sequence of that step computes a block they share. */
     boolean deferred;
     /** The sample of the step in flight that will be the pending token. */
@@ -173,6 +175,22 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return this;
     }
 
+    /**
+     * Adds the first generated token to a sequence whose prompt another scheduler has computed; must be called before it is
+     * added. At its first admission it gets blocks with the prompt's keys and values, and decodes. After a preemption it
+     * computes them itself. Returns this sequence.
+     */
+    public Sequence setComputedPrompt(int firstToken) {
+        set(length++, firstToken);
+        computedElsewhere = promptLength;
+        return this;
+    }
+
+    /** Returns whether it waits for its first admission with a prompt that another scheduler has computed. */
+    public boolean isPromptComputed() {
+        return computedElsewhere > 0;
+    }
+
     /** Returns the inputs of samples that report; only for sequences with {@link #setPromptLogprobs}. */
     public SampleRequest reporting() {
         return Objects.requireNonNull(reporting);
@@ -261,7 +279,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     @Override
     public int remainingTokens() {
-        return remaining();
+        return remaining() - computedElsewhere;
     }
 
     @Override

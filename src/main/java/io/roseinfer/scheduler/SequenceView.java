@@ -21,7 +21,7 @@ final class SequenceView {
 
     /** Copies the list, unless that was done since {@link #clear}. */
     void take(SequenceList list) {
-        if (size != NOT_TAKEN) {
+        if (isTaken()) {
             return;
         }
         if (sequences.length < list.size()) {
@@ -32,6 +32,10 @@ final class SequenceView {
             s.viewIndex = size;
             sequences[size++] = s;
         }
+    }
+
+    boolean isTaken() {
+        return size != NOT_TAKEN;
     }
 
     int size() {

@@ -3,6 +3,7 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
@@ -29,6 +30,7 @@ final class StepPlanner implements StepBuilder {
     private final int number;
     private final BlockAllocator blocks;
     private final Admission admission;
+    private final StepRecord totals;
     private final Consumer<Sequence> onFirstAdmission;
 
     private final int maxRowDrafts;
@@ -73,6 +75,7 @@ final class StepPlanner implements StepBuilder {
             Consumer<Sequence> onFirstAdmission) {
         this.waitingQueue = waitingQueue;
         this.number = number;
+        this.totals = totals;
         this.onFirstAdmission = onFirstAdmission;
         this.options = options;
         this.pool = pool;
@@ -406,7 +409,9 @@ final class StepPlanner implements StepBuilder {
         while (candidate != null && hasCapacity(plan, budget)) {
             if (tryAdmit(candidate, plan, budget, prefillRows == 0)) {
                 admission.admitted(candidate);
-                budget -= prefillRow(plan, candidate, budget, true);
+                budget -= candidate.isPromptComputed()
+                        ? decodeAdmitted(plan, candidate)
+                        : prefillRow(plan, candidate, budget, true);
             } else if (admission.blocksQueue(candidate)) {
                 break;
             }
@@ -430,8 +435,8 @@ final class StepPlanner implements StepBuilder {
             postponed = true;
             return false;
         }
-        int reused = sequence.reuse();
-        sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
+        int reused = Math.max(sequence.reuse(), sequence.computedElsewhere);
+        sequence.deferred = options.prefixCache() && !sequence.isPromptComputed() && isBeingComputed(sequence, plan);
         int cost = sequence.goal() - reused;
         boolean fits = isSplit(sequence) || cost <= budget || (isFirst && cost <= maxStepTokens);
         if (sequence.deferred || !fits || blocks.requiredBlocks(sequence) > pool.available()) {
@@ -448,6 +453,25 @@ final class StepPlanner implements StepBuilder {
         queues.activate(sequence);
         waitingQueue.events().admitted(sequence, reused);
         return true;
+    }
+
+    /**
+     * Lets a sequence decode whose prompt came computed: with the others, or, if those already have their rows of this step,
+     * with a row of its own. Returns the tokens added.
+     */
+    private int decodeAdmitted(StepPlan plan, Sequence sequence) {
+        if (sequence.reachedMaxPasses(options.maxPasses())) {
+            totals.add(Fact.FORCED_ADMISSIONS, 1);
+        }
+        sequence.computedElsewhere = 0;
+        queues.prefilling.remove(sequence);
+        queues.decoding.addLast(sequence);
+        boolean isLate = decoded || decodingView.isTaken();
+        if (!isLate || decodeRows >= options.maxBatchSize()) {
+            return 0;
+        }
+        addDecodeRow(plan, sequence, 0);
+        return 1;
     }
 
     /**

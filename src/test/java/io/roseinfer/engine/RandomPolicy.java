@@ -120,7 +120,10 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
 
     @Override
     public void arrived(PolicyRequest request) {
-        Require.that(live.put(request.id(), new Progress()) == null, "request %d arrived twice", request.id());
+        Progress progress = new Progress();
+        // Another engine may have computed the prompt, and generated the first token.
+        progress.generated = request.length() - request.promptLength();
+        Require.that(live.put(request.id(), progress) == null, "request %d arrived twice", request.id());
     }
 
     @Override

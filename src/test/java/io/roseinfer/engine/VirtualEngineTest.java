@@ -20,6 +20,8 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,6 +31,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("sim")
 class VirtualEngineTest {
@@ -42,17 +46,26 @@ class VirtualEngineTest {
         private final long wakeNanos;
         private final Map<ObservedRequest, FinishReason> ended = new HashMap<>();
         private final Map<ObservedRequest, Integer> admissions = new HashMap<>();
+        private long promptTokens;
 
         Recorded(int replicas, int depth, EngineOptions options, RoutingPolicy routing, long wakeNanos) {
             this(replicas, depth, options, routing, wakeNanos, ViewAge.NONE);
         }
 
         Recorded(int replicas, int depth, EngineOptions options, RoutingPolicy routing, long wakeNanos, ViewAge age) {
+            this(replicas, SimOptions.defaults().withMaxInFlight(depth), options, routing, wakeNanos, age);
+        }
+
+        Recorded(
+                int replicas,
+                SimOptions sim,
+                EngineOptions options,
+                RoutingPolicy routing,
+                long wakeNanos,
+                ViewAge age) {
             this.wakeNanos = wakeNanos;
-            this.runners = Stream.generate(() -> new SimRunner(
-                            Models.spec(),
-                            EngineLimits.runnerLimits(options, Models.spec()),
-                            SimOptions.defaults().withMaxInFlight(depth)))
+            this.runners = Stream.generate(
+                            () -> new SimRunner(Models.spec(), EngineLimits.runnerLimits(options, Models.spec()), sim))
                     .limit(replicas)
                     .toList();
             this.engine = new VirtualEngine(runners, options, routing, age, this, Observers.ofRequests(this));
@@ -64,6 +77,7 @@ class VirtualEngineTest {
 
         @Override
         public long stepEnd(StepRecord step, long startNanos) {
+            promptTokens += step.get(Fact.PREFILL_TOKENS);
             return startNanos + STEP_NANOS + step.get(Fact.TOKENS);
         }
 
@@ -94,6 +108,11 @@ class VirtualEngineTest {
         ObservedRequest submit(long nanos, int newTokens, int... prompt) {
             engine.runUntil(nanos);
             return engine.submit(Models.request(newTokens, prompt), nanos);
+        }
+
+        ObservedRequest submitPrefilled(long nanos, int newTokens, int... prompt) {
+            engine.runUntil(nanos);
+            return engine.submitPrefilled(Models.request(newTokens, prompt), nanos, newTokens, 7);
         }
 
         void stop(int replica, long nanos) {
@@ -305,6 +324,102 @@ class VirtualEngineTest {
         run.finish();
     }
 
+    /** Returns a run without keys and values: a runner has none of prompts that another engine has computed. */
+    private static Recorded ofShapes(int replicas, SchedulerOptions.Builder scheduler, RoutingPolicy routing) {
+        return new Recorded(
+                replicas,
+                SimOptions.defaults().ofShapes(),
+                Models.options().withScheduler(scheduler.build()),
+                routing,
+                0,
+                ViewAge.NONE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void request_with_a_computed_prompt_shares_the_next_decode_step(boolean chunkedPrefill) {
+        Recorded run = ofShapes(1, SchedulerOptions.builder().chunkedPrefill(chunkedPrefill), RoutingPolicy.pull());
+        ObservedRequest before = run.submitPrefilled(0, 4, 1, 2, 3, 4);
+        ObservedRequest prefilled = run.submitPrefilled(100, 3, new int[40]);
+        run.finish();
+        assertThat(before.timeline().tokenNanos())
+                .containsExactly(STEP_NANOS + 1, 2 * STEP_NANOS + 3, 3 * STEP_NANOS + 5);
+        assertThat(prefilled.timeline().tokenNanos()).containsExactly(2 * STEP_NANOS + 3, 3 * STEP_NANOS + 5);
+        assertThat(run.promptTokens).as("prompt tokens computed").isZero();
+        assertThat(prefilled.cachedTokens()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void request_with_a_computed_prompt_starts_on_an_idle_replica(boolean chunkedPrefill) {
+        Recorded run = ofShapes(1, SchedulerOptions.builder().chunkedPrefill(chunkedPrefill), RoutingPolicy.pull());
+        ObservedRequest prefilled = run.submitPrefilled(100, 2, new int[40]);
+        run.finish();
+        assertThat(prefilled.timeline().tokenNanos()).containsExactly(100 + STEP_NANOS + 1);
+    }
+
+    /** Its blocks are released; the engine that computed them is another one. */
+    @Test
+    void preempted_request_with_a_computed_prompt_is_computed_again() {
+        StepPolicy preemptsOnce = new StepPolicy() {
+            private boolean hasPreempted;
+
+            @Override
+            public void plan(StepBuilder step) {
+                if (step.decoding() == 2 && !hasPreempted) {
+                    hasPreempted = step.preempt(step.decoding(1));
+                }
+                StepPolicy.mixed().plan(step);
+            }
+        };
+        Recorded run = ofShapes(
+                1,
+                SchedulerOptions.builder()
+                        .chunkedPrefill(true)
+                        .prefixCache(false)
+                        .step(preemptsOnce),
+                RoutingPolicy.pull());
+        ObservedRequest oldest = run.submitPrefilled(0, 9, new int[40]);
+        ObservedRequest preempted = run.submitPrefilled(0, 4, new int[30]);
+        run.finish();
+        assertThat(List.of(oldest, preempted))
+                .extracting(request -> request.timeline().tokens())
+                .containsExactly(8, 3);
+        assertThat(run.promptTokens).isEqualTo(30);
+    }
+
+    @Test
+    void admitted_request_with_a_computed_prompt_ends_with_its_replica_and_a_waiting_one_does_not() {
+        Recorded run = ofShapes(2, SchedulerOptions.builder().maxActiveRequests(1), RoutingPolicy.roundRobin());
+        ObservedRequest admitted = run.submitPrefilled(0, 5, 1, 2);
+        ObservedRequest other = run.submitPrefilled(0, 5, 1, 2);
+        ObservedRequest waiting = run.submitPrefilled(1, 5, 1, 2);
+        run.stop(0, 500);
+        run.finish();
+        assertThat(List.of(run.reason(admitted), run.reason(other), run.reason(waiting)))
+                .containsExactly(FinishReason.ERROR, FinishReason.LENGTH, FinishReason.LENGTH);
+        assertThat(run.promptTokens).isZero();
+    }
+
+    @Test
+    void views_count_no_prompt_tokens_of_a_computed_prompt() {
+        Recorded run = ofShapes(2, SchedulerOptions.builder(), RoutingPolicy.roundRobin());
+        run.submitPrefilled(0, 5, new int[20]);
+        ReplicaView view = run.engine.views().getFirst();
+        assertThat(view.outstandingTokens()).isEqualTo(25);
+        assertThat(view.uncomputedPromptTokens()).isZero();
+        run.finish();
+    }
+
+    @Test
+    void completion_of_one_token_needs_no_second_engine() {
+        Recorded run = ofShapes(1, SchedulerOptions.builder(), RoutingPolicy.pull());
+        assertThatThrownBy(() -> run.submitPrefilled(0, 1, 1, 2))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the length of a completion is 1; it must be at least 2");
+        run.finish();
+    }
+
     /** A policy that records the first replica's values, and always chooses it. */
     private static RoutingPolicy watching(List<String> seen) {
         return new RoutingPolicy() {
@@ -379,12 +494,16 @@ class VirtualEngineTest {
                     .build());
         }
         ViewAge age = new ViewAge(dice.oneOf(0, 0, 3, 2000, 20_000), dice.coin());
-        Recorded run = new Recorded(replicas, dice.between(1, 2), options, routing, dice.oneOf(0, 1, 700), age);
+        double prefilled = dice.oneOf(0, 0, 0.5, 1);
+        SimOptions sim = SimOptions.defaults().withMaxInFlight(dice.between(1, 2));
+        Recorded run = new Recorded(
+                replicas, prefilled == 0 ? sim : sim.ofShapes(), options, routing, dice.oneOf(0, 1, 700), age);
         long nanos = 0;
         int stopped = 0;
         double scales = dice.oneOf(0, 0.1, 0.4);
         List<ObservedRequest> requests = new ArrayList<>();
         List<Integer> lengths = new ArrayList<>();
+        List<ObservedRequest> prefilledRequests = new ArrayList<>();
         for (int i = dice.between(1, 40); i > 0; i--) {
             nanos += dice.oneOf(0, 10, 500, 5000);
             if (stopped < replicas - 1 && dice.chance(0.05) && hasOther(run, stopped)) {
@@ -395,8 +514,15 @@ class VirtualEngineTest {
             }
             int[] prompt = new int[dice.between(1, 16)];
             Arrays.setAll(prompt, at -> at < 9 ? 5 : dice.below(20));
-            lengths.add(dice.between(1, 12));
-            requests.add(run.submit(nanos, lengths.getLast(), prompt));
+            int length = dice.between(1, 12);
+            if (length > 1 && dice.chance(prefilled)) {
+                lengths.add(length - 1);
+                requests.add(run.submitPrefilled(nanos, length, prompt));
+                prefilledRequests.add(requests.getLast());
+            } else {
+                lengths.add(length);
+                requests.add(run.submit(nanos, length, prompt));
+            }
         }
         startAll(run, replicas, nanos);
         run.finish();
@@ -410,7 +536,8 @@ class VirtualEngineTest {
                 assertThat(timeline.tokens()).isEqualTo(lengths.get(i));
             } else {
                 assertThat(timeline.engine()).as("a replica that stopped").isLessThan(stopped);
-                assertThat(timeline.tokens()).isPositive();
+                assertThat(timeline.tokens() + (prefilledRequests.contains(request) ? 1 : 0))
+                        .isPositive();
             }
             assertThat(timeline.tokenNanos()).isSorted();
             assertThat(timeline.admittedNanos()).isGreaterThanOrEqualTo(timeline.submittedNanos());

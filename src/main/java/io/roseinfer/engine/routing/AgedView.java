@@ -91,9 +91,13 @@ public final class AgedView implements ReplicaView {
         return past;
     }
 
-    /** Counts a request that is being routed to the replica. */
-    public void send(RoutedRequest request, long maxTokens) {
-        sentPromptTokens += request.promptTokens() - cachedTokens(request);
+    /**
+     * Counts a request that is being routed to the replica.
+     *
+     * @param promptTokens prompt tokens to compute there
+     */
+    public void send(long maxTokens, int promptTokens) {
+        sentPromptTokens += promptTokens;
         sent++;
         sentTokens += maxTokens;
     }
