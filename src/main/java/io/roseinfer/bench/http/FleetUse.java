@@ -22,9 +22,9 @@ public record FleetUse(double engineSeconds, List<EngineUse> engines, List<Count
      * @param usedS time in which it was in use
      * @param busyS time in which its device ran steps
      * @param failedS when it failed; empty if it did not
-     * @param requests requests that it ended
+     * @param requests requests that it ended, or sent to a decode engine
      * @param failed the failed ones among them
-     * @param outputTokens tokens of the completed ones
+     * @param outputTokens tokens that the completed ones got from it
      */
     public record EngineUse(
             int engine,

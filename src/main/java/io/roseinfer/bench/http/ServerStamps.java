@@ -2,6 +2,7 @@ package io.roseinfer.bench.http;
 
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,12 +30,23 @@ public record ServerStamps(
     /**
      * The engine that served a request.
      *
-     * @param engine index of the engine
-     * @param cachedTokens prompt tokens found in its prefix cache, or -1
+     * @param engine index of the engine, or of the last one
+     * @param cachedTokens prompt tokens found in the prefix cache of the first one, or -1
+     * @param prefillEngine index of the engine of the first token, if another one decoded
      */
-    public record Served(int engine, int cachedTokens) {
+    public record Served(int engine, int cachedTokens, OptionalInt prefillEngine) {
         /** The first engine, with unknown cached tokens. */
         public static final Served UNTOLD = new Served(0, -1);
+
+        /** Creates the engine of a request that was served by one. */
+        public Served(int engine, int cachedTokens) {
+            this(engine, cachedTokens, OptionalInt.empty());
+        }
+
+        /** Returns the index of the engine of the first token. */
+        public int firstEngine() {
+            return prefillEngine.orElse(engine);
+        }
     }
 
     /** An unknown time. */

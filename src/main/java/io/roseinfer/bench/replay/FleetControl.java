@@ -1,7 +1,6 @@
 package io.roseinfer.bench.replay;
 
 import io.roseinfer.bench.http.FleetUse;
-import io.roseinfer.engine.VirtualEngine;
 import io.roseinfer.engine.VirtualEngine.Phase;
 import io.roseinfer.engine.routing.FleetView;
 import io.roseinfer.engine.routing.ReplicaView;
@@ -23,7 +22,7 @@ import java.util.PriorityQueue;
 final class FleetControl implements FleetView {
     private static final long NEVER = Long.MAX_VALUE;
 
-    private final VirtualEngine engine;
+    private final SimulatedFleet engine;
     private final int engines;
     private final Optional<FleetPlan.Scaling> scaling;
     private final PriorityQueue<FleetPlan.Death> deaths = new PriorityQueue<>(
@@ -44,7 +43,7 @@ final class FleetControl implements FleetView {
     private record Start(int engine, long nanos) {}
 
     /** Creates the control of idle engines that serve, and carries out the plan for time 0. */
-    FleetControl(VirtualEngine engine, int engines, FleetPlan plan) {
+    FleetControl(SimulatedFleet engine, int engines, FleetPlan plan) {
         this.engine = engine;
         this.engines = engines;
         this.scaling = plan.scaling();

@@ -15,17 +15,12 @@ import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
-import io.roseinfer.engine.VirtualEngine;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
 import io.roseinfer.observe.ObservedRequest;
-import io.roseinfer.observe.Observers;
-import io.roseinfer.observe.RequestObserver;
-import io.roseinfer.observe.StepEvent;
-import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,13 +31,12 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
-import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * A server in simulated time, with its clients: a {@link VirtualEngine} over simulated runners, with the step durations
+ * A server in simulated time, with its clients: a {@link SimulatedFleet} over simulated runners, with the step durations
  * of {@link StepTimes}. Up to the runner's limit, steps are launched ahead: the device starts one when the previous
  * ends, and requests that arrive meanwhile wait for the steps already launched. A run takes only as long as its
  * scheduling.
@@ -66,14 +60,26 @@ public final class SimulatedServer {
      * @param runners opens a simulated runner for each, by its number
      * @param options options of each; any number of requests may be in flight
      * @param routing chooses the engine of a request; not used with a single engine
-     * @param fleet failures, scaling and views of the engines
+     * @param fleet failures, scaling and views of the engines; with a split there is no scaling
+     * @param split prefill and decode engines; empty if each serves whole requests
      */
     public record Engines(
             int count,
             IntFunction<? extends ModelRunner> runners,
             EngineOptions options,
             RoutingPolicy routing,
-            FleetPlan fleet) {
+            FleetPlan fleet,
+            Optional<Split> split) {
+        /** Creates engines that serve whole requests. */
+        public Engines(
+                int count,
+                IntFunction<? extends ModelRunner> runners,
+                EngineOptions options,
+                RoutingPolicy routing,
+                FleetPlan fleet) {
+            this(count, runners, options, routing, fleet, Optional.empty());
+        }
+
         /** Returns a single engine. */
         public static Engines one(Supplier<? extends ModelRunner> runner, EngineOptions options) {
             return new Engines(1, engine -> runner.get(), options, RoutingPolicy.pull(), FleetPlan.NONE);
@@ -191,16 +197,23 @@ public final class SimulatedServer {
         private void add(Request request) {
             requests++;
             if (request.error.isEmpty()) {
-                outputTokens += request.tokens.length;
+                outputTokens +=
+                        request.tokens.length - (request.served.prefillEngine().isPresent() ? 1 : 0);
             } else {
                 failed++;
             }
         }
+
+        /** Adds a request that moved to a decode engine after its first token. */
+        private void addPrefilled(Request request) {
+            requests++;
+            outputTokens += request.error.isEmpty() ? 1 : 0;
+        }
     }
 
     /** The state of one run. */
-    private final class Run implements VirtualEngine.Durations, RequestObserver {
-        private final VirtualEngine engine;
+    private final class Run implements SimulatedFleet.Listener {
+        private final SimulatedFleet engine;
         private final List<StepTimes> each;
         private final HostTimes host;
         private final OfferedLoad load;
@@ -254,17 +267,15 @@ public final class SimulatedServer {
                 places.addAll(Collections.nCopies(maxConcurrency, 0L));
             }
             this.sendsLate = !isLimited || firstTurns < requests.size();
-            this.engine = new VirtualEngine(
-                    runners,
-                    engines.options().withMaxInflightRequests(Integer.MAX_VALUE),
-                    engines.routing(),
-                    engines.fleet().age(),
-                    this,
-                    Observers.ofSteps(StepObserver.only(Set.of(StepEvent.APPLIED), (event, step) -> steps.add(step)))
-                            .and(Observers.ofRequests(this)));
+            this.engine = new SimulatedFleet(runners, engines, this);
             this.busyNanos = new long[runners.size()];
             this.stepEndNanos = new long[runners.size()];
             this.control = new FleetControl(engine, runners.size(), engines.fleet());
+        }
+
+        @Override
+        public void applied(StepRecord step) {
+            steps.add(step);
         }
 
         @Override
@@ -333,6 +344,7 @@ public final class SimulatedServer {
             Served[] served = new Served[busyNanos.length];
             Arrays.setAll(served, i -> new Served());
             for (Request request : requests) {
+                request.served.prefillEngine().ifPresent(engine -> served[engine].addPrefilled(request));
                 if (request.wasAdmitted) {
                     served[request.served.engine()].add(request);
                 }
@@ -357,7 +369,7 @@ public final class SimulatedServer {
                     served.requests,
                     served.failed,
                     served.outputTokens,
-                    engine.replicaStats().get(number).steps());
+                    engine.steps(number));
         }
 
         /**
@@ -413,7 +425,7 @@ public final class SimulatedServer {
         private void submit(Request request) {
             GenerationRequest asked = request.asked();
             try {
-                ObservedRequest unused = engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
+                engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
             } catch (BadInput | RoseException.EngineStopped refused) {
                 request.error = Optional.of(refused.jsonMessage());
                 request.failedNanos = request.queuedNanos;
@@ -427,12 +439,19 @@ public final class SimulatedServer {
             ((Request) observed.tag().orElseThrow()).wasAdmitted = true;
         }
 
+        /** No engine has it until a decode engine admits it. */
+        @Override
+        public void moved(ObservedRequest observed) {
+            ((Request) observed.tag().orElseThrow()).wasAdmitted = false;
+        }
+
         @Override
         public void ended(ObservedRequest observed, FinishReason reason) {
             Request request = (Request) observed.tag().orElseThrow();
             RequestTimeline timeline = observed.timeline();
             request.admittedNanos = timeline.admittedNanos();
-            request.served = new ServerStamps.Served(timeline.engine(), observed.cachedTokens());
+            request.served = new ServerStamps.Served(
+                    timeline.engine(), observed.cachedTokens(), SimulatedFleet.prefillEngine(observed));
             deliver(request, timeline.tokenNanos());
             if (reason == FinishReason.ERROR) {
                 request.error = Optional.of(

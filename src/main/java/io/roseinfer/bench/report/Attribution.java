@@ -45,7 +45,7 @@ public record Attribution(
     private static boolean hasFirstStep(CallResult call, StepIndex steps) {
         return call.server()
                 .filter(stamps -> stamps.tokenNanos().length > 0)
-                .map(stamps -> steps.of(stamps.served().engine()).before(stamps.tokenNanos()[0]) >= 0)
+                .map(stamps -> steps.of(stamps.served().firstEngine()).before(stamps.tokenNanos()[0]) >= 0)
                 .orElse(true);
     }
 }

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
@@ -264,8 +265,9 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     /**
      * The server's timestamps, see {@link ServerStamps}; null or empty if unknown.
      *
-     * @param engine index of the engine that served the request
-     * @param cachedTokens prompt tokens found in its prefix cache, or -1
+     * @param engine index of the engine that served the request, or of the last one
+     * @param cachedTokens prompt tokens found in the prefix cache of the first one, or -1
+     * @param prefillEngine index of the engine of the first token, if another one decoded
      */
     public record Stamps(
             OptionalLong receivedNanos,
@@ -276,7 +278,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             long[] readNanos,
             long[] writtenNanos,
             int engine,
-            int cachedTokens) {
+            int cachedTokens,
+            @JsonInclude(Include.NON_ABSENT) OptionalInt prefillEngine) {
         private static Stamps of(ServerStamps stamps, long startNanos) {
             return new Stamps(
                     known(stamps.receivedNanos(), startNanos),
@@ -287,7 +290,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     since(startNanos, stamps.readNanos()),
                     since(startNanos, stamps.writtenNanos()),
                     stamps.served().engine(),
-                    stamps.served().cachedTokens());
+                    stamps.served().cachedTokens(),
+                    stamps.served().prefillEngine());
         }
 
         private static OptionalLong known(long nanos, long startNanos) {
@@ -303,7 +307,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     tokenNanos,
                     readNanos,
                     writtenNanos,
-                    new ServerStamps.Served(engine, cachedTokens));
+                    new ServerStamps.Served(engine, cachedTokens, prefillEngine));
         }
     }
 

@@ -81,7 +81,7 @@ record TtftBreakdown(long[] parts) {
         first.until(QUEUE, stamps.admittedNanos());
         if (stamps.tokenNanos().length > 0) {
             long had = stamps.tokenNanos()[0];
-            StepIndex.EngineSteps engine = steps.of(stamps.served().engine());
+            StepIndex.EngineSteps engine = steps.of(stamps.served().firstEngine());
             int made = engine.before(had);
             long computed = made < 0 ? had : Math.min(had, engine.awaitedNanos(made));
             if (stamps.admittedNanos() == ServerStamps.UNKNOWN) {

@@ -1,0 +1,26 @@
+package io.roseinfer.bench.replay;
+
+import io.roseinfer.base.RoseException.BadInput;
+
+/**
+ * The transfer of a prompt's keys and values to a decode engine. A prefill engine sends those of one request at a time, from
+ * its first token on; a decode engine receives any number at a time.
+ *
+ * @param nanosPerToken sending time per prompt token; 0 if the network is infinitely fast
+ * @param latencyNanos from the end of sending until a decode engine can admit the request
+ */
+public record KvTransfer(double nanosPerToken, long latencyNanos) {
+    public KvTransfer {
+        BadInput.require(
+                nanosPerToken >= 0 && nanosPerToken <= Long.MAX_VALUE,
+                "nanosPerToken",
+                nanosPerToken,
+                "0 or positive and finite");
+        BadInput.require(latencyNanos >= 0, "latencyNanos", latencyNanos, "at least 0");
+    }
+
+    /** Returns the time that sending takes. */
+    long sendingNanos(int promptTokens) {
+        return Math.round(promptTokens * nanosPerToken);
+    }
+}
