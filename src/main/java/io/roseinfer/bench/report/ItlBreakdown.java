@@ -83,7 +83,7 @@ final class ItlBreakdown {
             if (isStamped) {
                 last = had[event] < had[event - 1] ? engine.before(had[event]) : engine.advance(last, had[event]);
             }
-            if (before >= 0 && last > before) {
+            if (last > before && (before >= 0 || engine.hasFirst())) {
                 int longestStep = setParts(nanos, engine, before, last, had[event - 1], had[event]);
                 action.accept(parts);
                 addLong(call.id(), token, nanos, engine, longestStep);

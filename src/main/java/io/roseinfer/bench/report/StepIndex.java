@@ -102,6 +102,11 @@ final class StepIndex {
             return at;
         }
 
+        /** Returns whether the engine's very first step is there, so that none is missing before these. */
+        boolean hasFirst() {
+            return size > 0 && all.get(indices[0], Fact.STEP) == 0;
+        }
+
         long endNanos(int position) {
             return ends[position];
         }

@@ -160,6 +160,7 @@ class SplitTest {
                                 step.get(Fact.ENGINE) == 0 ? step.get(Fact.DECODE_ROWS) : step.get(Fact.PREFILL_TOKENS))
                         .isZero());
         assertThat(Attribution.of(result).gaps().all()).containsEntry("prompts", 0.0);
+        assertThat(Attribution.of(result).gapsWithoutSteps()).isZero();
     }
 
     /** The step of the prompt ends at 1.2 ms, and sending takes until 1.75 ms. */
