@@ -119,6 +119,35 @@ class FleetCommandTest {
         assertThat(ab.code()).as(ab.err()).isEqualTo(9);
     }
 
+    /** A decode step takes less than 5 ms, and the transfer 20 ms. */
+    @Test
+    void prefill_engines_compute_the_prompts_and_send_their_keys_and_values() throws IOException {
+        JsonNode own = results(
+                        List.of("bench", "fleet"),
+                        "--engines=3",
+                        "--prefill-engines=1",
+                        "--kv-transfer=50:20",
+                        "--ignore-eos")
+                .get("roseinfer");
+        assertThat(own.get("fleet").get("engines").findValuesAsString("requests"))
+                .first()
+                .isEqualTo("60");
+        JsonNode stamps = own.get("requests").get(0).get("server");
+        assertThat(stamps.get("prefill_engine").asInt()).isZero();
+        assertThat(stamps.get("engine").asInt()).isPositive();
+        assertThat(stamps.get("token_ns").get(1).asLong()
+                        - stamps.get("token_ns").get(0).asLong())
+                .isBetween(20_000_000L, 30_000_000L);
+    }
+
+    @Test
+    void zero_prefill_engines_are_engines_together() throws IOException {
+        JsonNode zero = results(List.of("bench", "fleet"), "--engines=2", "--prefill-engines=0", "--kv-transfer=50");
+        JsonNode none = results(List.of("bench", "fleet"), "--engines=2");
+        assertThat(zero.get("roseinfer").get("fleet"))
+                .isEqualTo(none.get("roseinfer").get("fleet"));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             --engines=1 --view-age=20 --routing=vllm  | --view-age has no effect: there is one engine
@@ -165,10 +194,17 @@ class FleetCommandTest {
             --view-age=soon     | roseinfer: --view-age is soon; it must be milliseconds
             --view-age=-1       | roseinfer: --view-age is -1; it must be milliseconds
             --start-up=1        | roseinfer: --scale-interval and --start-up have no effect without a --scale-policy
+            --prefill-engines=2 | roseinfer: --prefill-engines is 2 of 2 engines; leave at least one that decodes
+            --prefill-engines=1 | roseinfer: --prefill-engines needs --kv-transfer, the rate in GB/s
+            --kv-transfer=50    | roseinfer: --kv-transfer has no effect without --prefill-engines
+            --prefill-engines=1 --kv-transfer=0 | roseinfer: --kv-transfer is 0; it must be GB/s above 0 or inf
+            --prefill-engines=1 --kv-transfer=50: | roseinfer: --kv-transfer is 50:; it must be
+            --prefill-engines=1 --kv-transfer=50:0:1 | roseinfer: --kv-transfer is 50:0:1; it must be
+            --prefill-engines=1 --kv-transfer=50 --scale-policy=No | roseinfer: --prefill-engines cannot be combined with --scale-policy
             --scale-policy=No   | roseinfer: --scale-policy is 'No'; it must be all or FILE.java
             """)
     void invalid_flag_is_rejected(String flag, String message) {
-        Outcome outcome = run(List.of("bench", "fleet", "--engines=2"), flag);
+        Outcome outcome = run(List.of("bench", "fleet", "--engines=2"), flag.split(" "));
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
         assertThat(outcome.err()).startsWith(message).hasLineCount(1);
     }

@@ -79,6 +79,11 @@ public record Roofline(ModelSpec model, DeviceRates device, int weightBytes) imp
                 bytes / (BANDWIDTH_SHARE * device.bytesPerNano()), flops / (RATE_SHARE * device.flopsPerNano()));
     }
 
+    /** Returns the bytes of a token's keys and values in all layers, with elements of two bytes. */
+    static long kvTokenBytes(ModelSpec model) {
+        return 2L * KV_ELEMENT_BYTES * model.layers() * model.attention().kvWidth();
+    }
+
     /**
      * Returns the blocks of 16 tokens that fit in memory in addition to the weights.
      *
@@ -91,7 +96,7 @@ public record Roofline(ModelSpec model, DeviceRates device, int weightBytes) imp
                 + (double) model.width() * (model.mlp().outputs() + model.mlp().inner());
         double tables = (model.tiedHead() ? 1.0 : 2.0) * model.vocabularySize() * model.width();
         double weights = weightBytes * (model.layers() * perLayer + tables);
-        double block = 2.0 * KV_ELEMENT_BYTES * BLOCK * model.layers() * attention.kvWidth();
+        double block = (double) BLOCK * kvTokenBytes(model);
         double memory = MEMORY_SHARE * device.bytes();
         if (memory < weights + block) {
             throw new BadInput(String.format(

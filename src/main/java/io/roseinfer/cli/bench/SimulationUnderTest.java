@@ -9,6 +9,7 @@ import io.roseinfer.bench.http.LoadRun;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.bench.replay.SimulatedServer;
+import io.roseinfer.bench.replay.Split;
 import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.ExplicitFlags;
@@ -91,6 +92,7 @@ final class SimulationUnderTest implements SystemUnderTest {
                 simulation.costs(recorded, flags.model().model());
         int engines = flags.model().simulatedReplicas();
         Map<Integer, Function<ModelSpec, StepCosts>> ofEngines = flags.fleet().costs(engines);
+        var unusedCount = flags.fleet().prefillEngines(engines);
         var unusedPlan = flags.fleet().plan(engines);
         flags.fleet().tellWithoutEffect(engines, flags.model().routesByState(), terminal);
         EngineOptions asked = flags.engineOptions(terminal);
@@ -103,7 +105,9 @@ final class SimulationUnderTest implements SystemUnderTest {
                 var unused = simulation.times(each, flags.seed());
             });
             flags.fitLengths(line.command(), loaded.spec().contextLength()).ifPresent(terminal::note);
-            return new SimulationUnderTest(line, asked, loaded, own, terminal);
+            SimulationUnderTest system = new SimulationUnderTest(line, asked, loaded, own, terminal);
+            var unusedSplit = system.split();
+            return system;
         }
     }
 
@@ -121,12 +125,25 @@ final class SimulationUnderTest implements SystemUnderTest {
                                 this::runner,
                                 flags.withNewPolicies(asked.withKvBlocks(0)),
                                 flags.model().routing(),
-                                flags.fleet().plan(costs.size())),
+                                flags.fleet().plan(costs.size()),
+                                split()),
                         engine -> flags.simulation()
                                 .times(costs.get(engine), engine == 0 ? seed : SplitMix64.at(seed, engine)),
                         ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                         seed)
                 .run(offered);
+    }
+
+    /** Returns the split of a run, with new policies for the decode engines; empty if each engine serves whole requests. */
+    private Optional<Split> split() {
+        OptionalInt prefillEngines = flags.fleet().prefillEngines(costs.size());
+        return prefillEngines.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Split(
+                        prefillEngines.getAsInt(),
+                        flags.fleet().transfer(spec),
+                        flags.withNewPolicies(asked.withKvBlocks(0)),
+                        flags.model().routing()));
     }
 
     /** Returns the runner of an engine, with the KV blocks of its recorded run unless a flag gives them. */

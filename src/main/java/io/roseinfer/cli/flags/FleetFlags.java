@@ -1,9 +1,11 @@
 package io.roseinfer.cli.flags;
 
+import io.roseinfer.Settings;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.replay.FleetPlan;
+import io.roseinfer.bench.replay.KvTransfer;
 import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.routing.ScalePolicy;
@@ -16,19 +18,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
-/** Flags for engines that differ, fail, start and stop in simulated time. */
+/** Flags for engines that differ, fail, start and stop, or share the work on a request, in simulated time. */
 @Heading("Fleet")
 public final class FleetFlags {
     private static final String ALL = "all";
     private static final String BLIND = "blind";
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double NANOS_PER_MILLI = 1e6;
+    private static final double BYTES_PER_GB = 1e9;
 
     /** Ten days, as in the longest traces. */
     private static final double MAX_SECONDS = 864_000;
@@ -82,6 +86,70 @@ public final class FleetFlags {
             showDefaultValue = Visibility.NEVER)
     @Within(min = 0, max = MAX_SECONDS)
     private Optional<Double> startUp = Optional.empty();
+
+    @Option(
+            names = "--prefill-engines",
+            paramLabel = "<N>",
+            preprocessor = Within.Check.class,
+            description =
+                    "On --backend sim: the first N engines compute prompts and first tokens, the others all later tokens; --routing chooses one"
+                            + " of each (default: 0, each serves whole requests).",
+            showDefaultValue = Visibility.NEVER)
+    @Within(min = 0, max = Settings.MAX_REPLICAS - 1)
+    private Optional<Integer> prefillEngines = Optional.empty();
+
+    @Option(
+            names = "--kv-transfer",
+            paramLabel = "<GB/S[:MS]>",
+            description =
+                    "On --backend sim: rate, or inf, at which each prefill engine sends keys and values, one request at a time, and latency;"
+                            + " as in 50:0.1.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> kvTransfer = Optional.empty();
+
+    /**
+     * Returns the number of prefill engines; empty if each engine serves whole requests.
+     *
+     * @throws BadInput if a flag is invalid
+     */
+    public OptionalInt prefillEngines(int engines) {
+        if (prefillEngines.isEmpty()) {
+            if (kvTransfer.isPresent()) {
+                throw new BadInput("--kv-transfer has no effect without --prefill-engines: no engine sends; give both");
+            }
+        }
+        int count = prefillEngines.orElse(0);
+        if (count == 0) {
+            return OptionalInt.empty();
+        }
+        if (count >= engines) {
+            throw new BadInput("--prefill-engines is " + count + " of " + engines
+                    + " engines; leave at least one that decodes, or raise --replicas");
+        }
+        if (!scalePolicy.equals(ALL)) {
+            throw new BadInput("--prefill-engines cannot be combined with --scale-policy; leave one of the two out");
+        }
+        return OptionalInt.of(count);
+    }
+
+    /**
+     * Returns the transfer from prefill engines for a model.
+     *
+     * @throws BadInput if the flag is missing or invalid
+     */
+    public KvTransfer transfer(ModelSpec model) {
+        String text =
+                kvTransfer.orElseThrow(() -> new BadInput("--prefill-engines needs --kv-transfer, the rate in GB/s at"
+                        + " which keys and values are sent; give it, as in --kv-transfer 50, or inf"));
+        String[] parts = text.split(":", -1);
+        double rate = parts[0].equals("inf") ? Double.POSITIVE_INFINITY : number(parts[0]);
+        double millis = parts.length == 1 ? 0 : number(parts[1]);
+        if (parts.length <= 2 && rate > 0 && millis >= 0 && millis <= MAX_SECONDS * 1000) {
+            return KvTransfer.of(model, rate * BYTES_PER_GB, Math.round(millis * NANOS_PER_MILLI));
+        }
+        throw new BadInput("--kv-transfer is " + Quoted.value(text)
+                + "; it must be GB/s above 0 or inf, as in 50, or with milliseconds of latency, as in 50:0.1");
+    }
 
     /**
      * Returns the plan of a run, with a new scaling policy.
@@ -156,7 +224,7 @@ public final class FleetFlags {
         String[] parts = text.split(":", -1);
         if (parts.length == 2) {
             int engine = engine(parts[1]);
-            double seconds = seconds(parts[0]);
+            double seconds = number(parts[0]);
             if (seconds >= 0 && seconds <= MAX_SECONDS && engine >= 0) {
                 requireEngine("--death", text, engine, engines);
                 return new FleetPlan.Death(Math.round(seconds * NANOS_PER_SECOND), engine);
@@ -173,7 +241,7 @@ public final class FleetFlags {
         }
     }
 
-    private static double seconds(String text) {
+    private static double number(String text) {
         try {
             return Double.parseDouble(text);
         } catch (NumberFormatException notNumber) {
@@ -187,7 +255,7 @@ public final class FleetFlags {
 
     private ViewAge age() {
         boolean isBlind = viewAge.endsWith(":" + BLIND);
-        double millis = seconds(isBlind ? viewAge.substring(0, viewAge.length() - BLIND.length() - 1) : viewAge);
+        double millis = number(isBlind ? viewAge.substring(0, viewAge.length() - BLIND.length() - 1) : viewAge);
         if (millis >= 0 && millis <= MAX_SECONDS * 1000) {
             return new ViewAge(Math.round(millis * NANOS_PER_MILLI), !isBlind);
         }

@@ -86,6 +86,8 @@ class BackendFlagsTest {
             --scale-policy                refused  refused  refused  honored
             --scale-interval              refused  refused  refused  honored
             --start-up                    refused  refused  refused  honored
+            --prefill-engines             refused  refused  refused  honored
+            --kv-transfer                 refused  refused  refused  honored
             --model                       honored  honored  without  honored
             --device                      without  honored  without  refused
             --dtype                       without  honored  without  refused
@@ -141,6 +143,8 @@ class BackendFlagsTest {
             Map.entry("--scale-policy", "Mine"),
             Map.entry("--scale-interval", "1"),
             Map.entry("--start-up", "1"),
+            Map.entry("--prefill-engines", "1"),
+            Map.entry("--kv-transfer", "50"),
             Map.entry("--model", "random:gpt2"),
             Map.entry("--device", "cpu"),
             Map.entry("--dtype", "bf16"),
