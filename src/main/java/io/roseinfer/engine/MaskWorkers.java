@@ -12,7 +12,7 @@ final class MaskWorkers {
     private final Clock clock;
     private final RequestObserver observer;
     private final Thread[] threads;
-    /** Bounded by the requests in flight, of which each has at most one mask being computed. */
+    /** Bounded by the requests in flight: each has at most one mask being computed. */
     private final ArrayDeque<GrammarMasks> waiting = new ArrayDeque<>();
 
     private boolean started;
