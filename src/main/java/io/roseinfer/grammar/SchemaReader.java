@@ -277,13 +277,8 @@ final class SchemaReader {
                 }
                 yield shape;
             }
-            case "anyOf" -> {
-                ValueShape shape = ValueShape.NONE;
-                for (Condition branch : branches(source, keyword, value)) {
-                    shape = shape.or(shape(branch));
-                }
-                yield shape;
-            }
+            case "anyOf" ->
+                ValueShape.anyOf(branches(source, keyword, value).stream().map(this::shape));
             case "oneOf" -> exactlyOne(source, branches(source, keyword, value));
             case "not" -> shape(All.not(child(source, keyword, value)));
             case "if" -> conditional(source, value);
@@ -314,7 +309,7 @@ final class SchemaReader {
 
     private ValueShape exactlyOne(SchemaSource source, List<Condition> branches) {
         List<ValueShape> matched = branches.stream().map(this::shape).toList();
-        ValueShape result = ValueShape.NONE;
+        List<ValueShape> results = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
             ValueShape only = matched.get(i);
             for (int j = 0; j < branches.size(); j++) {
@@ -322,9 +317,9 @@ final class SchemaReader {
                     only = both(only, complement(source, "oneOf", branches.get(j)));
                 }
             }
-            result = result.or(only);
+            results.add(only);
         }
-        return result;
+        return ValueShape.anyOf(results.stream());
     }
 
     private boolean areDisjoint(ValueShape left, ValueShape right) {

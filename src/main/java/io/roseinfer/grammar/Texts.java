@@ -73,7 +73,9 @@ sealed interface Texts {
             int most = Math.min(max, otherMax);
             return least > most ? Finite.NONE : ofLength(least, most);
         }
-        return new Pattern(Regex.and(left, right));
+        Regex both = Regex.and(left, right);
+        GrammarWork.add(both instanceof Regex.And(List<Regex> operands) ? operands.size() : 1);
+        return new Pattern(both);
     }
 
     private static boolean isLength(Regex regex) {
@@ -81,20 +83,29 @@ sealed interface Texts {
                 && set.equals(CodePointSet.ALL);
     }
 
-    /** Returns the texts of either set. */
-    default Texts or(Texts other) {
-        if (equals(Pattern.ALL) || other.equals(Finite.NONE)) {
-            return this;
+    /** Returns the texts of any of the sets. */
+    static Texts anyOf(List<Texts> sets) {
+        if (sets.contains(Pattern.ALL)) {
+            return Pattern.ALL;
         }
-        if (other.equals(Pattern.ALL) || equals(Finite.NONE)) {
-            return other;
+        Set<String> finite = new LinkedHashSet<>();
+        List<Regex> patterns = new ArrayList<>();
+        for (Texts set : sets) {
+            if (set instanceof Finite(List<String> texts) && patterns.isEmpty()) {
+                finite.addAll(texts);
+            } else if (!set.equals(Finite.NONE)) {
+                patterns.add(set.regex());
+            }
         }
-        if (this instanceof Finite(List<String> left) && other instanceof Finite(List<String> right)) {
-            Set<String> both = new LinkedHashSet<>(left);
-            both.addAll(right);
-            return new Finite(new ArrayList<>(both));
+        Finite first = new Finite(List.copyOf(finite));
+        if (patterns.isEmpty()) {
+            return first;
         }
-        return new Pattern(Regex.or(regex(), other.regex()));
+        if (finite.isEmpty() && patterns.size() == 1) {
+            return new Pattern(patterns.getFirst());
+        }
+        patterns.addFirst(first.regex());
+        return new Pattern(Regex.or(patterns));
     }
 
     /** Returns the other texts. */

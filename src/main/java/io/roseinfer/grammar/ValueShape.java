@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,29 +103,43 @@ record ValueShape(
 
     /** Returns the values of either set. */
     ValueShape or(ValueShape other) {
-        if (equals(ALL) || other.equals(NONE)) {
-            return this;
-        }
-        if (other.equals(ALL) || equals(NONE)) {
-            return other;
-        }
-        return new ValueShape(
-                nulls || other.nulls,
-                booleans | other.booleans,
-                numbers.isEmpty() ? other.numbers : other.numbers.isEmpty() ? numbers : numbers.or(other.numbers),
-                strings.or(other.strings),
-                sum(arrays, other.arrays, ArrayShape.ANY),
-                sum(objects, other.objects, ObjectShape.ANY));
+        return anyOf(Stream.of(this, other));
     }
 
-    private static <S> List<S> sum(List<S> left, List<S> right, S any) {
-        Set<S> distinct = new LinkedHashSet<>(left);
-        distinct.addAll(right);
-        if (distinct.contains(any)) {
-            return List.of(any);
+    /** Returns the values of any of the sets. */
+    static ValueShape anyOf(Stream<ValueShape> sets) {
+        boolean all = false;
+        boolean nulls = false;
+        int booleans = 0;
+        DecimalSet numbers = DecimalSet.NONE;
+        List<Texts> strings = new ArrayList<>();
+        Set<ArrayShape> arrays = new LinkedHashSet<>();
+        Set<ObjectShape> objects = new LinkedHashSet<>();
+        for (ValueShape set : (Iterable<ValueShape>) sets::iterator) {
+            all |= set.equals(ALL);
+            nulls |= set.nulls;
+            booleans |= set.booleans;
+            numbers = numbers.isEmpty() ? set.numbers : set.numbers.isEmpty() ? numbers : numbers.or(set.numbers);
+            strings.add(set.strings);
+            addAll(arrays, set.arrays, ArrayShape.ANY);
+            addAll(objects, set.objects, ObjectShape.ANY);
         }
-        requireFew(distinct.size());
-        return new ArrayList<>(distinct);
+        return all
+                ? ALL
+                : new ValueShape(
+                        nulls, booleans, numbers, Texts.anyOf(strings), List.copyOf(arrays), List.copyOf(objects));
+    }
+
+    /** Adds sets to a union, which is only {@code any} once it has that. */
+    private static <S> void addAll(Set<S> union, List<S> sets, S any) {
+        if (union.contains(any)) {
+            return;
+        }
+        union.addAll(sets);
+        if (union.contains(any)) {
+            union.retainAll(Set.of(any));
+        }
+        requireFew(union.size());
     }
 
     /**

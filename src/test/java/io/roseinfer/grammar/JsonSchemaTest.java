@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
+import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -220,6 +221,24 @@ class JsonSchemaTest {
             })
     void combinations_and_references(String schema, String in, String out) {
         assertTexts(schema, in, out);
+    }
+
+    @Test
+    void constants_of_any_of_are_an_enum() {
+        List<String> values = IntStream.range(0, 2_000).mapToObj(i -> "\"v" + i + "\"").toList();
+        String constants = values.stream().map(value -> "{\"const\":" + value + "}").collect(Collectors.joining(","));
+        assertThat(Grammar.jsonSchema("{\"anyOf\":[" + constants + "]}"))
+                .isEqualTo(Grammar.jsonSchema("{\"enum\":[" + String.join(",", values) + "]}"));
+    }
+
+    @Test
+    void work_of_combined_patterns_is_counted() {
+        String patterns = IntStream.range(0, 2_000)
+                .mapToObj(i -> "{\"type\":\"string\",\"pattern\":\"a" + i + "\"}")
+                .collect(Collectors.joining(","));
+        assertThatThrownBy(() -> Grammar.jsonSchema("{\"allOf\":[" + patterns + "]}"))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
     }
 
     @Test
