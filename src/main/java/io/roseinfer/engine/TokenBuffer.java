@@ -361,9 +361,11 @@ final class TokenBuffer {
     long[] steps() {
         int count = published;
         int[] stepsLater = columns.stepsLater;
-        return IntStream.range(0, count)
-                .mapToLong(index -> firstStep + stepsLater[index])
-                .toArray();
+        long[] steps = new long[count];
+        for (int index = 0; index < count; index++) {
+            steps[index] = firstStep + stepsLater[index];
+        }
+        return steps;
     }
 
     /** Returns when the request ended; call it only after the end. */

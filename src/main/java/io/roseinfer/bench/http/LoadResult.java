@@ -1,5 +1,6 @@
 package io.roseinfer.bench.http;
 
+import io.roseinfer.base.MappedList;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -33,7 +34,8 @@ public record LoadResult(
     private static final double NANOS_PER_SECOND = 1e9;
 
     public LoadResult {
-        calls = List.copyOf(calls);
+        // A view that creates its elements on access stays one, so that they take no memory.
+        calls = calls instanceof MappedList ? calls : List.copyOf(calls);
     }
 
     /** Creates the result of a run with these steps. */
@@ -63,10 +65,16 @@ public record LoadResult(
     public List<CallResult> completed() {
         for (CallResult call : calls) {
             if (!call.isComplete()) {
-                return calls.stream().filter(CallResult::isComplete).toList();
+                return callsThat(CallResult::isComplete);
             }
         }
         return calls;
+    }
+
+    private List<CallResult> callsThat(Predicate<CallResult> isKept) {
+        return calls instanceof MappedList<?, CallResult> views
+                ? views.filter(isKept)
+                : calls.stream().filter(isKept).toList();
     }
 
     /** Returns the result with only some of its requests, and without steps. */
@@ -85,9 +93,8 @@ public record LoadResult(
         long from = startNanos + warmUpNanos;
         long to =
                 calls.stream().mapToLong(call -> call.times().dueNanos()).max().orElse(startNanos) - coolDownNanos;
-        List<CallResult> some = calls.stream()
-                .filter(call -> call.times().dueNanos() >= from && call.times().dueNanos() <= to)
-                .toList();
+        List<CallResult> some = callsThat(
+                call -> call.times().dueNanos() >= from && call.times().dueNanos() <= to);
         long end =
                 some.stream().mapToLong(call -> call.times().endNanos()).max().orElse(from);
         return new LoadResult(

@@ -1,7 +1,6 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.metrics.StepRecord.Fact;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -21,11 +20,15 @@ public record SchedulerCounts(
         if (run.steps().isEmpty()) {
             return Optional.empty();
         }
-        List<CallResult> counted = run.completed().stream()
-                .filter(call -> cached(call) >= 0 && call.inputTokens() > 0)
-                .toList();
-        long cachedTokens = counted.stream().mapToLong(SchedulerCounts::cached).sum();
-        long promptTokens = counted.stream().mapToLong(CallResult::inputTokens).sum();
+        long cachedTokens = 0;
+        long promptTokens = 0;
+        for (CallResult call : run.completed()) {
+            int cached = cached(call);
+            if (cached >= 0 && call.inputTokens() > 0) {
+                cachedTokens += cached;
+                promptTokens += call.inputTokens();
+            }
+        }
         return Optional.of(new SchedulerCounts(
                 run.steps().sum(Fact.PREEMPTIONS),
                 run.steps().sum(Fact.RECOMPUTED_TOKENS),

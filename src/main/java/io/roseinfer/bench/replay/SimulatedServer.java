@@ -1,6 +1,7 @@
 package io.roseinfer.bench.replay;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.MappedList;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
@@ -26,7 +27,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
@@ -118,8 +121,11 @@ public final class SimulatedServer {
         }
     }
 
-    /** A request with its timestamps so far. */
+    /** A request with its timestamps so far. All that a run keeps for each of its requests: its result is created on access. */
     private static final class Request {
+        private static final long[] NO_TOKENS = {};
+        private static final int[] NO_COUNTS = {};
+
         private final int id;
         private OfferedRequest offered;
         private Optional<Request> next = Optional.empty();
@@ -128,8 +134,11 @@ public final class SimulatedServer {
         private long queuedNanos;
         private long admittedNanos = ServerStamps.UNKNOWN;
         private ServerStamps.Served served = ServerStamps.Served.UNTOLD;
-        private long[] tokens = {};
-        private long[] seen = {};
+        private long[] tokens = NO_TOKENS;
+        private long[] seen = NO_TOKENS;
+        /** The number of tokens of each event, 1; shared by all completions of a length. */
+        private int[] counts = NO_COUNTS;
+
         private Optional<String> error = Optional.empty();
         private long failedNanos;
         private boolean wasAdmitted;
@@ -165,26 +174,25 @@ public final class SimulatedServer {
 
         private CallResult result() {
             int prompt = offered.promptTokens();
-            int[] counts = new int[seen.length];
-            Arrays.fill(counts, 1);
             return new CallResult(
-                            id,
-                            prompt,
-                            offered.outputTokens(),
-                            new CallResult.Times(dueNanos, sentNanos, sentNanos, endNanos(), endNanos()),
-                            new CallResult.Arrived(CallResult.Counted.IDS, seen, counts),
-                            new CallResult.Usage(prompt, seen.length, prompt + seen.length),
-                            Optional.of(new ServerStamps(
-                                    sentNanos,
-                                    ServerStamps.UNKNOWN,
-                                    queuedNanos,
-                                    admittedNanos,
-                                    tokens,
-                                    new long[0],
-                                    new long[0],
-                                    served)),
-                            error)
-                    .withTraits(offered.traits());
+                    id,
+                    prompt,
+                    offered.outputTokens(),
+                    new CallResult.Times(dueNanos, sentNanos, sentNanos, endNanos(), endNanos()),
+                    new CallResult.Arrived(CallResult.Counted.IDS, seen, counts),
+                    new CallResult.Usage(prompt, seen.length, prompt + seen.length),
+                    Optional.of(new ServerStamps(
+                            sentNanos,
+                            ServerStamps.UNKNOWN,
+                            queuedNanos,
+                            admittedNanos,
+                            tokens,
+                            NO_TOKENS,
+                            NO_TOKENS,
+                            served)),
+                    error,
+                    Optional.empty(),
+                    offered.traits());
         }
     }
 
@@ -242,6 +250,9 @@ public final class SimulatedServer {
         private final long[] busyNanos;
 
         private final long[] stepEndNanos;
+        /** The {@link Request#counts} of completions by their length. */
+        private final Map<Integer, int[]> counts = new HashMap<>();
+
         private int sent;
         /** Whether requests are sent only before the next event. */
         private final boolean sendsLate;
@@ -323,7 +334,7 @@ public final class SimulatedServer {
                     0,
                     Math.max(1, endNanos),
                     load.isScheduled(),
-                    requests.stream().map(Request::result).toList(),
+                    new MappedList<>(requests, Request::result),
                     ClientCost.NONE,
                     Oddities.NONE,
                     steps.build(),
@@ -473,6 +484,7 @@ public final class SimulatedServer {
         private void deliver(Request request, long[] tokenNanos) {
             request.tokens = tokenNanos;
             request.seen = tokenNanos;
+            request.counts = counts.computeIfAbsent(tokenNanos.length, Run::ones);
             if (host.first().isEmpty() && host.later().isEmpty()) {
                 return;
             }
@@ -487,6 +499,12 @@ public final class SimulatedServer {
                 seen[i] = lastNanos;
             }
             request.seen = seen;
+        }
+
+        private static int[] ones(int length) {
+            int[] ones = new int[length];
+            Arrays.fill(ones, 1);
+            return ones;
         }
 
         private long key(long purpose, int request, int token) {

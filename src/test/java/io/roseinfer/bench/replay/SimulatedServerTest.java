@@ -57,6 +57,14 @@ class SimulatedServerTest {
     }
 
     @Test
+    void results_of_completed_requests_take_no_memory() {
+        LoadResult run = SimulatedRuns.server(exact(MILLISECOND_STEPS), 0).run(one(10, 4));
+        assertThat(run.completed().getFirst())
+                .isNotSameAs(run.completed().getFirst())
+                .isEqualTo(run.calls().getFirst());
+    }
+
+    @Test
     void host_times_are_added_to_their_phases() {
         HostTimes host = new HostTimes(10, 200, List.of(3_000L), List.of(40_000L), List.of(70_000L));
         CallResult call = SimulatedRuns.server(new StepTimes(MILLISECOND_STEPS, Pace.EVEN, host), 0)
