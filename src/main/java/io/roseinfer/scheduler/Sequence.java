@@ -36,6 +36,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     /** Initial capacity for generated tokens. */
     private static final int INITIAL_TOKENS = 128;
 
+    /** A prompt has room for at least one in so many of its tokens after it. */
+    private static final int PROMPT_TO_INITIAL = 8;
+
     private final long id;
     private final Object owner;
     private final int promptLength;
@@ -124,7 +127,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         this.owner = owner;
         this.promptLength = prompt.length;
         this.maxLength = maxLength;
-        this.tokens = Arrays.copyOf(prompt, Math.min(maxLength, prompt.length + INITIAL_TOKENS));
+        // A long prompt is copied again only for a long completion.
+        int initial = prompt.length + Math.max(INITIAL_TOKENS, prompt.length / PROMPT_TO_INITIAL);
+        this.tokens = Arrays.copyOf(prompt, Math.min(maxLength, initial));
         this.length = prompt.length;
         this.nextReport = prompt.length;
         this.endOfText = endOfText.clone();
