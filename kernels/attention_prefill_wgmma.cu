@@ -2,16 +2,17 @@
 // GQA, sliding windows, f16 and bf16.
 //
 // A block has WARPGROUPS consumer warpgroups of 64 queries each, and a producer warpgroup. A query is a (token, head): a tile packs
-// 2^packShift heads of one KV head, so that they share its keys and values. One warp copies KEYS tokens at a time, page by page
-// through a tensor map, into a ring of K and a ring of V in shared memory, in the 128-byte swizzle. The other producers copy
-// queries. Both products are wgmma: scores from shared memory, then weights from registers times V, transposed by its descriptor.
+// 2^packShift heads of one KV head, so that they share its keys and values. Two warps copy K and two copy V, KEYS tokens at a time,
+// page by page through a tensor map, into rings in shared memory, in the 128-byte swizzle; one of them copies the queries. Both
+// products are wgmma: scores from shared memory, then weights from registers times V, transposed by its descriptor.
 //
 // Why it is fast: a key tile's scores are computed while the previous one's values are added, producers run ahead, and registers
 // move from the producers to the consumers. Accumulators are rescaled only if a query's maximum score has grown by more than
-// PATIENCE. Query tiles are taken longest first; every other round runs backwards, so blocks come out even.
+// PATIENCE. Query tiles are taken longest first; every other round runs backwards, so blocks come out even. Two warpgroups take
+// their queries from both ends of a row, for the same reason, and long key tiles: alone on its SM, a warpgroup waits most.
 //
-// A query visits key tiles in order, from multiples of KEYS, whatever tile it is in. So its bits depend on neither the batch, nor
-// chunking, nor WARPGROUPS and packShift.
+// A query visits key tiles in order, from multiples of KEYS, whatever tile it is in. So with KEYS of one length its bits depend on
+// neither the batch, nor chunking, nor WARPGROUPS and packShift.
 //
 // Pages past the context arrive as zeros, and values past it in the last page are cleared. Masked keys have weight 0, and 0 · ∞ is
 // NaN. So a warp with non-finite accumulators recomputes its queries key by key: a query never sees a value after it. Only damaged
@@ -47,23 +48,24 @@ __device__ __forceinline__ void transpose_quad(uint32_t (&v)[4]) {
 
 template <class T, int HEAD, int KEYS, int STAGES, int WARPGROUPS, int BLOCKS>
 struct Prefill {
-    static constexpr int PRODUCER_REGISTERS = WARPGROUPS == 3 ? 32 : 40;
-    static constexpr int CONSUMER_REGISTERS = WARPGROUPS == 3 ? 160 : 216;
+    static constexpr bool PAIRED = WARPGROUPS == 2;
+    static constexpr int PRODUCER_REGISTERS = WARPGROUPS == 1 ? 40 : WARPGROUPS == 3 && HEAD == 64 ? 32 : 56;
+    static constexpr int CONSUMER_REGISTERS = WARPGROUPS == 1 ? 216 : WARPGROUPS == 2 ? 224 : HEAD == 64 ? 160 : 152;
     static constexpr int PANELS = HEAD / 64;
     static constexpr int PANEL = KEYS * 128;  // bytes of 64 dimensions of a key tile
     static constexpr int TILE = PANELS * PANEL;
     static constexpr int QUERY_PANEL = GROUP_ROWS * 128;
     static constexpr int QUERIES = WARPGROUPS * PANELS * QUERY_PANEL;
     static constexpr int PAGES = KEYS / PAGE;  // of a key tile
-    static constexpr int QUERY_THREADS = 96;   // producers of queries; one warp fetches keys and values
+    static constexpr int COPIES = PAGES * PANELS / 2;  // of a key tile by each of two warps
     static constexpr int SHARED = 1024 + QUERIES + 2 * STAGES * TILE;
     static_assert(SHARED <= (BLOCKS == 2 ? 113 * 1024 : 227 * 1024) - 1024, "shared memory of an SM");
-    static_assert(PAGES * PANELS <= 32, "a lane per copy");
+    static_assert(COPIES <= 32, "a lane per copy");
 
-    // The queries of a block and the key tiles that they see.
+    // The queries of a block and the key tiles that they see. Warpgroup g has the tokens from first + g · step on.
     struct Work {
         int row;  // -1 past the last tile
-        int unit, first, start, length, past, firstTile, tiles;
+        int unit, first, step, start, length, past, firstTile, tiles;
 
         __device__ __forceinline__ int context() const { return past + length; }
     };
@@ -85,6 +87,7 @@ struct Prefill {
 
     const PagedAttention<T>& p;
     const void* poolMap;
+    const void* queryMap;
     int poolRow;
     int rows;
     bool skipDecodeRows;
@@ -95,9 +98,12 @@ struct Prefill {
 
     __device__ __forceinline__ int group_tokens() const { return GROUP_ROWS >> packShift; }
 
-    // Key tiles up to the last one that a consumer warpgroup sees, 0 if it has no query.
+    // The first key tile that a consumer warpgroup sees, and the end of its last one, 0 if it has no query.
+    __device__ __forceinline__ int first_tile_of(const Work& work, int group) const {
+        return max(0, work.past + work.first + group * work.step + 1 - window) / KEYS;
+    }
     __device__ __forceinline__ int tiles_of(const Work& work, int group) const {
-        const int first = work.first + group * group_tokens();
+        const int first = work.first + group * work.step;
         return first < work.length ? (work.past + min(first + group_tokens(), work.length) + KEYS - 1) / KEYS : 0;
     }
 
@@ -115,11 +121,16 @@ struct Prefill {
         work.row = tile.row;
         if (tile.row < 0) return work;
         work.unit = index % units;
-        work.first = tile.first;
         work.start = __ldg(p.rowStarts + tile.row);
         work.length = __ldg(p.rowStarts + tile.row + 1) - work.start;
         work.past = __ldg(p.contextLengths + tile.row) - work.length;
-        work.firstTile = max(0, work.past + work.first + 1 - window) / KEYS;
+        work.first = PAIRED ? tile.first / 2 : tile.first;
+        work.step = group_tokens();
+        if (PAIRED) {
+            const int last = (work.length - 1) / group_tokens() * group_tokens() - work.first;  // of the second warpgroup
+            work.step = last > work.first ? last - work.first : work.length;
+        }
+        work.firstTile = first_tile_of(work, 0);
         work.tiles = 0;
 #pragma unroll
         for (int g = 0; g < WARPGROUPS; g++) work.tiles = max(work.tiles, tiles_of(work, g));
@@ -128,78 +139,68 @@ struct Prefill {
 
     // ---- Producers ----
 
-    // By one warp: each lane copies 64 dimensions of a page.
-    __device__ __forceinline__ void produce_keys(int lane) const {
-        const int page = lane / PANELS;
-        const int panel = lane % PANELS;
-        const bool copies = page < PAGES;
+    // By two warps for keys and two for values, each for half of a tile: each lane copies 64 dimensions of a page.
+    template <bool VALUES>
+    __device__ __forceinline__ void produce(int half, int lane) const {
+        uint64_t* const full = VALUES ? shared.valuesFull : shared.keysFull;
+        uint64_t* const empty = VALUES ? shared.valuesEmpty : shared.keysEmpty;
+        const int copy = half * COPIES + lane;
+        const int page = copy / PANELS;
+        const int panel = copy % PANELS;
+        const bool copies = lane < COPIES;
         const uint32_t offset = panel * PANEL + page * (PAGE * 128);
         const int share = p.heads / p.kvHeads >> packShift;  // units of a KV head
-        Stage k, v;
+        Stage stage;
+        int parity = 0;
         for (int round = 0;; round++) {
             const Work work = work_of(round, lane);
-            if (work.row < 0) break;
+            auto hand_over = [&] {
+                if (!VALUES || half == 0) return;
+                barrier_wait(&shared.queriesEmpty, parity ^ 1);
+                parity ^= 1;
+                load_queries(work, lane);
+            };
+            if (work.row < 0) {
+                hand_over();
+                break;
+            }
             const int* list = p.blocks + __ldg(p.blockStarts + work.row);
-            const int head = poolRow + work.unit / share * (2 * PAGE);
+            const int head = poolRow + work.unit / share * (2 * PAGE) + (VALUES ? PAGE : 0);
             // The pool's row of the lane's page; pages past the context are read as zeros, before the pool.
             auto row_of = [&](int tile) {
                 const int index = tile * PAGES + page;
                 if (!copies || index * PAGE >= work.context()) return -4 * PAGE;
                 return head + __ldg(list + index) * (p.kvHeads * 2 * PAGE);
             };
-            auto load = [&](int row, Stage& stage, uint32_t ring, uint64_t* full, uint64_t* empty) {
-                barrier_wait(&empty[stage.index], stage.parity ^ 1);
-                if (lane == 0) barrier_expect(&full[stage.index], TILE);
-                __syncwarp();
-                const uint32_t to = ring + stage.index * TILE + offset;
-                if (copies) tensor_load(to, poolMap, panel * 64, row, &full[stage.index]);
-                stage.advance();
-            };
             int row = row_of(work.firstTile);
             int next = row_of(work.firstTile + 1);
             if (round == 0) wait_for_predecessors();
-            load(row, k, keys, shared.keysFull, shared.keysEmpty);
+            hand_over();
             for (int tile = work.firstTile; tile < work.tiles; tile++) {
                 const int afterNext = row_of(tile + 2);
-                if (tile + 1 < work.tiles) load(next, k, keys, shared.keysFull, shared.keysEmpty);
-                load(row + PAGE, v, values, shared.valuesFull, shared.valuesEmpty);
+                barrier_wait(&empty[stage.index], stage.parity ^ 1);
+                if (lane == 0) barrier_expect(&full[stage.index], TILE / 2);
+                __syncwarp();
+                const uint32_t to = (VALUES ? values : keys) + stage.index * TILE + offset;
+                if (copies) tensor_load(to, poolMap, panel * 64, row, &full[stage.index]);
+                stage.advance();
                 row = next, next = afterNext;
             }
         }
     }
 
-    // By the other warps, 16 bytes per thread.
-    __device__ __forceinline__ void produce_queries(int thread) const {
-        const int lane = thread % 32;
-        const int chunk = thread % 8;
-        int parity = 0;
-        for (int round = 0;; round++) {
-            const Work work = work_of(round, lane);
-            if (round == 0) wait_for_predecessors();
-            barrier_wait(&shared.queriesEmpty, parity ^ 1);
-            parity ^= 1;
-            if (thread == 0) {
-                shared.work = work;
-                barrier_arrive(&shared.queriesFull);
-            }
-            if (work.row >= 0) {
-                const size_t firstHead = static_cast<size_t>(work.start + work.first) * p.heads + (work.unit << packShift);
-                const T* first = p.queries + firstHead * HEAD + chunk * 8;
-                const int rowsPresent = (work.length - work.first) << packShift;
-#pragma unroll 4
-                for (int row = thread / 8; row < WARPGROUPS * GROUP_ROWS; row += QUERY_THREADS / 8) {
-                    const bool present = row < rowsPresent;
-                    const int head = row & ((1 << packShift) - 1);
-                    const T* from = first + (present ? ((row >> packShift) * p.heads + head) * HEAD : 0);
-                    const uint32_t to =
-                        queries + row / 64 * (PANELS * QUERY_PANEL) + row % 64 * 128 + ((chunk ^ (row & 7)) * 16);
-#pragma unroll
-                    for (int panel = 0; panel < PANELS; panel++) copy_async16(to + panel * QUERY_PANEL, from + panel * 64, present);
-                }
-            }
-            copy_async_arrive(&shared.queriesFull);
-            if (work.row < 0) break;
+    // Hands the work to the consumers, with its queries.
+    __device__ __forceinline__ void load_queries(const Work& work, int lane) const {
+        if (lane == 0) {
+            shared.work = work;
+            if (work.row < 0) barrier_arrive(&shared.queriesFull);
+            else barrier_expect(&shared.queriesFull, QUERIES);
         }
+        __syncwarp();
+        if (work.row < 0 || lane >= WARPGROUPS * PANELS) return;
+        const int group = lane / PANELS;
+        const int token = work.start + work.first + group * work.step;
+        tensor_load(queries + lane * QUERY_PANEL, queryMap, lane % PANELS * 64, work.unit << packShift, token, &shared.queriesFull);
     }
 
     // ---- Consumers ----
@@ -209,6 +210,12 @@ struct Prefill {
         float largest[2] = {NO_SCORE, NO_SCORE};
         float total[2] = {0, 0};  // of this thread's keys
         float factor[2];          // for what was summed before
+
+        // Returns whether accumulators need the factor. Depends on every weight, so that a branch on it comes after them: the compiler
+        // moves a wait for products ahead of other arithmetic.
+        __device__ __forceinline__ bool rescales() const {
+            return factor[0] != 1.f || factor[1] != 1.f || total[0] + total[1] < 0;
+        }
 
         // Replaces a tile's scores with softmax weights.
         __device__ __forceinline__ void weigh(float (&score)[KEYS / 2]) {
@@ -284,7 +291,20 @@ struct Prefill {
             const Work work = shared.work;
             if (work.row < 0) break;
             const int tiles = tiles_of(work, group);
-            const int first = work.first + group * group_tokens();
+            const int firstTile = WARPGROUPS > 1 ? min(first_tile_of(work, group), work.tiles) : work.firstTile;
+            const int first = work.first + group * work.step;
+            // Passes key tiles that only other warpgroups see.
+            auto skip = [&](int from, int to) {
+                for (int tile = from; tile < to; tile++) {
+                    barrier_wait(&shared.keysFull[k.index], k.parity);
+                    release(&shared.keysEmpty[k.index]);
+                    k.advance();
+                    barrier_wait(&shared.valuesFull[v.index], v.parity);
+                    release(&shared.valuesEmpty[v.index]);
+                    v.advance();
+                }
+            };
+            skip(work.firstTile, firstTile);
             if (tiles == 0) {
                 __syncwarp();  // every lane has read the work
                 release(&shared.queriesEmpty);
@@ -318,20 +338,19 @@ struct Prefill {
                     for (int i = 0; i < KEYS / 4; i++) weight[i] = pack2<T>(score[2 * i], score[2 * i + 1]);
                 };
 
-                fence_async_proxy();  // the queries were copied as ordinary writes
                 barrier_wait(&shared.keysFull[k.index], k.parity);
                 wgmma_fence();
                 multiply_keys();
 #pragma unroll
                 for (int i = 0; i < HEAD / 2; i++) sum[i] = 0;
                 wgmma_wait_for(score);
-                if (work.firstTile + 1 == tiles) release(&shared.queriesEmpty);
+                if (firstTile + 1 == tiles) release(&shared.queriesEmpty);
                 release(&shared.keysEmpty[k.index]);
                 k.advance();
-                mask(score, work, first, work.firstTile, warp, lane);
+                mask(score, work, first, firstTile, warp, lane);
                 softmax.weigh(score);
                 pack();
-                for (int tile = work.firstTile + 1; tile < tiles; tile++) {
+                for (int tile = firstTile + 1; tile < tiles; tile++) {
                     barrier_wait(&shared.keysFull[k.index], k.parity);
                     wgmma_pin(score), wgmma_pin(sum), wgmma_pin(weight);
                     wgmma_fence();
@@ -344,14 +363,20 @@ struct Prefill {
                     release(&shared.keysEmpty[k.index]);
                     k.advance();
                     mask(score, work, first, tile, warp, lane);
-                    softmax.weigh(score);
-                    wgmma_wait<0>();
-                    wgmma_pin(sum), wgmma_pin(weight);
-                    release(&shared.valuesEmpty[v.index]);
+                    const int used = v.index;
                     v.advance();
-                    if (__any_sync(~0u, softmax.factor[0] != 1.f || softmax.factor[1] != 1.f)) {
+                    auto add_up = [&] {
+                        wgmma_wait<0>();
+                        wgmma_pin(sum), wgmma_pin(weight);
+                        release(&shared.valuesEmpty[used]);
+                    };
+                    softmax.weigh(score);
+                    if (__any_sync(~0u, softmax.rescales())) {
+                        add_up();
 #pragma unroll
                         for (int i = 0; i < HEAD / 2; i++) sum[i] *= softmax.factor[i / 2 % 2];
+                    } else {
+                        add_up();
                     }
                     pack();
                 }
@@ -365,15 +390,7 @@ struct Prefill {
                 v.advance();
                 store(work, first, sum, softmax, warp, lane);
             }
-            // Key tiles that only other warpgroups see.
-            for (int tile = max(tiles, work.firstTile); tile < work.tiles; tile++) {
-                barrier_wait(&shared.keysFull[k.index], k.parity);
-                release(&shared.keysEmpty[k.index]);
-                k.advance();
-                barrier_wait(&shared.valuesFull[v.index], v.parity);
-                release(&shared.valuesEmpty[v.index]);
-                v.advance();
-            }
+            skip(max(tiles, firstTile), work.tiles);
         }
     }
 
@@ -437,34 +454,37 @@ struct Prefill {
 };
 
 template <class T, int HEAD, int KEYS, int STAGES, int WARPGROUPS, int BLOCKS>
-__device__ __forceinline__ void attend(const PagedAttention<T>& p, const void* poolMap, int poolRow, int rows, bool skipDecodeRows,
-                                       int window, int packShift) {
+__device__ __forceinline__ void attend(const PagedAttention<T>& p, const void* poolMap, const void* queryMap, int poolRow, int rows,
+                                       bool skipDecodeRows, int window, int packShift) {
     using Block = Prefill<T, HEAD, KEYS, STAGES, WARPGROUPS, BLOCKS>;
     extern __shared__ char dynamic[];
     __shared__ typename Block::Shared shared;
     release_dependents();
     if (threadIdx.x == 0) {
-        barrier_init(&shared.queriesFull, Block::QUERY_THREADS + 1);
+        barrier_init(&shared.queriesFull, 1);
         barrier_init(&shared.queriesEmpty, 4 * WARPGROUPS);
         for (int i = 0; i < STAGES; i++) {
-            barrier_init(&shared.keysFull[i], 1);
+            barrier_init(&shared.keysFull[i], 2);
             barrier_init(&shared.keysEmpty[i], 4 * WARPGROUPS);
-            barrier_init(&shared.valuesFull[i], 1);
+            barrier_init(&shared.valuesFull[i], 2);
             barrier_init(&shared.valuesEmpty[i], 4 * WARPGROUPS);
         }
         barrier_init_fence();
+        prefetch_map(poolMap);
+        prefetch_map(queryMap);
     }
     __syncthreads();
     const uint32_t queries = (shared_address(dynamic) + 1023) & ~1023u;
     const uint32_t keys = queries + Block::QUERIES;
-    const Block block{p,         poolMap, poolRow, rows, skipDecodeRows, window, packShift, shared, queries, keys,
+    const Block block{p,         poolMap, queryMap, poolRow, rows, skipDecodeRows, window, packShift, shared, queries, keys,
                       keys + STAGES * Block::TILE};
     const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
     if (group == WARPGROUPS) {
         lower_registers<Block::PRODUCER_REGISTERS>();
         const int thread = threadIdx.x % 128;
-        if (__shfl_sync(~0u, thread / 32, 0) == 0) block.produce_keys(thread);
-        else block.produce_queries(thread - 32);
+        const int warp = __shfl_sync(~0u, thread / 32, 0);
+        if (warp % 2 == 0) block.template produce<false>(warp / 2, thread % 32);
+        else block.template produce<true>(warp / 2, thread % 32);
     } else {
         raise_registers<Block::CONSUMER_REGISTERS>();
         block.consume(group);
@@ -477,17 +497,18 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, const void* p
     extern "C" __global__ void __launch_bounds__(128 * (WARPGROUPS + 1), BLOCKS)                                                \
         attention_prefill_wgmma_##HEAD##_w##WARPGROUPS##_##T(                                                                   \
             const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,           \
-            const int* blocks, T* out, int panelRows, int heads, const void* poolMap, int poolRow, int kvHeads, int rows,       \
+            const int* blocks, T* out, int panelRows, int heads, const void* poolMap, const void* queryMap, int poolRow, int kvHeads, int rows,       \
             int skipDecodeRows, int window, int packShift) {                                                                    \
         const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                           \
                                   out,     panelRows, heads,     kvHeads,        HEAD,        PAGE};                            \
-        attend<T, HEAD, KEYS, STAGES, WARPGROUPS, BLOCKS>(p, poolMap, poolRow, rows, skipDecodeRows != 0, window, packShift);   \
+        attend<T, HEAD, KEYS, STAGES, WARPGROUPS, BLOCKS>(p, poolMap, queryMap, poolRow, rows, skipDecodeRows != 0, window, packShift);   \
     }
 
 #define ATTEND_ALL(T)           \
     ATTEND(T, 64, 128, 2, 1, 2) \
     ATTEND(T, 64, 128, 3, 3, 1) \
     ATTEND(T, 128, 64, 2, 1, 2) \
+    ATTEND(T, 128, 128, 2, 2, 1) \
     ATTEND(T, 128, 64, 4, 3, 1)
 
 ATTEND_ALL(f16)

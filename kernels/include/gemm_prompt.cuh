@@ -74,6 +74,7 @@ struct PromptTile {
     struct Terms {
         alignas(16) float bias[FINISHED];
         alignas(16) float columnSums[Epilogue::NORM && !Epilogue::RMS ? FINISHED : 4];
+        alignas(16) float headWeights[Epilogue::QK_NORM ? FINISHED : 4];
         RowNorm norms[Epilogue::NORM ? PROMPT_ROWS : 1];
     };
     struct Shared {
@@ -100,7 +101,9 @@ struct PromptTile {
         const int n = within / height;
         return {(group * PROMPT_GROUP + within - n * height) * PROMPT_ROWS, n * N};
     }
-    static __device__ __forceinline__ bool has_terms(const Operands& g) { return g.bias != nullptr || g.columnSums != nullptr; }
+    static __device__ __forceinline__ bool has_terms(const Operands& g) {
+        return Epilogue::QK_NORM || g.bias != nullptr || g.columnSums != nullptr;
+    }
 
     static __device__ __forceinline__ void initialize(Shared& shared) {
         constexpr int CONSUMERS = 8;  // warps
@@ -160,7 +163,8 @@ struct PromptTile {
     }
 
     // Assistant warps: write the terms of each tile.
-    static __device__ __forceinline__ void assist(const Operands& g, Shared& shared, int first, int stride, int rank) {
+    static __device__ __forceinline__ void assist(const Operands& g, const Epilogue& epilogue, Shared& shared, int first,
+                                                  int stride, int rank) {
         constexpr int PARTS = 6;  // loads in flight
         const int thread = threadIdx.x - (PROMPT_THREADS - ASSISTANTS);
         const float perWidth = 1.f / g.width;
@@ -177,6 +181,7 @@ struct PromptTile {
                 if constexpr (Epilogue::NORM && !Epilogue::RMS) {
                     terms.columnSums[i] = g.columnSums != nullptr && n < g.columns ? __ldg(g.columnSums + n) : 0.f;
                 }
+                if constexpr (Epilogue::QK_NORM) terms.headWeights[i] = epilogue.head_weight(n);
             }
             if constexpr (Epilogue::NORM) {
                 for (int row = thread; row < PROMPT_ROWS && g.columnSums != nullptr; row += ASSISTANTS) {
@@ -221,15 +226,22 @@ struct PromptTile {
                                               int m, int n, Bounds bounds) {
 #pragma unroll
             for (int c = EARLY; c < CHUNKS && c < 2; c++) e.load(context[c], rows, m, n + 64 * c, bounds);
+            if constexpr (Epilogue::QK_NORM) {  // over heads of up to two chunks
+#pragma unroll
+                for (int c = 0; c < CHUNKS; c++) add_terms(g, *terms, chunk(d, c), row, 64 * c);
+                e.template normalize<CHUNKS>(d, terms->headWeights, n);
+            }
 #pragma unroll
             for (int c = 0; c < CHUNKS; c++) {
-                float(&v)[32] = reinterpret_cast<float(&)[32]>(d[32 * c]);
-                if (terms != nullptr) add_terms(g, *terms, v, row, 64 * c);
+                float(&v)[32] = chunk(d, c);
+                if (!Epilogue::QK_NORM && terms != nullptr) add_terms(g, *terms, v, row, 64 * c);
                 e.store(context[c % 2], rows, v, m, n + 64 * c, bounds);
                 if (c + 2 < CHUNKS) e.load(context[c % 2], rows, m, n + 64 * (c + 2), bounds);
             }
         }
     };
+
+    static __device__ __forceinline__ float (&chunk(float* d, int c))[32] { return reinterpret_cast<float(&)[32]>(d[32 * c]); }
 
     static __device__ __forceinline__ void add_terms(const Operands& g, const Terms& terms, float (&v)[32], int row,
                                                      int column) {
@@ -288,7 +300,7 @@ struct Cooperative {
         if (group == 2) {
             give_registers<PRODUCER_REGISTERS>();
             if (threadIdx.x >= PROMPT_THREADS - ASSISTANTS) {
-                if (Base::has_terms(g)) Base::assist(g, shared, first, stride, rank);
+                if (Base::has_terms(g)) Base::assist(g, epilogue, shared, first, stride, rank);
             } else if (elect_lane()) {
                 Base::produce(g, shared, ring, first, stride, kBegin, count);
             }

@@ -28,6 +28,20 @@
         RUN(TILE, Qkv{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, headSize, blockSize, queryScale}); \
     }
 
+// With QK norm of heads of 64 or 128; for tiles that have whole heads.
+#define PROMPT_QKV_NORM_ROPE(T, KV, NAME, TILE_NAME, TILE)                                                                   \
+    extern "C" __global__ void BOUNDS gemm_qkv_norm_rope_##NAME##_##TILE_NAME(                                               \
+        OPERANDS(T), T* queries, KV* pool, const int* slots, const int* positions, const float* ropeTable, int queryWidth,   \
+        int kvWidth, int headPad, int blockSize, float queryScale, const float* normWeights, int headSize,                   \
+        float normEpsilon) {                                                                                                 \
+        using Qkv = PromptQkvNorm<T, KV>;                                                                                    \
+        RUN(TILE, Qkv{{queries, nullptr, pool, slots, positions, ropeTable, queryWidth, kvWidth, headPad, blockSize,         \
+                       queryScale},                                                                                          \
+                      normWeights,                                                                                           \
+                      headSize,                                                                                              \
+                      normEpsilon});                                                                                         \
+    }
+
 #define PROMPT_GEMMS(T, NAME, TILE_NAME, ...)                                                                                \
     using Prompt_##NAME##_##TILE_NAME = __VA_ARGS__;                                                                         \
     extern "C" __global__ void BOUNDS gemm_qkv_##NAME##_##TILE_NAME(                                                         \
@@ -53,4 +67,8 @@
     PROMPT_GEMMS(T, NAME, coop128, Cooperative<T, 128, 6, 1>) \
     PROMPT_GEMMS(T, NAME, coop192, Cooperative<T, 192, 5, 1>) \
     PROMPT_GEMMS(T, NAME, coop256, Cooperative<T, 256, 4, 1>) \
-    PROMPT_GEMMS(T, NAME, split128, Cooperative<T, 128, 5, 2>)
+    PROMPT_GEMMS(T, NAME, split128, Cooperative<T, 128, 5, 2>) \
+    PROMPT_QKV_NORM_ROPE(T, T, NAME, coop128, Prompt_##NAME##_coop128) \
+    PROMPT_QKV_NORM_ROPE(T, fp8, fp8_##NAME, coop128, Prompt_##NAME##_coop128) \
+    PROMPT_QKV_NORM_ROPE(T, T, NAME, coop256, Prompt_##NAME##_coop256) \
+    PROMPT_QKV_NORM_ROPE(T, fp8, fp8_##NAME, coop256, Prompt_##NAME##_coop256)

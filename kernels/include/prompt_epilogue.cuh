@@ -68,6 +68,7 @@ template <class T, class KV, bool RMS_NORM>
 struct PromptQkv {
     static constexpr bool RMS = RMS_NORM;
     static constexpr bool NORM = true;
+    static constexpr bool QK_NORM = false;
     T* queries;  // [rows][width]
     T* raw;
     KV* pool;
@@ -182,12 +183,71 @@ struct PromptQkv {
     }
 };
 
+// QKV epilogue of prompts with QK norm (head_norm.cuh) of the accumulators; heads of 64 or 128, whole in a tile.
+template <class T, class KV>
+struct PromptQkvNorm : PromptQkv<T, KV, true> {
+    using Base = PromptQkv<T, KV, true>;
+    static constexpr bool QK_NORM = true;
+    const float* normWeights;  // [2][headSize]: the query norm's, then the key norm's
+    int normSize;              // elements of a head, without padding
+    float normEpsilon;
+
+    // Returns the weight of column n, 0 of a value's.
+    __device__ __forceinline__ float head_weight(int n) const {
+        if (n >= Base::width + Base::kvWidth) return 0.f;
+        const int inHead = static_cast<unsigned>(n) % static_cast<unsigned>(Base::headSize);
+        return __ldg(normWeights + (n < Base::width ? 0 : Base::headSize) + inHead);
+    }
+    // Normalizes the query and key heads in chunks from column n on, in place.
+    template <int CHUNKS>
+    __device__ __forceinline__ void normalize(float* d, const float* weights, int n) const {
+        static_assert(CHUNKS % 2 == 0, "whole heads of 128");
+        float squares[CHUNKS][2];
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                float part[2] = {0.f, 0.f};
+#pragma unroll
+                for (int j = 0; j < 8; j++) {
+#pragma unroll
+                    for (int i = 0; i < 2; i++) {
+                        const float v = d[32 * c + 4 * j + 2 * h + i];
+                        part[i] = fmaf(v, v, part[i]);
+                    }
+                }
+                squares[c][h] = sum_over_lanes<4>(part[0] + part[1]);
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++) {
+            if (n + 64 * c >= Base::width + Base::kvWidth) continue;
+            float norm[2];
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const float all = Base::headSize == 64 ? squares[c][h] : squares[c & ~1][h] + squares[c | 1][h];
+                norm[h] = rsqrtf(all / normSize + normEpsilon);
+            }
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const float2 weight = *reinterpret_cast<const float2*>(weights + 64 * c + 8 * j + threadIdx.x % 4 * 2);
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    d[32 * c + 4 * j + 2 * h] *= norm[h] * weight.x;
+                    d[32 * c + 4 * j + 2 * h + 1] *= norm[h] * weight.y;
+                }
+            }
+        }
+    }
+};
+
 // ---- Residual ----------------------------------------------------------------------------------------------------------------
 // Residual epilogue of prompts: AddResidual with parts of 64 columns.
 template <class T>
 struct PromptResidual {
     static constexpr bool RMS = false;
     static constexpr bool NORM = false;
+    static constexpr bool QK_NORM = false;
     float* x;  // [rows][stride]
     T* panels;
     float2* moments;  // [columns / 64][panelRows]
@@ -258,6 +318,7 @@ template <class T>
 struct PromptActivate {
     static constexpr bool RMS = false;
     static constexpr bool NORM = true;
+    static constexpr bool QK_NORM = false;
     T* panels;
     int panelRows;
     int kind;
@@ -292,6 +353,7 @@ template <class T>
 struct PromptGate {
     static constexpr bool RMS = true;
     static constexpr bool NORM = true;
+    static constexpr bool QK_NORM = false;
     T* panels;
     int panelRows;
     int kind;

@@ -154,11 +154,22 @@ __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32_t b
     bulk_load(shared_address(to), from, bytes, shared_address(barrier));
 }
 
+__device__ __forceinline__ void prefetch_map(const void* map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 // Copies a box of a tensor map to shared memory, from column x and row y on; what is outside of the tensor arrives as zeros.
 __device__ __forceinline__ void tensor_load(uint32_t to, const void* map, int x, int y, uint64_t* barrier) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
         "l"(map), "r"(x), "r"(y), "r"(shared_address(barrier))
+        : "memory");
+}
+
+__device__ __forceinline__ void tensor_load(uint32_t to, const void* map, int x, int y, int z, uint64_t* barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+        "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier))
         : "memory");
 }
 

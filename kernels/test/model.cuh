@@ -358,6 +358,9 @@ public:
         moments = DeviceArray<float2>::uncleared(static_cast<size_t>(panelRows_) * (s.stride() / 64));
         normalized = DeviceArray<T>(x.size());
         queries = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.attention());
+        for (int shift = 0; poolMap.get() != nullptr && s.heads / s.kvHeadCount() % (1 << shift) == 0 && shift < 4; shift++) {
+            queryMaps.push_back(DeviceArray<CUtensorMap>(query_map(shift)));
+        }
         if (s.headNorms) raw = DeviceArray<T>(static_cast<size_t>(panelRows_) * (s.attention() + s.kvWidth()));
         attended = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedAttention());
         hidden = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedInner());
@@ -410,6 +413,12 @@ public:
                  s.attention(), s.headPad(), blockSize_, s.queryScale());
             return;
         }
+        if (norms_in_gemm(plan)) {
+            gemm(s.fp8 ? "qkv_norm_rope_fp8" : "qkv_norm_rope", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm,
+                 queries.get(), kv, in(slots_), in(positions_), in(model_.ropeTable.get()), s.attention(), s.kvWidth(),
+                 s.headPad(), blockSize_, s.queryScale(), in(model_.layers[layer].headNormWeights.get()), s.headSize, 1e-5f);
+            return;
+        }
         gemm(s.fp8 ? "qkv_rope_fp8" : "qkv_rope", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(),
              raw.get(), kv, in(slots_), in(positions_), in(model_.ropeTable.get()), s.attention(), s.kvWidth(), s.headPad(),
              blockSize_, s.queryScale());
@@ -419,6 +428,13 @@ public:
                      in(model_.ropeTable.get()), s.attention(), s.kvWidth(), s.headSize, s.headPad(), blockSize_, s.queryScale(),
                      1e-5f);
         }
+    }
+    // Returns whether the QKV GEMM applies QK norm and RoPE.
+    bool norms_in_gemm(const Plan& plan) const {
+        const Shape& s = model_.shape;
+        if (!s.headNorms || plan.qkv.prompt.empty() || plan.attention == Plan::DECODE_GQA_ROPE) return false;
+        const bool whole = plan.qkv.prompt == "prompt" || plan.qkv.prompt_tile(1, 1, 1, 1).wholeHeads();
+        return whole && (s.headPad() == 64 || s.headPad() == 128);
     }
     void attention(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
@@ -510,6 +526,7 @@ public:
 
     DeviceArray<uint8_t> pool;
     DeviceArray<CUtensorMap> poolMap;
+    std::vector<DeviceArray<CUtensorMap>> queryMaps;  // by packShift
     DeviceArray<T> xPanels, normalized, queries, raw, attended, hidden;
     DeviceArray<float> x, logits;
     DeviceArray<float2> moments;
@@ -529,22 +546,40 @@ private:
         return map;
     }
 
+    // The queries as [token][head][dimension], for copies of the queries of a warpgroup: 64 dimensions of 2^packShift heads.
+    std::vector<CUtensorMap> query_map(int packShift) {
+        const Shape& s = model_.shape;
+        const cuuint64_t pad = s.headPad(), head = pad * sizeof(T);
+        const cuuint64_t sizes[] = {pad, static_cast<cuuint64_t>(s.heads), static_cast<cuuint64_t>(panelRows_)};
+        const cuuint64_t strides[] = {head, head * s.heads};
+        const cuuint32_t box[] = {64, 1u << packShift, 64u >> packShift}, steps[] = {1, 1, 1};
+        std::vector<CUtensorMap> map(1);
+        encode_tensor_map(&map[0], CU_TENSOR_MAP_DATA_TYPE_UINT16, 3, queries.get(), sizes, strides, box, steps,
+                          CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        return map;
+    }
+
     void prefill_wgmma(const Plan& plan, const uint8_t* kv) {
         const Shape& s = model_.shape;
         const int multiprocessors = kernels_.multiprocessors();
         int packShift = plan.prefillPackShift, groups = plan.prefillWarpgroups;
         if (packShift < 0) {
-            for (packShift = 0; (s.heads / s.kvHeadCount() >> packShift) % 2 == 0;) packShift++;
+            packShift = s.heads / s.kvHeadCount() % 2 == 0 ? 1 : 0;
         }
-        if (groups == 0) groups = 2 * (static_cast<long long>(s.heads) * tokens_ / 192) >= 3 * multiprocessors ? 3 : 1;
+        if (groups == 0) {
+            const bool many = static_cast<long long>(s.heads) * tokens_ / 192 >= multiprocessors;
+            groups = many ? 3 : s.headPad() == 128 && tokens_ > 256 * rows_ ? 2 : 1;
+        }
         const int height = 64 * groups >> packShift;
         const int tiles = (s.heads >> packShift) * (tokens_ / height + rows_);
         const int blocks = (groups == 1 ? 2 : 1) * std::min(multiprocessors, tiles);
-        const int keys = s.headPad() == 64 ? 128 : 64, stages = groups == 1 ? 2 : s.headPad() == 64 ? 3 : 4;
+        const int keys = s.headPad() == 64 || groups == 2 ? 128 : 64;  // of a tile
+        const int stages = groups < 3 ? 2 : s.headPad() == 64 ? 3 : 4;
         const size_t shared = 1024 + (64u * groups + 2 * stages * keys) * s.headPad() * 2;
         kernels_("attention_prefill_wgmma_" + std::to_string(s.headPad()) + "_w" + std::to_string(groups) + "_" + types(),
                  {dim3(blocks), 128 * (groups + 1), shared}, in(queries.get()), kv, in(rowStarts_), in(contextLengths_),
-                 in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, in(poolMap.get()),
+                 in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, in(poolMap.get()), in(queryMaps[packShift].get()),
                  static_cast<int>((kv - pool.get()) / (s.headPad() * sizeof(T))), s.kvHeadCount(), rows_,
                  static_cast<int>(plan.attention != Plan::PREFILL_WGMMA), s.window, packShift);
     }
@@ -598,7 +633,8 @@ private:
         const bool int8 = model_.shape.int8;
         const float width = static_cast<float>(model_.shape.width);
         if (!plan.prompt.empty()) {
-            const PromptTile& tile = plan.prompt_tile(rows, n, panels, kernels_.multiprocessors());
+            const bool heads = kind.rfind("qkv_norm", 0) == 0;
+            const PromptTile& tile = plan.prompt_tile(rows, n, panels, kernels_.multiprocessors(), heads);
             const bool biased = model_.shape.biases || !model_.shape.rms;
             kernels_("gemm_" + kind + "_" + type() + "_" + tile.name,
                      {dim3(tile.blocks(rows, n, kernels_.multiprocessors())), 384, tile.sharedBytes(), tile.split},

@@ -19,6 +19,7 @@ struct PromptTile {
 
     size_t sharedBytes() const { return static_cast<size_t>(stages) * (128 + columns) * 128 + exchange + 1024; }
     int tiles(int rows, int n) const { return ceil_div(rows, 128) * ceil_div(n, columns); }
+    bool wholeHeads() const { return split == 1 && columns % 128 == 0; }  // of 64 or 128, as QK norm needs
     int blocks(int rows, int n, int multiprocessors) const {
         return split > 1 ? tiles(rows, n) * split : std::min(tiles(rows, n), multiprocessors);
     }
@@ -60,10 +61,11 @@ struct GemmPlan {
 
     bool generic() const { return batch == 0 && prompt.empty(); }
 
-    const PromptTile& prompt_tile(int rows, int n, int panels, int multiprocessors) const {
+    const PromptTile& prompt_tile(int rows, int n, int panels, int multiprocessors, bool wholeHeads = false) const {
         const PromptTile* best = nullptr;
         for (const PromptTile& t : prompt_tiles()) {
             if (t.name == prompt) return t;
+            if (wholeHeads && !t.wholeHeads()) continue;
             const long nanos = t.nanos(rows, n, panels, multiprocessors);
             if (best == nullptr || nanos < best->nanos(rows, n, panels, multiprocessors)) best = &t;
         }
@@ -106,7 +108,7 @@ struct Plan {
     bool attentionRegs = false;       // attention_decode_regs
     int attentionCluster = 1;         // attention_decode_gqa: blocks that split a context
     bool attentionInvariant = false;  // attention_decode_invariant and attention_prefill, not attention_decode and wgmma
-    int prefillWarpgroups = 0;        // attention_prefill_wgmma: 1 or 3 consumer warpgroups, 0 as the engine chooses
+    int prefillWarpgroups = 0;        // attention_prefill_wgmma: 1 to 3 consumer warpgroups, 0 as the engine chooses
     int prefillPackShift = -1;        // log2 of the heads that it packs in a tile, -1 as the engine chooses
 
     std::string decodeKernel() const {

@@ -318,7 +318,7 @@ static void time_attention(Kernels& kernels, const char* shape, const char* text
     const Model<rose::bf16> model(kernels, s);
     Runner<rose::bf16> runner(kernels, model, load.tokens(), load.rows, 16, load.rows * ceil_div(context, 16) + 1, false);
     fill_pool(runner);
-    runner.queries = random_array<rose::bf16>(runner.queries.size(), 5, 0, 3 * s.queryScale());
+    fill_random_kernel<<<1024, 256>>>(runner.queries.get(), runner.queries.size(), 0.f, 3 * s.queryScale(), 5);
     Batch batch = make_batch(load.rows, context, load.news);
     std::fill(batch.tokenIds.begin(), batch.tokenIds.end(), 0);
     runner.upload(batch);
@@ -340,7 +340,8 @@ static void time_attention(Kernels& kernels, const char* shape, const char* text
     plan.attention = Plan::PREFILL_WGMMA;
     if (s.fp8) return;
     for (int packShift = 0; heads / kvHeads % (1 << packShift) == 0 && packShift < 4; packShift++) {
-        for (int warpgroups : {1, 3}) {
+        for (int warpgroups : {1, 2, 3}) {
+            if (warpgroups == 2 && s.headPad() != 128) continue;
             plan.prefillPackShift = packShift, plan.prefillWarpgroups = warpgroups;
             time("w" + std::to_string(warpgroups) + " pack " + std::to_string(1 << packShift), plan);
         }

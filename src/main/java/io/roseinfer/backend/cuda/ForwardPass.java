@@ -55,6 +55,7 @@ final class ForwardPass {
     private enum Gemm {
         QKV("qkv"),
         QKV_ROPE("qkv_rope"),
+        QKV_NORM_ROPE("qkv_norm_rope"),
         RESIDUAL("residual"),
         ACTIVATION("activation"),
         GATED("gated"),
@@ -102,6 +103,8 @@ final class ForwardPass {
     private final Map<Gemm, Map<GemmPlan, Kernel>> gemms = new EnumMap<>(Gemm.class);
     private final Map<Gemm, Map<PromptTile, Kernel>> promptGemms = new EnumMap<>(Gemm.class);
     private final List<PromptTile> promptTiles = PromptTile.load();
+    private final List<PromptTile> wholeHeadTiles =
+            promptTiles.stream().filter(PromptTile::wholeHeads).toList();
 
     private int momentParts;
 
@@ -211,7 +214,8 @@ final class ForwardPass {
     }
 
     private Kernel kernel(Gemm gemm, String suffix) {
-        String kvDtype = gemm == Gemm.QKV_ROPE && shape.fp8KvCache() ? "_fp8" : "";
+        boolean writesKv = gemm == Gemm.QKV_ROPE || gemm == Gemm.QKV_NORM_ROPE;
+        String kvDtype = writesKv && shape.fp8KvCache() ? "_fp8" : "";
         return launcher.modules()
                 .kernel("gemm_" + gemm.kernel + kvDtype + "_" + shape.weights().suffix() + "_" + suffix);
     }
@@ -220,11 +224,18 @@ final class ForwardPass {
     void preparePromptTiles() {
         Gemm qkv = plainAttention ? Gemm.QKV : Gemm.QKV_ROPE;
         Gemm inner = spec.mlp().gated() ? Gemm.GATED : Gemm.ACTIVATION;
-        for (PromptTile tile : promptTiles) {
-            for (Gemm gemm : List.of(qkv, Gemm.RESIDUAL, inner)) {
-                Kernel kernel = kernel(gemm, tile);
-                launcher.stream().check(kernel.prepare(tile.sharedBytes()), kernel.name());
-            }
+        for (Gemm gemm : List.of(qkv, Gemm.RESIDUAL, inner)) {
+            prepare(gemm, promptTiles);
+        }
+        if (shape.qkNorms() && gqa.normsInGemm()) {
+            prepare(Gemm.QKV_NORM_ROPE, wholeHeadTiles);
+        }
+    }
+
+    private void prepare(Gemm gemm, List<PromptTile> tiles) {
+        for (PromptTile tile : tiles) {
+            Kernel kernel = kernel(gemm, tile);
+            launcher.stream().check(kernel.prepare(tile.sharedBytes()), kernel.name());
         }
     }
 
@@ -302,6 +313,11 @@ final class ForwardPass {
             return;
         }
         boolean normalized = layer.heads().normWeights() != 0;
+        boolean rawRows = step.kernels().attention() == Attention.DECODE_GQA_ROPE;
+        if (normalized && !rawRows && plan.prompt() && gqa.normsInGemm()) {
+            qkvNormRope(step, layer, of, pool, queryScale);
+            return;
+        }
         fromStream(Gemm.QKV_ROPE, plan, layer.qkv(), step, of.norm())
                 .address(buffers.queries())
                 .address(normalized ? buffers.rawHeads() : 0)
@@ -315,9 +331,29 @@ final class ForwardPass {
                 .integer(blockSize)
                 .real(queryScale)
                 .launch();
-        if (normalized && step.kernels().attention() != Attention.DECODE_GQA_ROPE) {
+        if (normalized && !rawRows) {
             normRope(step, layer, of, pool, queryScale);
         }
+    }
+
+    /** Applies QK norm and RoPE in the prompt GEMM. */
+    private void qkvNormRope(Step step, Layer layer, BlockSpec of, long pool, float queryScale) {
+        StepLayout in = step.layout();
+        fromStream(Gemm.QKV_NORM_ROPE, GemmPlan.PROMPT, layer.qkv(), step, of.norm())
+                .address(buffers.queries())
+                .address(pool)
+                .address(input(step, in.slots()))
+                .address(input(step, in.positions()))
+                .address(layer.heads().ropeTable())
+                .integer(shape.attention())
+                .integer(shape.kvWidth())
+                .integer(shape.headPad())
+                .integer(blockSize)
+                .real(queryScale)
+                .address(layer.heads().normWeights())
+                .integer(of.attention().headSize())
+                .real(of.norm().epsilon())
+                .launch();
     }
 
     /** Applies QK norm and RoPE to the raw output of the QKV GEMM. */
@@ -448,11 +484,12 @@ final class ForwardPass {
     /** Attends prompts with Hopper's kernel. */
     private void attendPromptsByWgmma(Step step, BlockSpec.Attention of, long pool, boolean skipDecodeRows) {
         StepLayout in = step.layout();
-        int warpgroups = prefill.warpgroups(in.tokens(), multiprocessors);
+        int warpgroups = prefill.warpgroups(in.tokens(), in.rows(), multiprocessors);
         int blocks = prefill.blocks(warpgroups, in.tokens(), in.rows(), multiprocessors);
         attend(prefill.kernel(warpgroups), blocks, 1, prefill.sharedBytes(warpgroups), step, pool)
                 .block(prefill.threads(warpgroups))
                 .address(buffers.poolMap())
+                .address(buffers.queryMap())
                 .integer((int) ((pool - buffers.pool()) / (2L * shape.headPad())))
                 .integer(shape.kvHeads())
                 .integer(in.rows())
@@ -602,7 +639,8 @@ final class ForwardPass {
         int outputs = matrix.outputs();
         int panelRows = activations == buffers.normalized() ? buffers.normalizedRows() : buffers.panelRows();
         if (plan.prompt()) {
-            PromptTile tile = PromptTile.choose(promptTiles, rows, outputs, panels, multiprocessors);
+            List<PromptTile> tiles = kind == Gemm.QKV_NORM_ROPE ? wholeHeadTiles : promptTiles;
+            PromptTile tile = PromptTile.choose(tiles, rows, outputs, panels, multiprocessors);
             return launcher.kernel(kernel(kind, tile))
                     .grid(tile.blocks(rows, outputs, multiprocessors), 1)
                     .block(PromptTile.THREADS)

@@ -32,6 +32,11 @@ record GqaAttention(int headSize, int kvElementBytes) {
                 && shape.heads() / shape.kvHeads() <= MAX_GROUP;
     }
 
+    /** Returns whether the prompt GEMM applies QK norm to heads of this size. */
+    public boolean normsInGemm() {
+        return headSize == 64 || headSize == 128;
+    }
+
     /** Returns the kernel for decode rows, without element types. */
     public String kernel() {
         return "attention_decode_gqa_" + headSize;

@@ -57,6 +57,11 @@ record PromptTile(String name, int columns, int split, int stages, int exchangeB
         return best;
     }
 
+    /** Returns whether a tile has whole heads of 64 or 128, as QK norm in the GEMM needs. */
+    boolean wholeHeads() {
+        return split == 1 && columns % 128 == 0;
+    }
+
     private long nanos(int rows, int outputs, int panels, int multiprocessors) {
         long waves = Math.ceilDiv(tiles(rows, outputs), Math.max(multiprocessors / split, 1));
         return waves * ((long) Math.ceilDiv(panels, split) * stepNanos + endNanos);

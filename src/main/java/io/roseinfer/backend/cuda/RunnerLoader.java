@@ -121,7 +121,7 @@ final class RunnerLoader {
         memory.forEach(this::zero, "activations", "logits and sampling", "KV pool", "step inputs");
         stream.synchronize();
         if (kernels.prefillsByWgmma()) {
-            mapPool(buffers, kv.bytes());
+            mapAttention(buffers, kv.bytes());
         }
         List<PendingStep> pendingSteps = new ArrayList<>();
         for (int buffer = 0; buffer < 2; buffer++) {
@@ -145,13 +145,19 @@ final class RunnerLoader {
         return new CudaRank(resources, shape, limits, budget, kv, packed, buffers, forward, pendingSteps);
     }
 
-    /** Writes the tensor map through which kernels copy pages. */
-    private void mapPool(StepBuffers buffers, long poolBytes) {
+    /** Writes the tensor maps through which {@code attention_prefill_wgmma} copies pages and queries. */
+    private void mapAttention(StepBuffers buffers, long poolBytes) {
         int width = shape.headPad();
+        WgmmaPrefill prefill = new WgmmaPrefill(width, shape.heads(), shape.kvHeads());
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment map = arena.allocate(Driver.TENSOR_MAP_BYTES, Driver.TENSOR_MAP_ALIGNMENT);
-            Driver.encodeTensorMap(map, buffers.pool(), width, poolBytes / (2L * width), KvPages.TOKENS);
-            stream.upload(buffers.poolMap(), map, map.byteSize());
+            MemorySegment pool = arena.allocate(Driver.TENSOR_MAP_BYTES, Driver.TENSOR_MAP_ALIGNMENT);
+            MemorySegment queries = arena.allocate(Driver.TENSOR_MAP_BYTES, Driver.TENSOR_MAP_ALIGNMENT);
+            long[] poolSizes = {width, poolBytes / (2L * width)};
+            Driver.encodeTensorMap(pool, buffers.pool(), poolSizes, new int[] {KvPages.TOKENS});
+            long[] querySizes = {width, shape.heads(), buffers.panelRows()};
+            Driver.encodeTensorMap(queries, buffers.queries(), querySizes, prefill.queryBox());
+            stream.upload(buffers.poolMap(), pool, pool.byteSize());
+            stream.upload(buffers.queryMap(), queries, queries.byteSize());
             stream.synchronize();
         }
     }

@@ -24,6 +24,7 @@ final class StepBuffers {
         ODD_SAMPLE_INPUTS("step inputs"),
         POOL("KV pool"),
         POOL_MAP("KV pool"),
+        QUERY_MAP("KV pool"),
         X("activations"),
         X_PANELS("activations"),
         MOMENTS("activations"),
@@ -124,6 +125,7 @@ final class StepBuffers {
         plan.add(Buffer.EVEN_SAMPLE_INPUTS, sampleInputBytes);
         plan.add(Buffer.ODD_SAMPLE_INPUTS, sampleInputBytes);
         plan.add(Buffer.POOL_MAP, Driver.TENSOR_MAP_BYTES);
+        plan.add(Buffer.QUERY_MAP, Driver.TENSOR_MAP_BYTES);
         plan.add(Buffer.X, 4L * panelRows * shape.stride());
         plan.add(Buffer.X_PANELS, fusedNorms ? element * panelRows * shape.stride() : UNUSED);
         plan.add(Buffer.MOMENTS, fusedNorms ? 8L * panelRows * (shape.stride() / MOMENT_COLUMNS) : UNUSED);
@@ -171,6 +173,11 @@ final class StepBuffers {
     /** Returns the tensor map of {@link #pool}. */
     long poolMap() {
         return at(Buffer.POOL_MAP);
+    }
+
+    /** Returns the tensor map of {@link #queries}. */
+    long queryMap() {
+        return at(Buffer.QUERY_MAP);
     }
 
     long x() {

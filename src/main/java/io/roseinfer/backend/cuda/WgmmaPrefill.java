@@ -1,8 +1,8 @@
 package io.roseinfer.backend.cuda;
 
 /**
- * Launch configuration of {@code attention_prefill_wgmma}, Hopper's prefill attention. All configurations are bit-identical, so they may
- * follow the step.
+ * Launch configuration of {@code attention_prefill_wgmma}, Hopper's prefill attention. Configurations with key tiles of one length are
+ * bit-identical.
  *
  * @param headSize padded head size, 64 or 128
  * @param heads query heads
@@ -15,23 +15,34 @@ record WgmmaPrefill(int headSize, int heads, int kvHeads) {
     private static final int WARPGROUP = 128;
     private static final int MAX_WARPGROUPS = 3;
 
+    /** Tokens per row up to which one warpgroup is faster than a pair. */
+    private static final int PAIRED_TOKENS = 256;
+
     /** Returns the kernel for a number of consumer warpgroups, without element types. */
     public String kernel(int warpgroups) {
         return "attention_prefill_wgmma_" + headSize + "_w" + warpgroups;
     }
 
     /**
-     * Returns the consumer warpgroups of a block: three share a key tile and fill an SM, one leaves room for a second block. Steps of
-     * few tiles need the small ones, so that SMs finish together.
+     * Returns the consumer warpgroups of a block: three share a key tile and fill an SM. Steps of few tiles need smaller ones, so that
+     * SMs finish together: with heads of 128 a pair that takes tokens from both ends of a long prompt, else one, which leaves room for a
+     * second block.
      */
-    public int warpgroups(int tokens, int multiprocessors) {
-        long tiles = (long) heads * tokens / (MAX_WARPGROUPS * GROUP_ROWS);
-        return 2 * tiles >= 3L * multiprocessors ? MAX_WARPGROUPS : 1;
+    public int warpgroups(int tokens, int rows, int multiprocessors) {
+        if ((long) heads * tokens / (MAX_WARPGROUPS * GROUP_ROWS) >= multiprocessors) {
+            return MAX_WARPGROUPS;
+        }
+        return headSize == 128 && tokens > (long) PAIRED_TOKENS * rows ? 2 : 1;
     }
 
-    /** Returns the logarithm of the heads that share a tile, and so its keys: as many of a KV head's as a power of two divides. */
+    /** Returns the logarithm of the heads that share a tile, and so its keys: two of a KV head if it has an even number of them. */
     public int packShift() {
-        return Integer.numberOfTrailingZeros(heads / kvHeads);
+        return heads / kvHeads % 2 == 0 ? 1 : 0;
+    }
+
+    /** Returns the heads and tokens of a warpgroup's queries. */
+    public int[] queryBox() {
+        return new int[] {1 << packShift(), GROUP_ROWS >> packShift()};
     }
 
     public int threads(int warpgroups) {
@@ -48,8 +59,8 @@ record WgmmaPrefill(int headSize, int heads, int kvHeads) {
 
     /** Returns the dynamic shared memory of a block: queries and the rings of K and V, aligned to 1,024 bytes. */
     public int sharedBytes(int warpgroups) {
-        int keys = headSize == 64 ? 128 : 64;
-        int stages = warpgroups == 1 ? 2 : headSize == 64 ? 3 : 4;
+        int keys = headSize == 64 || warpgroups == 2 ? 128 : 64;
+        int stages = warpgroups < MAX_WARPGROUPS ? 2 : keys == 128 ? 3 : 4;
         return 1024 + (warpgroups * GROUP_ROWS + 2 * stages * keys) * headSize * 2;
     }
 }

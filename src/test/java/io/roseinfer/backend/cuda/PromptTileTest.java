@@ -54,6 +54,15 @@ class PromptTileTest {
         }
     }
 
+    /** {@code gemm_qkv_norm_rope} exists for these tiles alone. */
+    @Test
+    void tiles_of_whole_heads_are_those_with_qk_norm() {
+        assertThat(TILES)
+                .filteredOn(PromptTile::wholeHeads)
+                .extracting(PromptTile::name)
+                .containsExactly("coop128", "coop256");
+    }
+
     @Test
     void every_tile_is_chosen_for_a_prompt() {
         assertThat(IntStream.rangeClosed(1, 64)

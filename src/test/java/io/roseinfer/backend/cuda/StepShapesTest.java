@@ -850,23 +850,24 @@ class StepShapesTest {
     /** The heads of models of 1B, 0.6B, 8B and 124M, then of a group of seven. */
     @ParameterizedTest
     @CsvSource({
-        "64, 32, 8, 1024, 1, 1, 2, 264",
-        "128, 16, 8, 1024, 1, 1, 1, 264",
-        "128, 32, 8, 2048, 1, 3, 2, 132",
+        "64, 32, 8, 1024, 1, 3, 1, 132",
+        "128, 16, 8, 1024, 1, 2, 1, 132",
+        "128, 16, 8, 256, 1, 1, 1, 144",
+        "128, 32, 8, 2048, 1, 3, 1, 132",
         "64, 12, 12, 4144, 16, 3, 0, 132",
         "64, 14, 2, 5, 1, 1, 0, 28",
     })
     void prefill_launch_follows_the_step(
             int headSize, int heads, int kvHeads, int tokens, int rows, int warpgroups, int packShift, int blocks) {
         WgmmaPrefill prefill = new WgmmaPrefill(headSize, heads, kvHeads);
-        assertThat(prefill.warpgroups(tokens, 132)).isEqualTo(warpgroups);
+        assertThat(prefill.warpgroups(tokens, rows, 132)).isEqualTo(warpgroups);
         assertThat(prefill.packShift()).isEqualTo(packShift);
         assertThat(prefill.blocks(warpgroups, tokens, rows, 132)).isEqualTo(blocks);
     }
 
     /** Two blocks of one warpgroup run on an SM of 228 KiB, of which each takes a KiB more than it asks for. */
     @ParameterizedTest
-    @CsvSource({"64, 1, 2", "128, 1, 2", "64, 3, 1", "128, 3, 1"})
+    @CsvSource({"64, 1, 2", "128, 1, 2", "128, 2, 1", "64, 3, 1", "128, 3, 1"})
     void prefill_blocks_fit_an_sm(int headSize, int warpgroups, int blocks) {
         int bytes = new WgmmaPrefill(headSize, 8, 8).sharedBytes(warpgroups);
         assertThat(bytes).isLessThanOrEqualTo(MAX_SHARED_BYTES);

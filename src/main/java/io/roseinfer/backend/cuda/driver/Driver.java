@@ -5,6 +5,7 @@ import static org.bytedeco.cuda.global.cudart.*;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.bytedeco.cuda.cudart.CUctx_st;
 import org.bytedeco.cuda.cudart.CUevent_st;
@@ -168,32 +169,43 @@ public final class Driver {
     }
 
     /**
-     * Writes the tensor map of a device matrix of 16-bit elements, for copies of 128 bytes from each of {@code boxRows} rows into shared
-     * memory, swizzled. Copies from outside of the matrix give zeros.
+     * Writes the tensor map of a dense device array of 16-bit elements, for copies of boxes into shared memory, swizzled. Elements
+     * outside of the array arrive as zeros.
      *
      * @param map receives {@link #TENSOR_MAP_BYTES}, aligned to {@link #TENSOR_MAP_ALIGNMENT}
-     * @param address of the matrix on the device
-     * @param columns elements per row, a multiple of 64
+     * @param address of the array on the device
+     * @param sizes elements per dimension; the innermost comes first and is a multiple of 64
+     * @param box elements of a box in each dimension but the innermost, where it has 64
      */
-    public static void encodeTensorMap(MemorySegment map, long address, long columns, long rows, int boxRows) {
+    public static void encodeTensorMap(MemorySegment map, long address, long[] sizes, int[] box) {
+        int rank = sizes.length;
+        long[] strides = new long[rank - 1]; // bytes
+        int[] boxSizes = new int[rank];
+        int[] steps = new int[rank];
+        Arrays.fill(steps, 1);
+        boxSizes[0] = SWIZZLED_BYTES / Short.BYTES;
+        for (int i = 1; i < rank; i++) {
+            strides[i - 1] = sizes[i - 1] * (i == 1 ? Short.BYTES : strides[i - 2]);
+            boxSizes[i] = box[i - 1];
+        }
         try (Address target = new Address(map);
-                Address matrix = new Address(MemorySegment.ofAddress(address));
+                Address array = new Address(MemorySegment.ofAddress(address));
                 CUtensorMap encoded = new CUtensorMap(target)) {
             require(
                     cuTensorMapEncodeTiled(
                             encoded,
                             CU_TENSOR_MAP_DATA_TYPE_UINT16,
-                            2,
-                            matrix,
-                            new long[] {columns, rows},
-                            new long[] {Short.BYTES * columns},
-                            new int[] {SWIZZLED_BYTES / Short.BYTES, boxRows},
-                            new int[] {1, 1},
+                            rank,
+                            array,
+                            sizes,
+                            strides,
+                            boxSizes,
+                            steps,
                             CU_TENSOR_MAP_INTERLEAVE_NONE,
                             CU_TENSOR_MAP_SWIZZLE_128B,
                             CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-                    "describing the KV pool to the copy engine");
+                    "describing attention's inputs to the copy engine");
         }
     }
 
