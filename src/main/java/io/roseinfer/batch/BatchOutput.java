@@ -4,6 +4,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.OutputFailed;
+import io.roseinfer.base.StandardStream;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -33,7 +35,6 @@ public final class BatchOutput implements AutoCloseable {
     private static final String MIN_LINE = BatchModel.LINE_PREFIX + "0".repeat(RequestKey.TEXT_CHARS);
 
     private static final Path DESCRIPTORS = Path.of("/dev/fd");
-    private static final Set<Path> STANDARD_STREAMS = Set.of(Path.of("/dev/stdout"), Path.of("/dev/stderr"));
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int FRAME_BYTES = 1 << 22;
     private static final long FRAME_NANOS = 5_000_000_000L;
@@ -72,8 +73,12 @@ public final class BatchOutput implements AutoCloseable {
      * @throws BadInput if the file exists, or cannot be written
      */
     public static BatchOutput create(Path path, Clock clock) {
-        boolean stream = isDescriptor(path) || (Files.exists(path) && !Files.isRegularFile(path));
+        Optional<StandardStream> standard = StandardStream.named(path);
+        boolean stream = path.startsWith(DESCRIPTORS) || (Files.exists(path) && !Files.isRegularFile(path));
         try {
+            if (standard.isPresent()) {
+                return new BatchOutput(path, Channels.newChannel(standard.get().open()), new SeenKeys(), clock);
+            }
             FileChannel channel = open(
                     path,
                     stream
@@ -90,17 +95,14 @@ public final class BatchOutput implements AutoCloseable {
         }
     }
 
-    private static boolean isDescriptor(Path path) {
-        return path.startsWith(DESCRIPTORS) || STANDARD_STREAMS.contains(path);
-    }
-
     /**
      * Continues a file, or creates it. An incomplete line or frame at its end is truncated.
      *
      * @throws BadInput if it has text that is not a batch's, or another process is writing it
      */
     public static BatchOutput resume(Path path, Clock clock) {
-        if (Files.exists(path) && !Files.isRegularFile(path)) {
+        boolean standard = StandardStream.named(path).isPresent();
+        if (standard || (Files.exists(path) && !Files.isRegularFile(path))) {
             throw new BadInput("--resume needs a regular file, and " + FileFailure.shown(path)
                     + " is not one; remove --resume, or choose another --output");
         }

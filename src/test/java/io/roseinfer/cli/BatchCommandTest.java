@@ -224,4 +224,25 @@ class BatchCommandTest {
         assertThat(process.exitValue()).isEqualTo(141);
         assertThat(folder.resolve("err")).content().doesNotContain("written", "resume");
     }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs a shell")
+    @Test
+    void standard_output_keeps_what_others_write_to_its_file() throws Exception {
+        Path file = folder.resolve("all");
+        List<String> shell = new ArrayList<>(
+                List.of("sh", "-c", "(echo before; \"$@\"; echo after) > \"$0\" 2>&1", file.toString()));
+        shell.addAll(CommandJvm.command(command(input(3), Path.of("-"), "--ordered")));
+        assertThat(new ProcessBuilder(shell).start().waitFor()).isZero();
+        List<String> all = Files.readAllLines(file);
+        assertThat(all).startsWith("before").endsWith("after");
+        assertThat(all.stream().filter(line -> line.startsWith("{"))).hasSize(3);
+        assertThat(all).anyMatch(line -> line.startsWith("roseinfer: 3 lines in "));
+    }
+
+    @Test
+    void standard_output_cannot_be_resumed() throws IOException {
+        Outcome outcome = run(input(3), Path.of("-"), "--resume");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--resume needs a regular file");
+    }
 }

@@ -11,11 +11,14 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,6 +52,30 @@ class BenchStreamingFilesTest {
             JsonNode document = StrictJson.parse(Arrays.copyOf(written, reader.read(written)));
             assertThat(document.get("runs").size()).isEqualTo(2);
         }
+    }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs a shell")
+    @Test
+    void standard_output_gets_one_document_after_the_text_of_others() throws Exception {
+        Path file = folder.resolve("all");
+        List<String> shell =
+                new ArrayList<>(List.of("sh", "-c", "(echo before; \"$@\"; echo after) > \"$0\"", file.toString()));
+        shell.addAll(CommandJvm.command(
+                "bench",
+                "--device=sim",
+                "--model=builtin:tiny",
+                "--num-requests=1",
+                "--max-new-tokens=1",
+                "--repeat-runs=2",
+                "--json=/dev/stdout"));
+        Process process = new ProcessBuilder(shell)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        assertThat(process.waitFor()).isZero();
+        List<String> all = Files.readAllLines(file);
+        assertThat(all).startsWith("before").endsWith("after");
+        assertThat(all).contains("=== run 1/2 ===", "=== run 2/2 ===");
+        assertThat(all.stream().filter(line -> line.startsWith("{"))).hasSize(1);
     }
 
     /** Keeps the output, and the content of a file at the time a given line is printed. */

@@ -3,6 +3,7 @@ package io.roseinfer.bench.report;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.OutputFailed;
+import io.roseinfer.base.StandardStream;
 import io.roseinfer.base.StrictJson;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -97,7 +98,7 @@ public final class ResultFile {
             // The name is possible.
         }
         boolean device = Files.exists(path) && !Files.isRegularFile(path);
-        if (device || folder.startsWith(DEVICES)) {
+        if (device || folder.startsWith(DEVICES) || StandardStream.named(path).isPresent()) {
             return path;
         }
         return Files.exists(path) ? path.toRealPath() : folder.toRealPath().resolve(path.getFileName());
@@ -123,7 +124,7 @@ public final class ResultFile {
 
     /** Returns the current document of the file; empty if there is none. */
     public Optional<JsonNode> existing() {
-        return Files.isRegularFile(target) ? Optional.of(read(target)) : Optional.empty();
+        return !isStream() && Files.isRegularFile(target) ? Optional.of(read(target)) : Optional.empty();
     }
 
     /** Returns the flag that names the file. */
@@ -138,7 +139,7 @@ public final class ResultFile {
 
     /** Returns whether documents are appended, as in a pipe, instead of replacing each other. */
     public boolean isStream() {
-        return Files.exists(target) && !Files.isRegularFile(target);
+        return StandardStream.named(target).isPresent() || (Files.exists(target) && !Files.isRegularFile(target));
     }
 
     /** Returns whether both are the same file, possibly by different names or links. */
@@ -195,6 +196,7 @@ public final class ResultFile {
     private boolean isReplaced() {
         Path folder = target.resolveSibling(".");
         return !folder.startsWith(DEVICES)
+                && !isStream()
                 && Files.isWritable(folder)
                 && (Files.notExists(target) || Files.isRegularFile(target));
     }
@@ -238,7 +240,9 @@ public final class ResultFile {
     }
 
     private void writeTo(Path file, Content content) throws IOException {
-        try (OutputStream out = compression.compressed(new BufferedOutputStream(Files.newOutputStream(file)))) {
+        Optional<StandardStream> standard = StandardStream.named(file);
+        OutputStream opened = standard.isPresent() ? standard.get().open() : Files.newOutputStream(file);
+        try (OutputStream out = compression.compressed(new BufferedOutputStream(opened))) {
             content.writeTo(out);
         }
     }
