@@ -144,9 +144,8 @@ final class Replica {
                 last
                         ? stopped
                         : new ReplicaStopped(
-                                "engine " + index()
-                                        + " stopped and ended this request; the others continue, so submit it again: "
-                                        + describe(failure),
+                                "replica " + index() + " stopped: " + describe(failure)
+                                        + "; the other replicas continue, so submit the request again",
                                 failure));
         if (!(failure instanceof DeviceFailure)) {
             discardSteps(stopped);

@@ -244,7 +244,7 @@ class ReplicasTest {
             seen.countDown();
             assertThatThrownBy(stream::completion)
                     .isInstanceOf(ReplicaStopped.class)
-                    .hasMessageContaining("engine 0 stopped")
+                    .hasMessageContaining("replica 0 stopped")
                     .hasMessageContaining("the device is gone");
             assertThat(engine.generate(request(1)).ids()).hasSize(8);
         }

@@ -61,7 +61,7 @@ class ReplicaFaultsTest {
             Answer ended = begun.answer();
             assertThat(ended.status()).isEqualTo(stream ? 200 : 500);
             assertThat(ended.body())
-                    .contains("\"code\":500", "engine 0 stopped", "the device is lost")
+                    .contains("\"code\":500", "replica 0 stopped", "the device is lost")
                     .doesNotContain("[DONE]", "\"finish_reason\":\"", "\tat ");
             Answer moved = waiting.answer();
             assertThat(moved.status()).isEqualTo(200);

@@ -143,7 +143,7 @@ public record ModelFiles(
                     "max_model_len",
                     tokens,
                     "allowed are 2 to " + spec.contextLength() + ", the context of " + spec.name()
-                            + " (rope_scaling in its config.json can extend it)");
+                            + (spec.learnsPositions() ? "" : " (rope_scaling in its config.json can extend it)"));
         }
     }
 
