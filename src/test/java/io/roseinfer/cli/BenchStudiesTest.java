@@ -465,6 +465,7 @@ class BenchStudiesTest {
                 "ab | --metric=good_share | --metric is 'good_share', but no request has bounds; add --goodput",
                 "ab | --b=--step-costs=step:0,token:0 | --step-costs is step:0,token:0, so that no step takes time",
                 "ab | --b=--num-prompts=7 | --a and --b have different loads, 60 and 7 requests",
+                "ab | --b=--seed=5 | --b has --seed 5; each pair sets the seed of both arms, so give --seed once",
                 "ab | --b=--random-input-len=64 | prompts of 32 and 64 tokens for request 0; both runs of a pair need the same requests",
                 "ab | --b=--json=x.json | --b: --json has no effect here; give it to the command itself",
                 "sweep | --vary=csv=a,b | --vary: --csv has no effect here",

@@ -115,6 +115,8 @@ public final class BenchAbCommand implements Command {
         ServeCommandLine second = base.with("--b", arm(b));
         BackendFlags.requireEffect("--a", arm(a), first);
         BackendFlags.requireEffect("--b", arm(b), second);
+        requireSameSeed("--a", first);
+        requireSameSeed("--b", second);
         requireMetric(requireSameLoad(first, second));
         if (isOneServer(first, second)) {
             terminal.note(
@@ -242,6 +244,14 @@ public final class BenchAbCommand implements Command {
                 }
             }
             throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", names));
+        }
+    }
+
+    /** Rejects the seed of an arm: each pair sets the seed of both. */
+    private void requireSameSeed(String arm, ServeCommandLine line) {
+        if (line.flags().seed() != flags.seed()) {
+            throw new BadInput(arm + " has --seed " + line.flags().seed()
+                    + "; each pair sets the seed of both arms, so give" + " --seed once, for the first pair");
         }
     }
 
