@@ -10,7 +10,7 @@ public interface WaitingRequest extends PolicyRequest {
 
     /**
      * Returns the number of tokens to compute before its next token, including the completion so far if it was
-     * preempted.
+     * preempted, and including the {@link #cachedLength} tokens that it can reuse.
      */
     int remainingTokens();
 
