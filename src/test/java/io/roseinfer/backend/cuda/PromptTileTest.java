@@ -63,6 +63,15 @@ class PromptTileTest {
                 .containsExactly("coop128", "coop256");
     }
 
+    /** A QKV matrix of 4,096 outputs, of prompts of 1,024 and 1,025 tokens. */
+    @Test
+    void tiles_run_at_once_up_to_one_per_sm() {
+        PromptTile wide =
+                TILES.stream().filter(tile -> tile.columns() == 256).findFirst().orElseThrow();
+        assertThat(wide.runsAtOnce(1024, 4096, MULTIPROCESSORS)).isTrue();
+        assertThat(wide.runsAtOnce(1025, 4096, MULTIPROCESSORS)).isFalse();
+    }
+
     @Test
     void every_tile_is_chosen_for_a_prompt() {
         assertThat(IntStream.rangeClosed(1, 64)
