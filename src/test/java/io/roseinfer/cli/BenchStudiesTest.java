@@ -219,7 +219,7 @@ class BenchStudiesTest {
         assertThat(allowed.code()).as(allowed.err()).isZero();
         Outcome equal = bench("ab", "--request-rate=40", "--pairs=10", "--step-noise=0.1");
         assertThat(equal.code()).as(equal.err()).isZero();
-        assertThat(equal.out()).contains("No difference in median_e2el_ms");
+        assertThat(equal.out()).contains("No difference shown in median_e2el_ms");
     }
 
     @Test

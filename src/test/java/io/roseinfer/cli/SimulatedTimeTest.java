@@ -382,7 +382,25 @@ class SimulatedTimeTest {
                 "--request-rate=1",
                 "--random-input-len=16000",
                 "--random-output-len=20");
-        assertThat(outcome.out()).contains("\nValid: yes, but 100 % of the simulated time is extrapolated\n");
+        assertThat(outcome.out()).contains("\nValid: yes, but 100.0 % of the simulated time is extrapolated\n");
+    }
+
+    @Test
+    void comparison_has_the_extrapolated_share_of_each_run() throws IOException {
+        Path file = directory.resolve("ab.json");
+        Outcome outcome = bench(
+                "ab",
+                List.of("--backend=sim", "--model=random:llama-3.1-8b"),
+                "--num-prompts=4",
+                "--request-rate=1",
+                "--random-input-len=16000",
+                "--random-output-len=20",
+                "--pairs=10",
+                "--json=" + file);
+        assertThat(outcome.out())
+                .contains("Note: B: up to 100.0 % of a run's simulated time is in steps outside of the recorded range");
+        JsonNode pair = SimBench.read(file).get("roseinfer").get("pairs").get(9);
+        assertThat(pair.get("b").get("extrapolated_share").doubleValue()).isBetween(0.99, 1.0);
     }
 
     @Test

@@ -114,16 +114,25 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
         return areEqual(pairs);
     }
 
+    /** Returns whether a metric is equal in both runs of every pair, so that no flag of an arm affected it. */
+    public static boolean isIdentical(List<Pair> pairs, String metric) {
+        return pairs.stream().allMatch(pair -> {
+            Double a = pair.a().get(metric);
+            return a != null && a.equals(pair.b().get(metric));
+        });
+    }
+
     /** Returns the metrics that every run has and that are never 0. */
     List<String> positive() {
         return metrics(pairs).stream().filter(metric -> !hasZero(metric)).toList();
     }
 
-    /** Returns the metrics that every run has. */
+    /** Returns the metrics that every run has, without the share of extrapolated time, which is reported in notes. */
     private static List<String> metrics(List<Pair> pairs) {
         return pairs.stream()
                 .findFirst()
                 .map(first -> first.a().keySet().stream()
+                        .filter(metric -> !metric.equals(SweepPoint.EXTRAPOLATED_SHARE))
                         .filter(metric -> pairs.stream()
                                 .allMatch(pair ->
                                         pair.a().containsKey(metric) && pair.b().containsKey(metric)))

@@ -48,6 +48,12 @@ public final class ComparisonReport {
     public static final String UNCORRECTED =
             "Intervals are not corrected for multiple comparisons: of fifty metrics of equal arms, one is expected to exclude 1. Only --metric decides.";
 
+    /** Describes a metric of {@link Comparison#isIdentical identical} pairs. */
+    public static final String IDENTICAL = "identical in every pair";
+
+    /** The smallest share of extrapolated time with a note, which rounds to 0.1 %. */
+    private static final double MIN_NOTED_SHARE = 0.0005;
+
     private ComparisonReport() {}
 
     /** Returns a line for one pair, without a newline. */
@@ -97,7 +103,11 @@ public final class ComparisonReport {
                 "detects",
                 axis(span));
         for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
-            row(out, comparison, width, entry, span);
+            if (Comparison.isIdentical(comparison.pairs(), entry.getKey())) {
+                rowWithoutInterval(out, comparison, width, entry.getKey(), "1.0000", IDENTICAL);
+            } else {
+                row(out, comparison, width, entry, span);
+            }
         }
         single.forEach(metric -> rowWithoutInterval(
                 out,
@@ -105,7 +115,7 @@ public final class ComparisonReport {
                 width,
                 metric,
                 String.format(Locale.ROOT, "%.4f", only(comparison, metric)),
-                "no interval"));
+                Comparison.isIdentical(comparison.pairs(), metric) ? IDENTICAL : "no interval"));
         zeros.forEach(metric -> rowWithoutInterval(out, comparison, width, metric, "–", "0 in some run"));
         if (shown.size() > 1) {
             out.format("%s\n", UNCORRECTED);
@@ -127,20 +137,39 @@ public final class ComparisonReport {
                         pair.a().getOrDefault(metric, 0.0) == 0 && pair.b().getOrDefault(metric, 0.0) == 0);
     }
 
-    /** Returns notes about what the arms' policies did not decide. */
+    /** Returns notes about extrapolated time, and about what the arms' policies did not decide. */
     public static List<String> notes(List<Comparison.Pair> pairs) {
         List<String> notes = new ArrayList<>();
+        extrapolated(pairs, Comparison.Pair::a).ifPresent(note -> notes.add("A: " + note));
+        extrapolated(pairs, Comparison.Pair::b).ifPresent(note -> notes.add("B: " + note));
         forced(pairs, Comparison.Pair::a).ifPresent(note -> notes.add("A: " + note));
         forced(pairs, Comparison.Pair::b).ifPresent(note -> notes.add("B: " + note));
         return notes;
     }
 
-    private static Optional<String> forced(
-            List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm) {
-        double most = pairs.stream()
-                .mapToDouble(pair -> arm.apply(pair).getOrDefault(RunMetrics.FORCED_ADMISSIONS, 0.0))
+    private static double max(
+            List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm, String metric) {
+        return pairs.stream()
+                .mapToDouble(pair -> arm.apply(pair).getOrDefault(metric, 0.0))
                 .max()
                 .orElse(0);
+    }
+
+    private static Optional<String> extrapolated(
+            List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm) {
+        double most = max(pairs, arm, SweepPoint.EXTRAPOLATED_SHARE);
+        return most < MIN_NOTED_SHARE
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "up to %.1f %% of a run's simulated time is in steps outside of the recorded range; their costs are"
+                                + " extrapolated",
+                        100 * most));
+    }
+
+    private static Optional<String> forced(
+            List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm) {
+        double most = max(pairs, arm, RunMetrics.FORCED_ADMISSIONS);
         return most == 0
                 ? Optional.empty()
                 : Optional.of(String.format(
@@ -214,6 +243,10 @@ public final class ComparisonReport {
         if (ratio == null) {
             return withoutRatio(comparison, arms, worse);
         }
+        if (Comparison.isIdentical(comparison.pairs(), arms.metric())) {
+            return "No difference shown in " + arms.metric() + ": " + IDENTICAL
+                    + ", so the flags of the arms have no effect on it";
+        }
         String by = String.format(
                 Locale.ROOT,
                 "%.2f %% (%.2f to %.2f)",
@@ -223,7 +256,7 @@ public final class ComparisonReport {
         if (ratio.isEven()) {
             return String.format(
                     Locale.ROOT,
-                    "No difference in %s: %s; this number of pairs detects %.2f %% with a power of 80 %%",
+                    "No difference shown in %s: %s; this number of pairs detects %.2f %% with a power of 80 %%",
                     arms.metric(),
                     by,
                     100 * ratio.smallestEffect());
@@ -243,13 +276,7 @@ public final class ComparisonReport {
         if (comparison.isOfOneRun() && comparison.pairs().size() >= Comparison.MIN_PAIRS) {
             return "Undecided: every pair is the same run, because neither the load nor the step times vary, so there is no"
                     + " interval"
-                    + (comparison.positive().contains(arms.metric())
-                            ? String.format(
-                                    Locale.ROOT,
-                                    "; %s changes by %.2f %%",
-                                    arms.metric(),
-                                    percent(only(comparison, arms.metric())))
-                            : "")
+                    + (comparison.positive().contains(arms.metric()) ? change(comparison, arms.metric()) : "")
                     + ". Vary the step times (--step-noise) or the arrivals (--request-rate)";
         }
         return "Undecided: "
@@ -258,6 +285,13 @@ public final class ComparisonReport {
                         : comparison.withZeros().contains(arms.metric())
                                 ? arms.metric() + " is 0 in some run, so B / A is undefined"
                                 : arms.metric() + " was not measured in every run");
+    }
+
+    /** Returns by how much a metric changes if all pairs are equal. */
+    private static String change(Comparison comparison, String metric) {
+        return Comparison.isIdentical(comparison.pairs(), metric)
+                ? "; " + metric + " is " + IDENTICAL
+                : String.format(Locale.ROOT, "; %s changes by %.2f %%", metric, percent(only(comparison, metric)));
     }
 
     private static double percent(double ratio) {

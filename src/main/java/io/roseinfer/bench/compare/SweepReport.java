@@ -270,7 +270,7 @@ public final class SweepReport {
         OptionalDouble share = point.muchExtrapolated();
         return share.isEmpty()
                 ? ""
-                : String.format(Locale.ROOT, "; %.0f %%", 100 * share.getAsDouble()) + " of the simulated time at "
+                : String.format(Locale.ROOT, "; %.1f %%", 100 * share.getAsDouble()) + " of the simulated time at "
                         + rate(point, number) + " is extrapolated";
     }
 

@@ -83,7 +83,7 @@ public final class ServeReport {
         double share = verdict.extrapolatedShare().orElse(0);
         return share < MUCH_EXTRAPOLATED
                 ? ""
-                : String.format(Locale.ROOT, ", but %.0f %% of the simulated time is extrapolated", 100 * share);
+                : String.format(Locale.ROOT, ", but %.1f %% of the simulated time is extrapolated", 100 * share);
     }
 
     /** Prints a line, if the results have its value. */

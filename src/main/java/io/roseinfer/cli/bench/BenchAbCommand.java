@@ -5,6 +5,7 @@ import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
 import io.roseinfer.bench.compare.Study;
+import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
@@ -20,8 +21,10 @@ import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -313,11 +316,13 @@ public final class BenchAbCommand implements Command {
             RunValidity verdict = line.flags().verdict(result, system, Optional.empty());
             verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
             verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
-            return verdict.isValid()
-                    ? Optional.of(RunMetrics.of(
-                            line.flags().counted(result),
-                            line.flags().objective().objectives()))
-                    : Optional.empty();
+            if (!verdict.isValid()) {
+                return Optional.empty();
+            }
+            Map<String, Double> metrics = new LinkedHashMap<>(RunMetrics.of(
+                    line.flags().counted(result), line.flags().objective().objectives()));
+            system.extrapolatedShare(result).ifPresent(share -> metrics.put(SweepPoint.EXTRAPOLATED_SHARE, share));
+            return Optional.of(metrics);
         };
     }
 }

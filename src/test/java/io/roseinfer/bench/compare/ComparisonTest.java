@@ -144,6 +144,28 @@ class ComparisonTest {
                 .doesNotContain("Note: A");
     }
 
+    @Test
+    void metric_that_is_identical_in_every_pair_has_no_detectable_change() {
+        Comparison comparison = constant(PAIRS, Map.of(METRIC, 10.0), Map.of(METRIC, 10.0));
+        assertThat(ComparisonReport.text(comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0)))
+                .containsPattern("median_e2el_ms +10\\.000 +10\\.000 +1\\.0000  identical in every pair\n")
+                .endsWith(
+                        "No difference shown in median_e2el_ms: identical in every pair, so the flags of the arms have no effect on it\n")
+                .doesNotContain("0.00 %");
+    }
+
+    @Test
+    void extrapolated_time_of_an_arm_is_noted_and_has_no_ratio() {
+        Comparison comparison = constant(
+                PAIRS,
+                Map.of(METRIC, 10.0, SweepPoint.EXTRAPOLATED_SHARE, 0.0004),
+                Map.of(METRIC, 5.0, SweepPoint.EXTRAPOLATED_SHARE, 0.734));
+        assertThat(comparison.ratios()).doesNotContainKey(SweepPoint.EXTRAPOLATED_SHARE);
+        assertThat(ComparisonReport.notes(comparison.pairs()))
+                .containsExactly(
+                        "B: up to 73.4 % of a run's simulated time is in steps outside of the recorded range; their costs are extrapolated");
+    }
+
     /** Returns a comparison of pairs in which the given metrics are constant and another one varies. */
     private static Comparison constant(int pairs, Map<String, Double> a, Map<String, Double> b) {
         return Comparison.of(LongStream.range(0, pairs)

@@ -111,6 +111,10 @@ final class ComparisonSection {
                 verdict.text(
                         " has no ratio: it is 0 in some run, was not measured in every run, all pairs are equal, or there are too few pairs.");
             }
+        } else if (Comparison.isIdentical(own.pairs(), own.metric())) {
+            verdict.text(" is " + ComparisonReport.IDENTICAL + ". ")
+                    .strong("The flags of the arms have no effect on it.")
+                    .text(" " + ComparisonReport.UNCORRECTED);
         } else {
             verdict.text(" changes by " + change(decides.ratio()) + " (" + change(decides.low()) + " to "
                     + change(decides.high()) + ") from A to B. ");
@@ -128,7 +132,7 @@ final class ComparisonSection {
             return "B is worse by more than is allowed.";
         }
         if (ratio.isEven()) {
-            return "No difference is shown.";
+            return "No difference shown.";
         }
         return ratio.ratio() > 1 == RunMetrics.isHigherBetter(own.metric())
                 ? "B is better."
@@ -222,6 +226,11 @@ final class ComparisonSection {
         List<List<String>> rows = new ArrayList<>();
         own.ratios().forEach((metric, ratio) -> {
             List<String> row = medians(metric);
+            if (Comparison.isIdentical(own.pairs(), metric)) {
+                row.addAll(List.of("1.0000", ComparisonReport.IDENTICAL));
+                rows.add(row);
+                return;
+            }
             for (double end : new double[] {ratio.ratio(), ratio.low(), ratio.high()}) {
                 row.add(String.format(Locale.ROOT, "%.4f", end));
             }

@@ -156,7 +156,7 @@ class StudySectionsTest {
         assertThat(HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of("ttft", 200.0)))))
                 .contains(
                         "highest rate over seeds 10 to 25 requests/s, 2 seeds.",
-                        "25 % of the simulated time at 10 requests/s is extrapolated",
+                        "25.0 % of the simulated time at 10 requests/s is extrapolated",
                         "<th>extrapolated share</th>",
                         "<th>backlog growth</th>");
     }
