@@ -20,6 +20,7 @@ import tools.jackson.databind.JsonNode;
  * date                         day of the recording
  * model, dtype                 the recorded model
  * note                         how values were derived that the recordings lack; may be absent
+ * verified                     whether predictions by these costs were compared with real runs; may be absent
  * commands[]                   the commands of the recorded runs
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
@@ -105,7 +106,8 @@ public final class ShippedCosts {
                 List.of(root.path("later").asLong()));
         String source = "costs: " + root.path(root.has("gpu") ? "gpu" : "cpu").asString("") + ", "
                 + root.path("model").asString("").replaceFirst("^random:", "") + " in "
-                + root.path("dtype").asString("") + ", not this machine";
+                + root.path("dtype").asString("") + ", not this machine"
+                + (root.path("verified").asBoolean(false) ? "" : ", not compared with real runs");
         return new StepCosts(
                 source,
                 new StepTimes(costs, Pace.EVEN, host),

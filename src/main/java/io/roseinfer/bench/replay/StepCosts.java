@@ -49,11 +49,19 @@ public record StepCosts(
             }
         }
         return new StepCosts(
-                "step costs of " + runs.stream().map(RecordedRun::name).collect(Collectors.joining(", ")),
+                "step costs of " + runs.stream().map(StepCosts::named).collect(Collectors.joining(", ")),
                 times,
                 Optional.of(seed -> RecordedRun.resampledPace(runs, seed)),
                 first.inFlight(),
                 first.kvBlocks());
+    }
+
+    /** Returns the name of a run, and why it is invalid if it is. */
+    private static String named(RecordedRun run) {
+        return run.verdict().isValid()
+                ? run.name()
+                : run.name() + ", which is marked invalid: "
+                        + String.join("; ", run.verdict().reasons());
     }
 
     /**

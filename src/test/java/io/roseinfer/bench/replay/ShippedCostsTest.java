@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
+import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -28,7 +30,8 @@ class ShippedCostsTest {
         ObjectNode made = RecordCosts.costs(runs);
         made.put("gpu", "A GPU").put("model", "random:shape").put("dtype", "bf16");
         StepCosts costs = ShippedCosts.of(made);
-        assertThat(costs.source()).isEqualTo("costs: A GPU, shape in bf16, not this machine");
+        assertThat(costs.source())
+                .isEqualTo("costs: A GPU, shape in bf16, not this machine, not compared with real runs");
         assertThat(costs.inFlight()).isEqualTo(2);
         assertThat(costs.times().host().later()).containsExactly(70_000L);
         for (RecordedRun run : runs) {
@@ -70,11 +73,28 @@ class ShippedCostsTest {
     void every_shipped_cost_covers_256_rows_and_increases_with_rows() {
         for (String name : ShippedCosts.names()) {
             StepCosts costs = ShippedCosts.load(name);
-            assertThat(costs.source()).as(name).startsWith("costs: ").endsWith(", not this machine");
+            assertThat(costs.source()).as(name).startsWith("costs: ").contains(", not this machine");
             assertThat(costs.times().costs().range().maxDecodeRows()).as(name).isEqualTo(256);
             assertThat(costs.times().costs().nanos(new StepShape(64, 64, 0, 16_384, 256)))
                     .as(name)
                     .isGreaterThan(costs.times().costs().nanos(new StepShape(1, 1, 0, 256, 256)));
         }
+    }
+
+    @Test
+    void costs_without_a_comparison_with_real_runs_say_so() {
+        assertThat(ShippedCosts.names())
+                .filteredOn(name -> ShippedCosts.load(name).source().endsWith(", not compared with real runs"))
+                .containsExactlyInAnyOrder("h100-qwen3-0.6b", "h100-llama-3.1-8b", "h100-gpt2");
+    }
+
+    @Test
+    void costs_of_an_invalid_run_name_the_reason() {
+        RecordedRun run = SimulatedRuns.recorded(run(false));
+        RunValidity late =
+                new RunValidity(List.of("the client was late"), List.of(), List.of(), OptionalDouble.empty());
+        RecordedRun invalid = new RecordedRun("late.json", run.command(), run.result(), run.kvBlocks(), late);
+        assertThat(StepCosts.of(List.of(run, invalid)).source())
+                .isEqualTo("step costs of " + run.name() + ", late.json, which is marked invalid: the client was late");
     }
 }
