@@ -1,6 +1,8 @@
 package io.roseinfer.bench.compare;
 
 import io.roseinfer.bench.report.Objectives;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.Formatter;
 import java.util.List;
@@ -141,14 +143,21 @@ public final class SweepReport {
                 ? ""
                 : String.format(
                         Locale.ROOT,
-                        ", good: %s, required for %.4g %%",
+                        "; objective: %s for at least %s %% of requests",
                         String.join("; ", good),
-                        100 * sweep.attainment());
+                        number(100 * sweep.attainment()));
+    }
+
+    private static String number(double value) {
+        return BigDecimal.valueOf(value)
+                .round(new MathContext(6))
+                .stripTrailingZeros()
+                .toPlainString();
     }
 
     private static String bounds(Map<String, Double> bounds) {
         return bounds.entrySet().stream()
-                .map(bound -> bound.getKey() + " <= " + bound.getValue() + " ms")
+                .map(bound -> bound.getKey().toUpperCase(Locale.ROOT) + " ≤ " + number(bound.getValue()) + " ms")
                 .sorted()
                 .collect(Collectors.joining(" and "));
     }

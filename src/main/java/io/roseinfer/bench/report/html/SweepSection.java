@@ -107,7 +107,7 @@ final class SweepSection {
         study.objectives().slos().forEach((name, slo) -> good.add("for class " + name + " " + bounds(slo)));
         return good.isEmpty()
                 ? ""
-                : String.join("; ", good) + ", required for " + Markup.number(100 * sweep.attainment())
+                : String.join("; ", good) + ", for at least " + Markup.number(100 * sweep.attainment())
                         + " % of the requests";
     }
 
