@@ -201,6 +201,13 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
+    /** Another process listens on the address of a server. Exit code 10. */
+    public static final class AddressInUse extends RoseException {
+        public AddressInUse(String problem, Throwable cause, Remedy... remedies) {
+            super(10, problem, cause, remedies);
+        }
+    }
+
     /** The maximum number of requests is in flight; retry later. HTTP 429. Exit code 1 if not caught. */
     public static final class Overloaded extends RoseException {
         public Overloaded(String problem, Remedy... remedies) {

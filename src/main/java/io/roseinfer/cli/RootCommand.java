@@ -23,6 +23,7 @@ import picocli.CommandLine.ScopeType;
             "7:the engine failed",
             "8:the result of a benchmark is invalid",
             "9:arm B of bench ab is worse",
+            "10:the address of serve is in use",
             "130:interrupted (SIGINT), except serve, which drains and returns 0",
             "141:standard output was closed",
             "143:terminated (SIGTERM), except serve, which drains and returns 0"

@@ -63,6 +63,7 @@ public final class Server implements AutoCloseable {
      *
      * @param metrics the metrics whose observers the engine was opened with
      * @param time the time of responses
+     * @throws io.roseinfer.base.RoseException.AddressInUse if another process uses the address
      * @throws io.roseinfer.base.RoseException.BadInput if it cannot listen on the address
      */
     public static Server start(

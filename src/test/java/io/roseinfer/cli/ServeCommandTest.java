@@ -239,7 +239,7 @@ class ServeCommandTest {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = Integer.toString(taken.getLocalPort());
             Outcome outcome = CliRunner.run("serve", "--device", "sim", "--model", "random:gpt2", "--port", port);
-            assertThat(outcome.code()).isEqualTo(2);
+            assertThat(outcome.code()).isEqualTo(10);
             assertThat(outcome.err())
                     .contains("port " + port)
                     .contains("choose another --port")

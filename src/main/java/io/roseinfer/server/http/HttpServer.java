@@ -21,6 +21,8 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.netty.util.internal.logging.JdkLoggerFactory;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Remedy;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.AddressInUse;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.server.http.ConnectionLimit.Admission;
 import java.io.IOException;
@@ -88,7 +90,8 @@ public final class HttpServer implements AutoCloseable {
      *
      * @param port the port, or 0 for a free one
      * @param clock the clock of arrival times
-     * @throws BadInput if the address is not available
+     * @throws AddressInUse if another process uses the address
+     * @throws BadInput if it is not available
      */
     public static HttpServer start(String host, int port, HttpLimits limits, Clock clock, HttpHandler handler) {
         Objects.requireNonNull(handler, "handler");
@@ -121,7 +124,8 @@ public final class HttpServer implements AutoCloseable {
     /**
      * Checks that an address is available now, before long preparations for {@link #start}.
      *
-     * @throws BadInput if it is not
+     * @throws AddressInUse if another process uses it
+     * @throws BadInput if it cannot be used
      */
     public static void requireFree(String host, int port) {
         InetSocketAddress address = resolved(host, port);
@@ -147,11 +151,15 @@ public final class HttpServer implements AutoCloseable {
                 : StandardProtocolFamily.INET6;
     }
 
-    private static BadInput unavailable(String host, int port, Throwable cause) {
-        return new BadInput(
-                "cannot listen on " + host + " port " + port + ": " + cause.getMessage(),
-                cause,
-                canBind(host) ? Remedy.of("choose another %s, or 0 for a free one", "port") : CHOOSE_HOST);
+    private static RoseException unavailable(String host, int port, Throwable cause) {
+        String problem = "cannot listen on " + host + " port " + port + ": " + cause.getMessage();
+        if (!canBind(host)) {
+            return new BadInput(problem, cause, CHOOSE_HOST);
+        }
+        Remedy choosePort = Remedy.of("choose another %s, or 0 for a free one", "port");
+        return problem.endsWith("already in use")
+                ? new AddressInUse(problem, cause, Remedy.of("wait until its process has ended"), choosePort)
+                : new BadInput(problem, cause, choosePort);
     }
 
     /** Returns whether any port of an address can be bound. */
