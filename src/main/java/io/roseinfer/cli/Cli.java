@@ -120,16 +120,18 @@ final class Cli {
         return to;
     }
 
-    private static int execute(ParseResult parsed, Terminal terminal, Failures failures) {
+    private static int execute(ParseResult parsed, Terminal plain, Failures failures) {
+        CommandSpec spec = innermost(parsed).commandSpec();
+        Terminal terminal = spec.userObject() instanceof Command command ? plain.withFormat(command.format()) : plain;
         try {
             Integer helped = CommandLine.executeHelpRequest(parsed);
             if (helped == null) {
-                return run(innermost(parsed).commandSpec(), terminal);
+                return run(spec, terminal);
             }
             terminal.requireReader();
             return helped;
         } catch (Throwable failure) {
-            return failures.report(failure);
+            return failures.on(terminal).report(failure);
         }
     }
 

@@ -26,6 +26,11 @@ final class Failures {
         this.root = root;
     }
 
+    /** Returns reports on another terminal. */
+    Failures on(Terminal other) {
+        return new Failures(other, root);
+    }
+
     /**
      * Reports a failure and returns the exit code.
      *
@@ -50,7 +55,7 @@ final class Failures {
     }
 
     private int print(int code, String message) {
-        terminal.note(message);
+        terminal.error(message);
         return code;
     }
 

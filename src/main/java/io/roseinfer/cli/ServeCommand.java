@@ -12,6 +12,7 @@ import io.roseinfer.cli.terminal.LoggerMessages;
 import io.roseinfer.cli.terminal.MessageFormat;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.cli.terminal.Terminal.OutputClosed;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.server.AccessLog;
@@ -58,9 +59,12 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private SchedulerFlags scheduler = new SchedulerFlags();
 
     @Override
-    public int run(CommandSpec spec, Terminal plain) {
-        Terminal terminal =
-                plain.withFormat(server.accessLog() == AccessLog.Format.JSON ? MessageFormat.JSON : MessageFormat.TEXT);
+    public MessageFormat format() {
+        return server.accessLog() == AccessLog.Format.JSON ? MessageFormat.JSON : MessageFormat.TEXT;
+    }
+
+    @Override
+    public int run(CommandSpec spec, Terminal terminal) {
         LoggerMessages messages = LoggerMessages.open(terminal);
         try {
             return run(terminal);
@@ -107,8 +111,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
             CompletableFuture<Void> unused = running.failure().thenAccept(why -> end.complete(Optional.of(why)));
             StopSignals.Handled unusedHandled = StopSignals.handle(terminal, code -> end.complete(Optional.empty()));
             terminal.note(settings(loaded, engineOptions, options));
-            terminal.print(
-                    "Listening on " + url(options.host(), running.address().getPort()) + "\n");
+            printAddress(url(options.host(), running.address().getPort()), terminal);
             Optional<RuntimeException> failure = end.join();
             if (failure.isPresent()) {
                 int unusedCount = running.drain(server.drain());
@@ -119,6 +122,14 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return 130;
+        }
+    }
+
+    private static void printAddress(String url, Terminal terminal) {
+        try {
+            terminal.print("Listening on " + url + "\n");
+        } catch (OutputClosed cannot) {
+            terminal.note("standard output cannot be written; listening on " + url);
         }
     }
 

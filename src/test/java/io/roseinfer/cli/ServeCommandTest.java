@@ -7,6 +7,7 @@ import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
@@ -21,6 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -231,6 +233,46 @@ class ServeCommandTest {
             assertThat(server.process().waitFor()).isEqualTo(7);
             assertThat(server.errors()).contains("the simulated device is lost").doesNotContain("\tat ");
             assertThat(server.out().readLine()).isNull();
+        }
+    }
+
+    static boolean hasFullDevice() {
+        return Files.isWritable(Path.of("/dev/full"));
+    }
+
+    @EnabledIf("hasFullDevice")
+    @Test
+    void full_standard_output_leaves_the_server_running() throws Exception {
+        Process process = new ProcessBuilder(CommandJvm.withDefaultSignals(
+                        "TERM", "serve", "--device=sim", "--model=builtin:tiny", "--port=0"))
+                .redirectOutput(new File("/dev/full"))
+                .start();
+        try (BufferedReader errors =
+                new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8))) {
+            String line = errors.readLine();
+            while (line != null && !line.contains("listening on http://127.0.0.1:")) {
+                line = errors.readLine();
+            }
+            assertThat(line).startsWith("roseinfer: standard output cannot be written; listening on ");
+            process.destroy();
+            assertThat(process.waitFor()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void failure_is_an_object_if_the_access_log_is_json() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Outcome outcome = CliRunner.run(
+                    "serve",
+                    "--device=sim",
+                    "--model=random:gpt2",
+                    "--port=" + taken.getLocalPort(),
+                    "--access-log=json");
+            JsonNode line = StrictJson.parse(outcome.err().getBytes(StandardCharsets.UTF_8));
+            assertThat(line.get("level").stringValue()).isEqualTo("error");
+            assertThat(line.get("message").stringValue()).startsWith("cannot listen on 127.0.0.1 port ");
         }
     }
 

@@ -11,4 +11,9 @@ public interface Command {
      * @return the process exit code
      */
     int run(CommandSpec spec, Terminal terminal);
+
+    /** Returns the format of messages, also of the one about a failure of {@link #run}. */
+    default MessageFormat format() {
+        return MessageFormat.TEXT;
+    }
 }

@@ -107,6 +107,11 @@ public record Terminal(
         log(System.Logger.Level.INFO, message, null);
     }
 
+    /** Prints a one-line message about the failure that ends the command. */
+    public void error(String message) {
+        log(System.Logger.Level.ERROR, message, null);
+    }
+
     /** Prints a message, with the stack trace of a failure if there is one. */
     void log(System.Logger.Level level, String message, @Nullable Throwable failure) {
         err.println(format.text(level, message, failure));
