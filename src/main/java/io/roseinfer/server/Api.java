@@ -166,7 +166,7 @@ final class Api implements HttpHandler {
             done.accept(exchange);
             return reply;
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError failure) {
-            return answered(exchange, error(failure));
+            return answered(exchange, error(failure, exchange));
         }
     }
 
@@ -197,14 +197,14 @@ final class Api implements HttpHandler {
         } catch (ClientGone gone) {
             throw gone;
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError failure) {
-            exchange.fail(error(failure), response);
+            exchange.fail(error(failure, exchange), response);
         }
     }
 
     /**
      * Returns the error to send for a failure. An unexpected failure is logged with its stack trace, which is not sent.
      */
-    private ApiError error(Throwable failure) {
+    private ApiError error(Throwable failure, Exchange exchange) {
         return switch (failure) {
             case ApiError error -> error;
             case EngineStopped stopped -> {
@@ -212,14 +212,23 @@ final class Api implements HttpHandler {
                 yield ApiError.of(stopped);
             }
             case RoseException known -> ApiError.of(known);
+            case OutOfMemoryError full -> {
+                String seen = "not enough memory for this request";
+                LOGGER.log(System.Logger.Level.WARNING, seen + named(exchange) + "; raise -Xmx");
+                yield ApiError.unavailable(seen + "; send a smaller one, or raise -Xmx");
+            }
             default -> {
-                LOGGER.log(System.Logger.Level.ERROR, "unexpected failure of a request", failure);
+                LOGGER.log(System.Logger.Level.ERROR, "unexpected failure of a request" + named(exchange), failure);
                 yield ApiError.of(
                         500,
                         "InternalServerError",
                         "unexpected " + failure.getClass().getSimpleName());
             }
         };
+    }
+
+    private static String named(Exchange exchange) {
+        return ", with id '" + exchange.requestId() + "'";
     }
 
     private Route route(HttpCall call) {

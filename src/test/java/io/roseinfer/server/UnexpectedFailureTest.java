@@ -50,7 +50,7 @@ class UnexpectedFailureTest {
     }
 
     /** The real tokenizer with a defect. */
-    private static Tokenizer defective(RuntimeException defect) {
+    private static Tokenizer defective(Throwable defect) {
         return (Tokenizer) Proxy.newProxyInstance(
                 Tokenizer.class.getClassLoader(), new Class<?>[] {Tokenizer.class}, (proxy, method, arguments) -> {
                     if (method.getName().startsWith("encode")) {
@@ -82,6 +82,23 @@ class UnexpectedFailureTest {
             }
             assertThat(TestServer.json(server.log.getFirst()).get("error").stringValue())
                     .isEqualTo("unexpected IllegalStateException");
+            String id = TestServer.json(server.log.getFirst()).get("request_id").stringValue();
+            assertThat(logged).anyMatch(entry -> entry.getMessage().endsWith(", with id '" + id + "'"));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/tokenize", "/v1/completions"})
+    void request_without_enough_memory_gets_503_and_a_remedy(String path) throws Exception {
+        try (TestServer server = new TestServer(
+                TestServer.engineOptions(),
+                SimOptions.defaults(),
+                TestServer.options(),
+                Optional.of(defective(new OutOfMemoryError("Java heap space"))))) {
+            Answer answer = server.post(path, "{\"prompt\":\"Once\"}");
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(answer.body())
+                    .contains("not enough memory for this request; send a smaller one, or raise -Xmx");
         }
     }
 }

@@ -10,7 +10,9 @@ import java.util.regex.Pattern;
 /** Prints the records of loggers as messages of a terminal until it is closed. Settings are named as flags. */
 public final class LoggerMessages extends Handler {
     private static final Logger ROOT = Logger.getLogger("");
-    private static final Pattern SETTING = Pattern.compile("\\b[a-z]+(?:_[a-z]+)+\\b");
+
+    /** A setting is a word. An id of a request, which is quoted, may have the same characters. */
+    private static final Pattern SETTING = Pattern.compile("(?<=^|\\s|\\s\\()[a-z]+(?:_[a-z]+)+\\b");
 
     private final Terminal terminal;
     private final Handler[] replaced = ROOT.getHandlers();
