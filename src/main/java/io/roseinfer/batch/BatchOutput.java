@@ -144,6 +144,13 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     private static BadInput unusable(Path path, IOException e) {
+        Path parent = path.getParent();
+        if (parent != null && Files.notExists(parent)) {
+            return new BadInput(
+                    "--output " + FileFailure.shown(path) + ": no such directory: " + FileFailure.shown(parent)
+                            + "; create it first",
+                    e);
+        }
         return new BadInput("--output " + FileFailure.shown(path) + " cannot be written: " + FileFailure.reason(e), e);
     }
 

@@ -298,13 +298,14 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
         double seconds = nanos / 1e9;
         return String.format(
                 Locale.ROOT,
-                "%d lines in %.2f s: %d answered, %d refused, %d skipped; %d prompt tokens, %d completion tokens,"
+                "%d lines in %.2f s: %d answered, %d refused, %d skipped%s; %d prompt tokens, %d completion tokens,"
                         + " %.1f tokens/s",
                 totals.lines(),
                 seconds,
                 totals.answered(),
                 totals.refused(),
                 totals.skipped(),
+                totals.inFlight() == 0 ? "" : ", " + totals.inFlight() + " unfinished",
                 totals.promptTokens(),
                 totals.completionTokens(),
                 totals.completionTokens() / seconds);

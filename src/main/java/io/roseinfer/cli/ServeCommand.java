@@ -157,8 +157,11 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private void drain(Server running, Terminal terminal) throws InterruptedException {
         long seconds = server.drain().toSeconds();
         int inFlight = running.callsInFlight();
-        terminal.note("shutting down; HTTP requests in flight: " + inFlight + ", which have " + seconds
-                + " s to finish (--drain-seconds)");
+        terminal.note(
+                inFlight == 0
+                        ? "shutting down; no requests in flight"
+                        : "shutting down; waiting up to " + seconds + " s (--drain-seconds) for requests in flight: "
+                                + inFlight);
         int unfinished = running.drain(server.drain());
         if (unfinished > 0) {
             terminal.note("shut down: " + unfinished + " of " + inFlight + " requests in flight were cut off after "

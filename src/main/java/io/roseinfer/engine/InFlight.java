@@ -96,7 +96,7 @@ final class InFlight {
         }
         throw new Overloaded(
                 "too many requests in flight: the maximum is " + max,
-                Remedy.of("retry when one has ended"),
+                Remedy.of("retry later"),
                 Remedy.RAISE_MAX_INFLIGHT_REQUESTS);
     }
 

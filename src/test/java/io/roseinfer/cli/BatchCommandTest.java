@@ -240,6 +240,14 @@ class BatchCommandTest {
     }
 
     @Test
+    void missing_directory_of_the_output_is_named() throws IOException {
+        Path missing = folder.resolve("missing");
+        Outcome outcome = run(input(3), missing.resolve("out.jsonl"));
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(": no such directory: " + missing);
+    }
+
+    @Test
     void standard_output_cannot_be_resumed() throws IOException {
         Outcome outcome = run(input(3), Path.of("-"), "--resume");
         assertThat(outcome.code()).isEqualTo(2);

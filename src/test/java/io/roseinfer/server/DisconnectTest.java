@@ -113,7 +113,7 @@ class DisconnectTest {
             }
             assertThat(server.log)
                     .anyMatch(line -> line.contains("\"status\":499")
-                            && line.contains("\"error\":\"disconnected: the client has read nothing for PT1S\""));
+                            && line.contains("\"error\":\"disconnected: the client has read nothing for 1 s\""));
         }
     }
 

@@ -97,8 +97,7 @@ class UnexpectedFailureTest {
                 Optional.of(defective(new OutOfMemoryError("Java heap space"))))) {
             Answer answer = server.post(path, "{\"prompt\":\"Once\"}");
             assertThat(answer.status()).isEqualTo(503);
-            assertThat(answer.body())
-                    .contains("not enough memory for this request; send a smaller one, or raise -Xmx");
+            assertThat(answer.body()).contains("not enough memory for this request; send a smaller one, or raise -Xmx");
         }
     }
 }

@@ -14,6 +14,8 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -276,8 +278,12 @@ public final class Response {
     private ClientGone gone() {
         return new ClientGone(
                 stall.isExpired()
-                        ? "disconnected: the client has read nothing for " + stall.limit()
+                        ? "disconnected: the client has read nothing for " + seconds(stall.limit()) + " s"
                         : "the client has disconnected");
+    }
+
+    private static String seconds(Duration duration) {
+        return BigDecimal.valueOf(duration.toMillis(), 3).stripTrailingZeros().toPlainString();
     }
 
     private interface Test {
