@@ -51,6 +51,32 @@ class ReportCommandTest {
                 .contains("<svg xmlns=", "requests", "time (s)");
     }
 
+    @Test
+    void figure_of_one_of_several_runs_names_its_command_only_without_folders() throws IOException {
+        for (String seed : new String[] {"1", "2"}) {
+            Path json = directory.resolve("run" + seed + ".json");
+            Outcome outcome = CliRunner.run(("bench serve --backend=sim --step-costs=step:2 --model=random:gpt2"
+                            + " --num-prompts=4 --random-input-len=8 --random-output-len=4 --seed=" + seed
+                            + " --json=" + json)
+                    .split(" "));
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+        }
+        Path figures = directory.resolve("figures");
+        Outcome outcome = CliRunner.run(
+                "report",
+                directory.resolve("run1.json").toString(),
+                directory.resolve("run2.json").toString(),
+                "-o",
+                directory.resolve("page.html").toString(),
+                "--figures",
+                figures.toString());
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(figures.resolve("requests-in-flight-run2.svg"))
+                .content()
+                .contains("--seed=2", "--json=run2.json")
+                .doesNotContain("--seed=1", directory.toString());
+    }
+
     /** The report of {@code --report} equals the report of the results file. */
     @ParameterizedTest
     @CsvSource(

@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
@@ -36,13 +37,19 @@ import tools.jackson.databind.JsonNode;
 public final class HtmlReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
+    /** The directories of an absolute path in a word, also of a flag's value or after an engine's number, but not of a URL. */
+    private static final Pattern DIRECTORIES =
+            Pattern.compile("(?:(?<![\\w.:/~-])|(?<=\\d:))/(?:[^\\s/,:=]+/)+(?=[^\\s/,:=])");
+
     private static final Map<String, String> DEFINITIONS = definitions();
 
     private final Optional<String> title;
     private final List<ShownRun> runs = new ArrayList<>();
     private final List<Section> studies = new ArrayList<>();
     private final List<Section> steps = new ArrayList<>();
+    /** The source of each of {@code runs}. */
     private final List<String> sources = new ArrayList<>();
+
     private boolean hasParts;
 
     /**
@@ -152,8 +159,11 @@ public final class HtmlReport {
                 }
             }
             case StreamingResult streamed -> {
-                sources.add(source(List.of(), List.of(streamed.environment())));
-                runs.addAll(ShownRun.of(name, streamed));
+                String source = source(List.of(), List.of(streamed.environment()));
+                ShownRun.of(name, streamed).forEach(run -> {
+                    sources.add(source);
+                    runs.add(run);
+                });
             }
             case SweepResult sweep ->
                 studies.add(new Section(name, source(sweep.roseinfer().study()), SweepSection.blocks(name, sweep)));
@@ -176,10 +186,13 @@ public final class HtmlReport {
         return source(study.command(), study.environments());
     }
 
-    /** Returns a command, if known, and the commits that it ran at. */
+    /** Returns a command, if known, with file names instead of absolute paths, and the commits that it ran at. */
     private static String source(List<String> command, List<Environment> environments) {
+        List<String> words = command.stream()
+                .map(word -> DIRECTORIES.matcher(word).replaceAll(""))
+                .toList();
         return Stream.concat(
-                        command.isEmpty() ? Stream.of() : Stream.of("roseinfer " + Markup.command(command)),
+                        words.isEmpty() ? Stream.of() : Stream.of("roseinfer " + Markup.command(words)),
                         environments.stream()
                                 .flatMap(machine -> machine.commit().stream())
                                 .distinct()
@@ -235,7 +248,17 @@ public final class HtmlReport {
     /** Returns the page's figures as SVG documents, by file name. */
     public Map<String, String> figures() {
         Map<String, String> files = new LinkedHashMap<>();
-        sections().forEach(section -> FigureFile.addAll(files, section.name(), section.source(), section.figures()));
+        for (Section section : sections()) {
+            if (section.name().isEmpty()) {
+                FigureFile.addAll(files, "", section.source(), distributions());
+                List<List<Block.Figure>> ofRuns = overTime();
+                for (int i = 0; i < ofRuns.size(); i++) {
+                    FigureFile.addAll(files, "", sources.get(i), ofRuns.get(i));
+                }
+            } else {
+                FigureFile.addAll(files, section.name(), section.source(), section.figures());
+            }
+        }
         return files;
     }
 
@@ -310,19 +333,23 @@ public final class HtmlReport {
         }
     }
 
-    private List<Block> runs() {
+    private List<Block.Figure> distributions() {
         List<Block.Figure> distributions = new ArrayList<>();
         distribution("Time to first token", run -> values(run, ShownRun.Request::ttftMillis))
                 .ifPresent(distributions::add);
         distribution("Inter-token latency", HtmlReport::gaps).ifPresent(distributions::add);
         distribution("Latency of a request", run -> values(run, r -> OptionalDouble.of(r.latencyMillis())))
                 .ifPresent(distributions::add);
+        return distributions;
+    }
+
+    private List<Block> runs() {
         return List.of(
                 Block.Heading.of("Latencies"),
                 latencies(),
-                new Block.Figures(distributions),
+                new Block.Figures(distributions()),
                 Block.Heading.of("Over time"),
-                new Block.Figures(overTime()),
+                new Block.Figures(overTime().stream().flatMap(List::stream).toList()),
                 Block.Heading.of("Metrics"),
                 facts());
     }
@@ -379,21 +406,22 @@ public final class HtmlReport {
                 : Optional.of(new Chart(title, "ms", "% of samples at most", series, true).figure());
     }
 
-    private List<Block.Figure> overTime() {
+    /** Returns the charts over time of each run; none of runs without requests. */
+    private List<List<Block.Figure>> overTime() {
         List<ShownRun> shown =
                 runs.stream().filter(run -> !run.requests().isEmpty()).toList();
         List<Chart> rates = new ArrayList<>();
         List<Chart> inFlight = new ArrayList<>();
-        for (int i = 0; i < shown.size(); i++) {
-            TimeSeries course = TimeSeries.of(shown.get(i));
+        for (ShownRun run : shown) {
+            TimeSeries course = TimeSeries.of(run);
             rates.add(new Chart(
-                    "Tokens per second" + suffix(shown.get(i)),
+                    "Tokens per second" + suffix(run),
                     "time (s)",
                     "tokens/s",
                     List.of(new Chart.Series("tokens/s", 0, course.seconds(), course.tokensPerSecond())),
                     false));
             inFlight.add(new Chart(
-                    "Requests in flight" + suffix(shown.get(i)),
+                    "Requests in flight" + suffix(run),
                     "time (s)",
                     "requests",
                     List.of(
@@ -401,14 +429,20 @@ public final class HtmlReport {
                             new Chart.Series("streaming", 0, course.seconds(), course.streaming())),
                     false));
         }
-        List<Block.Figure> figures = new ArrayList<>();
         Chart.onEqualAxes(rates);
         Chart.onEqualAxes(inFlight);
-        for (int i = 0; i < shown.size(); i++) {
-            figures.add(rates.get(i).figure());
-            figures.add(inFlight.get(i).figure());
-            KvUsageChart.figure(shown.get(i), suffix(shown.get(i))).ifPresent(figures::add);
-            Waterfall.figure(shown.get(i), suffix(shown.get(i))).ifPresent(figures::add);
+        List<List<Block.Figure>> figures = new ArrayList<>();
+        int i = 0;
+        for (ShownRun run : runs) {
+            List<Block.Figure> own = new ArrayList<>();
+            if (!run.requests().isEmpty()) {
+                own.add(rates.get(i).figure());
+                own.add(inFlight.get(i).figure());
+                KvUsageChart.figure(run, suffix(run)).ifPresent(own::add);
+                Waterfall.figure(run, suffix(run)).ifPresent(own::add);
+                i++;
+            }
+            figures.add(own);
         }
         return figures;
     }
