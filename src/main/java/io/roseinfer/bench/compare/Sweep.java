@@ -142,11 +142,14 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         return last(settings, GOOD_AT_KNEE);
     }
 
-    /** Returns the last point by rate before the first one that fails; an invalid or too short one before that leaves the rate unknown. */
-    private static SearchedRate last(Settings settings, double share) {
+    /**
+     * Returns the last point by rate before the first one that fails; an invalid or too short one before that leaves the rate unknown, also
+     * where only the objective is undecided.
+     */
+    private SearchedRate last(Settings settings, double share) {
         Optional<SweepPoint> last = Optional.empty();
         for (SweepPoint point : settings.points()) {
-            if (!point.counts() || (point.isWithin(share) && point.isTooShort())) {
+            if (!point.counts() || point.isUndecided(Math.min(share, attainment))) {
                 return new SearchedRate.NotKnown(point, last);
             }
             if (!point.meets(share)) {

@@ -109,13 +109,13 @@ public record SweepPoint(
     }
 
     /**
-     * Returns whether a longer load could show that the point meets an objective, or is before the knee. A point outside the bounds fails,
-     * however short its load is.
+     * Returns whether a longer load could show that the point meets an objective. A point outside the bounds fails, however short its load
+     * is.
      *
      * @param attainment share of all requests that must be good, 0 to 1
      */
     boolean isUndecided(double attainment) {
-        return counts() && isTooShort() && isWithin(Math.min(attainment, Sweep.GOOD_AT_KNEE));
+        return counts() && isTooShort() && isWithin(attainment);
     }
 
     /**

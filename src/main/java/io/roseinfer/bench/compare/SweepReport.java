@@ -19,6 +19,9 @@ import java.util.stream.Collectors;
 public final class SweepReport {
     private static final int BAR = 24;
 
+    /** Maximum decimal places of a percentage of good requests. */
+    private static final int MAX_DIGITS = 6;
+
     private SweepReport() {}
 
     /**
@@ -30,9 +33,9 @@ public final class SweepReport {
         return flags(point.flags())
                 + String.format(
                         Locale.ROOT,
-                        ": goodput %.2f requests/s, %.1f %% good, TTFT p99 %s ms, TPOT p50 %s ms%s",
+                        ": goodput %.2f requests/s, %s %% good, TTFT p99 %s ms, TPOT p50 %s ms%s",
                         point.metric("request_goodput").orElse(0),
-                        100 * point.metric("good_share").orElse(0),
+                        good(point, attainment),
                         number(point, "p99_ttft_ms"),
                         number(point, "median_tpot_ms"),
                         point.counts()
@@ -56,6 +59,20 @@ public final class SweepReport {
         return !point.counts()
                 ? " INVALID"
                 : point.isUndecided(attainment) ? " TOO SHORT" : point.keepsUp() || point.isTooShort() ? "" : " BEHIND";
+    }
+
+    /** Returns the percentage of good requests, with as many digits as show that it is below the attainment. */
+    private static String good(SweepPoint point, double attainment) {
+        double percent = 100 * point.metric("good_share").orElse(0);
+        String text = String.format(Locale.ROOT, "%.1f", percent);
+        for (int digits = 2;
+                digits <= MAX_DIGITS
+                        && !point.isWithin(attainment)
+                        && Double.parseDouble(text) >= 100 * attainment;
+                digits++) {
+            text = String.format(Locale.ROOT, "%." + digits + "f", percent);
+        }
+        return text;
     }
 
     private static String needed(SweepPoint point) {
@@ -170,12 +187,12 @@ public final class SweepReport {
     private static void row(Formatter out, Sweep sweep, SweepPoint point, int width, double most, boolean isMeasured) {
         double goodput = point.metric("request_goodput").orElse(0);
         out.format(
-                "%-" + width + "s %9s %11s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
+                "%-" + width + "s %9s %11s %9.2f %7s %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
                 flags(point.flags()),
                 number(point, SweepPoint.OFFERED_RATE),
                 known(point, SweepPoint.BACKLOG_GROWTH, "%.1f", 100),
                 goodput,
-                100 * point.metric("good_share").orElse(0),
+                good(point, sweep.attainment()),
                 point.failed(),
                 number(point, "median_ttft_ms"),
                 number(point, "p99_ttft_ms"),
