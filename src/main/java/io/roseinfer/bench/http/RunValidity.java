@@ -36,7 +36,7 @@ public record RunValidity(
      * @param maxLagMillis maximum p99 dispatch lag; 1 % of the median time to first token is always allowed
      * @param maxFailed maximum share of failed requests, 0 to 1; if most requests fail, the metrics of the others do not represent the load
      * @param ignoresEos whether every completion must have the requested length
-     * @param hasEngine whether the engine runs in the client's process
+     * @param hasEngine whether the engine runs, or is simulated, in the client's process
      * @param floor the client baseline, if it was measured
      * @param contextLength the model's context length, if known
      */
@@ -131,6 +131,7 @@ public record RunValidity(
             reasons.add("the server's counts are wrong for " + wrong.size() + " of " + completed.size() + " requests: "
                     + wrong.getFirst());
         }
+        cached(run, completed, rules.hasEngine()).ifPresent(notes::add);
         notes(run, completed, notes);
         return new RunValidity(reasons, remedies, notes, OptionalDouble.empty());
     }
@@ -141,18 +142,23 @@ public record RunValidity(
                 && call.inputTokens() + call.tokens() >= contextLength.getAsInt();
     }
 
-    private static void notes(LoadResult run, List<CallResult> completed, List<String> notes) {
-        if (completed.size() < run.calls().size()) {
-            notes.add(failures(run));
-        }
+    private static Optional<String> cached(LoadResult run, List<CallResult> completed, boolean hasEngine) {
         long cached = completed.stream()
                 .mapToLong(CallResult::cachedTokens)
                 .filter(tokens -> tokens > 0)
                 .sum();
-        if (cached > 0) {
-            notes.add(cached + " of " + run.inputTokens()
-                    + " prompt tokens were in the server's prefix cache and not computed; to measure without hits, disable the cache"
-                    + " or give random prompts another --seed");
+        String cache = hasEngine
+                ? "prefix cache and not computed; to measure without hits, add --no-prefix-cache"
+                : "server's prefix cache and not computed; to measure without hits, disable the cache"
+                        + " or give random prompts another --seed";
+        return cached == 0
+                ? Optional.empty()
+                : Optional.of(cached + " of " + run.inputTokens() + " prompt tokens were in the " + cache);
+    }
+
+    private static void notes(LoadResult run, List<CallResult> completed, List<String> notes) {
+        if (completed.size() < run.calls().size()) {
+            notes.add(failures(run));
         }
         long held = run.calls().stream().filter(call -> call.heldNanos() > 0).count();
         if (held > 0) {

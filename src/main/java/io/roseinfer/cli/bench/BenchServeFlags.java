@@ -375,7 +375,7 @@ final class BenchServeFlags {
                         objective.maxLagMillis(),
                         maxFailed,
                         endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,
-                        backend == EndpointFlags.Kind.ENGINE,
+                        backend == EndpointFlags.Kind.ENGINE || backend == EndpointFlags.Kind.SIM,
                         floor,
                         system.contextLength()));
         return judgeTrimming(judged, result)

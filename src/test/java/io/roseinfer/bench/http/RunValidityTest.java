@@ -154,6 +154,15 @@ class RunValidityTest {
     }
 
     @Test
+    void engine_without_cache_hits_needs_a_flag_and_not_another_seed() {
+        RunValidity.Rules inProcess = new RunValidity.Rules(2, 0, false, true, Optional.empty());
+        assertThat(RunValidity.of(punctual(new Usage(6, 4, 10, 5)), inProcess).notes())
+                .containsExactly(
+                        "1000 of 1200 prompt tokens were in the prefix cache and not computed; to measure without hits,"
+                                + " add --no-prefix-cache");
+    }
+
+    @Test
     void one_stall_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id == 77 ? 15 : 0.05, new Usage(6, 4, 10)));
         assertThat(RunValidity.of(run, RULES).reasons())
