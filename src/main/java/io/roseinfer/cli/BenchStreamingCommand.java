@@ -314,7 +314,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         for (String flag : List.of("--prompt", "--prompt-ids", "--prompt-tokens", "--max-new-tokens")) {
             ExplicitFlags.tellWithoutEffect(command, flag, "--dataset sets prompts and lengths", terminal);
         }
-        DatasetFlags.Source source = dataset.read(workload.numRequests(), sampling.seed(), arrivals.burstiness());
+        DatasetFlags.Source source =
+                dataset.read(workload.numRequests(), sampling.seed(), arrivals.burstiness(), false);
         arrivals.requireConsistent(source.hasTimes(), command);
         return spec -> {
             DatasetFlags.Requests data = source.requests(spec.contextLength());

@@ -66,9 +66,7 @@ public final class SweepReport {
         double percent = 100 * point.metric("good_share").orElse(0);
         String text = String.format(Locale.ROOT, "%.1f", percent);
         for (int digits = 2;
-                digits <= MAX_DIGITS
-                        && !point.isWithin(attainment)
-                        && Double.parseDouble(text) >= 100 * attainment;
+                digits <= MAX_DIGITS && !point.isWithin(attainment) && Double.parseDouble(text) >= 100 * attainment;
                 digits++) {
             text = String.format(Locale.ROOT, "%." + digits + "f", percent);
         }

@@ -75,9 +75,10 @@ public final class JsonlPrompts {
      *
      * @param most maximum number of requests, with later turns
      * @param outputTokens output length of requests that specify none
+     * @param isSimulated whether the requests are for simulated time, which has no tokenizer and no grammars
      * @throws BadInput if a line is wrong; the message has its number
      */
-    public static OfferedLoad read(Path file, int most, int outputTokens) {
+    public static OfferedLoad read(Path file, int most, int outputTokens, boolean isSimulated) {
         FileFailure.requireRegular(file);
         List<Line> parsed = new ArrayList<>();
         // Lines of conversations by name, and for any other line itself.
@@ -94,6 +95,9 @@ public final class JsonlPrompts {
                                     ? next.conversation().get()
                                     : next,
                             key -> new ArrayList<>());
+                    if (isSimulated) {
+                        next.requireSimulated();
+                    }
                     next.requireTurn(turns);
                     if (turns.isEmpty()) {
                         next.requireTimeLike(parsed);
@@ -177,6 +181,15 @@ public final class JsonlPrompts {
         }
 
         /** Fails if only some lines have timestamps. */
+        void requireSimulated() {
+            if (request.structuredOutputs().isPresent()) {
+                throw new BadInput(where + ": simulated time computes no masks; remove structured_outputs");
+            }
+            if (request.promptTokens() < 0) {
+                throw new BadInput(where + ": simulated time has no tokenizer, but prompt is text; give token ids");
+            }
+        }
+
         void requireTimeLike(List<Line> before) {
             if (!before.isEmpty() && before.getFirst().millis().isPresent() != millis.isPresent()) {
                 throw new BadInput(where + (millis.isPresent() ? " has" : " lacks") + " timestamp_ms, unlike the lines"

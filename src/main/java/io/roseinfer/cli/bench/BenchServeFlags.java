@@ -224,14 +224,14 @@ final class BenchServeFlags {
 
     /** Returns the load for a seed. */
     Load load(CommandSpec command, long ofSeed) {
-        DatasetFlags.Requests data =
-                dataset.read(count(command), ofSeed, arrivals.burstiness()).requests(Integer.MAX_VALUE);
+        boolean isSimulated = endpoint.backend() == EndpointFlags.Kind.SIM;
+        DatasetFlags.Requests data = dataset.read(count(command), ofSeed, arrivals.burstiness(), isSimulated)
+                .requests(Integer.MAX_VALUE);
         arrivals.requireConsistent(data.hasTimes(), command);
         requireEnds(data.requests());
         OfferedLoad offered = withWords(withinDuration(arrivals.load(data, ofSeed)));
         objective.requireBounds(offered);
-        boolean endsAtLength =
-                endpoint.backend() == EndpointFlags.Kind.SIM || endpoint.ask().ignoreEos();
+        boolean endsAtLength = isSimulated || endpoint.ask().ignoreEos();
         return new Load(endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), data.changes());
     }
 

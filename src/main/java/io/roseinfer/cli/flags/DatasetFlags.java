@@ -238,8 +238,10 @@ public final class DatasetFlags {
 
     /**
      * Reads or generates a number of requests; a file may have fewer.
+     *
+     * @param isSimulated whether they are for simulated time
      */
-    public Source read(int count, long seed, double burstiness) {
+    public Source read(int count, long seed, double burstiness, boolean isSimulated) {
         if (clipTo.isPresent() && (dataset == Dataset.RANDOM || dataset == Dataset.JSONL)) {
             throw new BadInput("--clip-to applies to traces and synthetic conversations; leave it out with --dataset "
                     + Choices.word(dataset));
@@ -260,7 +262,7 @@ public final class DatasetFlags {
         return switch (dataset) {
             case RANDOM -> fixed(new OfferedLoad(random(count, seed), OfferedLoad.Pacing.BURST));
             case JSONL -> {
-                OfferedLoad load = JsonlPrompts.read(file(), count, outputLength);
+                OfferedLoad load = JsonlPrompts.read(file(), count, outputLength, isSimulated);
                 yield fixed(new OfferedLoad(Tenant.assign(tenants(), load.requests(), seed), load.pacing()));
             }
             case SYNTHETIC ->

@@ -169,14 +169,18 @@ class SweepTest {
     void point_that_is_too_short_to_decide_is_no_end_of_the_knee() {
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.92, OptionalDouble.of(3000))), 0.9);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
-                .contains(" TOO SHORT\n", "Knee: unknown, at least 10.00 requests/s", "objective: unknown, at least 10.00");
+                .contains(
+                        " TOO SHORT\n",
+                        "Knee: unknown, at least 10.00 requests/s",
+                        "objective: unknown, at least 10.00");
     }
 
     @Test
     void share_below_the_attainment_is_not_rounded_up_to_it() {
         SweepPoint point = burst(0.98996, OptionalDouble.empty());
         assertThat(SweepReport.line(point, 0.99)).contains(", 98.996 % good,");
-        assertThat(SweepReport.text(new Sweep(List.of(point), 0.99), Objectives.NONE)).contains(" 98.996 ");
+        assertThat(SweepReport.text(new Sweep(List.of(point), 0.99), Objectives.NONE))
+                .contains(" 98.996 ");
         assertThat(SweepReport.line(point, 0.95)).contains(", 99.0 % good,");
     }
 

@@ -23,7 +23,24 @@ class JsonlPromptsTest {
     }
 
     private OfferedLoad load(String text, int most) throws IOException {
-        return JsonlPrompts.read(Files.writeString(directory.resolve("prompts.jsonl"), text), most, 32);
+        return JsonlPrompts.read(Files.writeString(directory.resolve("prompts.jsonl"), text), most, 32, false);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "{'prompt':'text'} | simulated time has no tokenizer, but prompt is text; give token ids",
+                "{'prompt':[1],'structured_outputs':{'regex':'a'}} | simulated time computes no masks; remove structured_outputs"
+            })
+    void line_that_simulated_time_cannot_run_is_named(String line, String message) throws IOException {
+        Path file = Files.writeString(
+                directory.resolve("prompts.jsonl"), "{\"prompt\":[1]}\n" + line.replace('\'', '"') + "\n");
+        assertThat(JsonlPrompts.read(file, 2, 32, false).requests()).hasSize(2);
+        assertThatThrownBy(() -> JsonlPrompts.read(file, 2, 32, true))
+                .isInstanceOf(BadInput.class)
+                .hasMessageEndingWith("prompts.jsonl line 2: " + message);
     }
 
     @Test
