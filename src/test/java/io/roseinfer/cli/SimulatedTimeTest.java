@@ -67,6 +67,27 @@ class SimulatedTimeTest {
         return SimBench.read(file).get("roseinfer");
     }
 
+    @Test
+    void file_that_fills_the_default_number_of_requests_is_noted() throws IOException {
+        Path file = Files.writeString(
+                directory.resolve("long.jsonl"), "{\"prompt\":[1],\"output_tokens\":1}\n".repeat(1001));
+        String[] load = {"--dataset=jsonl", "--dataset-path=" + file};
+        assertThat(bench("serve", SIMULATED, load).err())
+                .contains("the run has the first 1000 requests of the file, the default --num-prompts");
+        assertThat(bench("serve", SIMULATED, load[0], load[1], "--num-prompts=1000")
+                        .err())
+                .doesNotContain("--num-prompts");
+    }
+
+    @Test
+    void bounds_of_a_class_are_rejected_if_no_request_has_a_class() {
+        Outcome outcome = bench("serve", SIMULATED, "--num-prompts=5", "--slo=caht=ttft:100");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("--slo has bounds of class caht, but no request has a class")
+                .hasLineCount(1);
+    }
+
     /** The warm-up has an empty machine: without it, the median time to first token is longer. */
     @Test
     void trimmed_requests_are_counted_and_in_no_result() throws IOException {

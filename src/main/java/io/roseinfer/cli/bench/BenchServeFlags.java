@@ -24,6 +24,7 @@ import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -149,8 +150,8 @@ final class BenchServeFlags {
     @Mixin
     private SchedulerFlags scheduler = new SchedulerFlags();
 
-    /** A load, and counts of what was clipped from its dataset. */
-    record Load(OfferedLoad offered, Map<String, Long> counts, String changes) {}
+    /** A load, counts of what was clipped from its dataset, and notes on what it leaves out. */
+    record Load(OfferedLoad offered, Map<String, Long> counts, List<String> notes) {}
 
     EndpointFlags endpoint() {
         return endpoint;
@@ -232,7 +233,22 @@ final class BenchServeFlags {
         OfferedLoad offered = withWords(withinDuration(arrivals.load(data, ofSeed)));
         objective.requireBounds(offered);
         boolean endsAtLength = isSimulated || endpoint.ask().ignoreEos();
-        return new Load(endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), data.changes());
+        return new Load(
+                endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), notes(command, data, offered.size()));
+    }
+
+    /** Returns notes on requests of the dataset that were clipped or omitted, or may be beyond the default number. */
+    private List<String> notes(CommandSpec command, DatasetFlags.Requests data, int count) {
+        List<String> notes = new ArrayList<>();
+        if (!data.changes().isEmpty()) {
+            notes.add(data.changes());
+        }
+        boolean isDefault = duration.isEmpty() && !ExplicitFlags.has(command, "--num-prompts");
+        if (isDefault && dataset.isFile() && count == numPrompts) {
+            notes.add("the run has the first " + numPrompts
+                    + " requests of the file, the default --num-prompts; a longer file needs" + " a higher one");
+        }
+        return notes;
     }
 
     /** Replaces generated token ids by words for the chat endpoint, which takes text. */

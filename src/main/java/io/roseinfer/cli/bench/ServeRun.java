@@ -37,9 +37,7 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
         pages.check(file.stream().toList());
         Objectives unusedBounds = flags.objective().objectives();
         BenchServeFlags.Load asked = flags.load(command, flags.seed());
-        if (!asked.changes().isEmpty()) {
-            terminal.note(asked.changes());
-        }
+        asked.notes().forEach(terminal::note);
         flags.requireCounted(asked.offered());
         Optional<ClientBaseline> floor = MeasuredRun.floor(flags, terminal);
         try (SystemUnderTest system = SystemUnderTest.open(line, terminal)) {

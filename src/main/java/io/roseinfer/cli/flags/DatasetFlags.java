@@ -319,6 +319,11 @@ public final class DatasetFlags {
         return dataset != Dataset.JSONL;
     }
 
+    /** Returns whether the requests are read from a file. */
+    public boolean isFile() {
+        return dataset != Dataset.RANDOM && dataset != Dataset.SYNTHETIC;
+    }
+
     /** Returns the mean requests per conversation. */
     double conversationTurns() {
         return conversationTurns;

@@ -117,9 +117,9 @@ public final class ObjectiveFlags {
     }
 
     /**
-     * Rejects a load whose classes have no bounds.
+     * Rejects a load whose classes have no bounds, and bounds of classes for a load without any.
      *
-     * @throws BadInput if a request is of a class that no flag defines
+     * @throws BadInput if a request is of a class that no flag defines, or no request has a class but a flag defines one
      */
     public void requireBounds(OfferedLoad load) {
         Set<String> defined = objectives().slos().keySet();
@@ -132,5 +132,11 @@ public final class ObjectiveFlags {
                     throw new BadInput("the load has requests of class " + name + ", which has no bounds; add --slo "
                             + name + "=ttft:MS,tpot:MS");
                 });
+        if (!defined.isEmpty()
+                && load.turns().noneMatch(request -> request.traits().slo().isPresent())) {
+            throw new BadInput(
+                    "--slo has bounds of class " + String.join(", ", defined) + ", but no request has a class;"
+                            + " add slo to --tenant or to the lines of a jsonl file, or use --goodput");
+        }
     }
 }
