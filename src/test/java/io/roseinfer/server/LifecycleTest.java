@@ -50,7 +50,7 @@ class LifecycleTest {
             assertThat(refused.status()).isEqualTo(429);
             assertThat(refused.header("retry-after")).contains("1");
             assertThat(refused.body())
-                    .contains("the maximum is 2; retry when one has ended\"")
+                    .contains("the maximum is 2; retry later\"")
                     .doesNotContain("max_inflight_requests");
             gate.open();
             assertThat(client.answer().status()).isEqualTo(200);
