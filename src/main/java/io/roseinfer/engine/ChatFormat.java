@@ -17,7 +17,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * How a model's conversations are written and its replies are read.
+ * The format of a model's conversations and replies.
  *
  * @param template writes conversations
  * @param replies the formats of tool calls and reasoning in replies

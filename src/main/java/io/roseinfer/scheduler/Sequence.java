@@ -36,7 +36,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     /** Initial capacity for generated tokens. */
     private static final int INITIAL_TOKENS = 128;
 
-    /** A prompt has room for at least one in so many of its tokens after it. */
+    /** Prompt tokens per token of initial room after the prompt. */
     private static final int PROMPT_TO_INITIAL = 8;
 
     private final long id;
