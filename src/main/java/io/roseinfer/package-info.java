@@ -8,6 +8,7 @@
  * that these take or return: {@link io.roseinfer.backend.Precision}, {@link io.roseinfer.backend.KvPrecision},
  * {@link io.roseinfer.backend.KvGeometry}, {@link io.roseinfer.engine.routing.RoutingPolicy}, {@link io.roseinfer.tokenizer.Tokenizer},
  * {@link io.roseinfer.tokenizer.chat.ChatTemplate} with {@link io.roseinfer.tokenizer.chat.Conversation},
+ * {@link io.roseinfer.tokenizer.chat.reply.ReplyDelta},
  * {@link io.roseinfer.hub.DownloadListener}, {@link io.roseinfer.grammar.Grammar} and {@link io.roseinfer.model.ModelSpec}. It rejects a null argument with a
  * {@link java.lang.NullPointerException} that names it, and bad input with a {@link io.roseinfer.base.RoseException}. Until
  * version 1.0 a release may change the API; the changelog lists the changes.

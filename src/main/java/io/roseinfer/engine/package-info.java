@@ -4,7 +4,8 @@
  * <p>Programs use {@link io.roseinfer.engine.Engine}, which any number of threads share, the immutable
  * {@link io.roseinfer.engine.GenerationRequest}, {@link io.roseinfer.engine.TokenStream}, which one thread reads and
  * any may close, and {@link io.roseinfer.engine.Completion}. Interrupting a thread that waits for tokens ends its
- * request.
+ * request. {@link io.roseinfer.engine.ChatPrompt} is a conversation as a request, with {@link io.roseinfer.engine.Tools}
+ * that the model may call, and reads its reply.
  *
  * <p>The layers, from the inside out: {@link io.roseinfer.engine.OnlineScheduler} drives scheduler and runner step by
  * step on the caller's thread. {@code EngineLoop} adds cancellation, streams and timestamps, and tests can run it by
