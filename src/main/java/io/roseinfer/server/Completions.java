@@ -189,6 +189,7 @@ final class Completions {
             }
         }
         ended.forEach(metrics::completed);
+        metrics.takeEnded();
         if (ended.size() == all.size()) {
             metrics.answered(ended);
         }

@@ -2,12 +2,15 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.http.Reply;
 import java.util.Comparator;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -28,44 +31,95 @@ final class RequestsInFlight implements RequestObserver {
      */
     record Origin(String requestId, int choice, boolean stream, int maxTokens, int priority, long arrivedNanos) {}
 
-    /**
-     * Whether requests have been part of a step, by the request itself, so that the engine's thread allocates nothing
-     * here.
-     */
-    private final ConcurrentMap<ObservedRequest, Boolean> running = new ConcurrentHashMap<>();
+    /** The state of a request that its {@link ObservedRequest} does not have. */
+    private static final class Progress {
+        /** Whether the server submitted it, and so takes its tokens. */
+        final boolean isServed;
+
+        /** Whether it has been part of a step. */
+        volatile boolean isRunning;
+
+        /** Tokens whose times were taken. */
+        int takenTokens;
+
+        Progress(ObservedRequest request) {
+            isServed = request.tag().filter(Origin.class::isInstance).isPresent();
+        }
+    }
+
+    private record Ended(ObservedRequest request, Progress progress) {}
+
+    /** Receives the times of a request's tokens. */
+    @FunctionalInterface
+    interface TokenSink {
+        /** Takes the times of all tokens so far; those before {@code from} were taken before. */
+        void take(RequestTimeline timeline, int from);
+    }
+
+    private final ConcurrentMap<ObservedRequest, Progress> live = new ConcurrentHashMap<>();
+
+    /** Requests that have ended since their last tokens were taken. */
+    private final Queue<Ended> endedRequests = new ConcurrentLinkedQueue<>();
 
     private final LongAdder endedTokens = new LongAdder();
     private final AtomicLong highest = new AtomicLong();
 
     @Override
     public void accepted(ObservedRequest request) {
-        running.put(request, false);
+        live.put(request, new Progress(request));
     }
 
     @Override
     public void withdrawn(ObservedRequest request) {
-        running.remove(request);
+        live.remove(request);
     }
 
     @Override
     public void admitted(ObservedRequest request) {
-        running.replace(request, true);
+        Progress progress = live.get(request);
+        if (progress != null) {
+            progress.isRunning = true;
+        }
     }
 
     @Override
     public void ended(ObservedRequest request, FinishReason reason) {
         // In this order, and read in the other, no token is counted twice.
-        running.remove(request);
+        Progress progress = live.remove(request);
         endedTokens.add(request.generatedTokens());
+        if (progress != null && progress.isServed) {
+            endedRequests.add(new Ended(request, progress));
+        }
+    }
+
+    /** Passes the tokens of the server's ended requests to {@code sink}, each once. */
+    synchronized void takeEnded(TokenSink sink) {
+        for (Ended next = endedRequests.poll(); next != null; next = endedRequests.poll()) {
+            take(next.request, next.progress, sink);
+        }
+    }
+
+    /** Passes the tokens of all the server's requests so far to {@code sink}, each once. */
+    synchronized void takeAll(TokenSink sink) {
+        live.forEach((request, progress) -> take(request, progress, sink));
+        takeEnded(sink);
+    }
+
+    private static void take(ObservedRequest request, Progress progress, TokenSink sink) {
+        if (progress.isServed && request.generatedTokens() > progress.takenTokens) {
+            RequestTimeline timeline = request.timeline();
+            sink.take(timeline, progress.takenTokens);
+            progress.takenTokens = timeline.tokens();
+        }
     }
 
     /** Returns the tokens generated so far, including requests in flight. It never decreases. */
     long generatedTokens() {
         long ended = endedTokens.sum();
-        long live = running.keySet().stream()
+        long current = live.keySet().stream()
                 .mapToLong(ObservedRequest::generatedTokens)
                 .sum();
-        return highest.accumulateAndGet(ended + live, Math::max);
+        return highest.accumulateAndGet(ended + current, Math::max);
     }
 
     /**
@@ -76,9 +130,9 @@ final class RequestsInFlight implements RequestObserver {
         ObjectNode list = StrictJson.mapper().createObjectNode().put("object", "list");
         ArrayNode data = list.putArray("data");
         long nowNanos = clock.nanos();
-        running.entrySet().stream()
+        live.entrySet().stream()
                 .sorted(Comparator.comparingLong(entry -> entry.getKey().id()))
-                .forEach(entry -> describe(data.addObject(), entry.getKey(), entry.getValue(), nowNanos));
+                .forEach(entry -> describe(data.addObject(), entry.getKey(), entry.getValue().isRunning, nowNanos));
         return exchange.reply(list);
     }
 

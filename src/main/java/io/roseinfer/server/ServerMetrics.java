@@ -14,7 +14,6 @@ import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
-import io.roseinfer.metrics.TokenTimes;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
@@ -38,9 +37,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * The metrics of {@code /metrics}, under vLLM's names, with finer buckets below a millisecond. Times of requests are
- * recorded after they have ended, on the threads that answer; the engine's thread records one number per step. Names
- * that vLLM does not have begin with {@code roseinfer:}.
+ * The metrics of {@code /metrics}, under vLLM's names, with finer buckets below a millisecond. A scrape includes the
+ * times of all tokens so far; other times of requests are recorded after they have ended, on the threads that answer.
+ * The engine's thread records one number per step. Names that vLLM does not have begin with {@code roseinfer:}.
  */
 public final class ServerMetrics {
     /** From 100 µs to 2560 s; includes the bounds of vLLM in that range. */
@@ -433,6 +432,21 @@ public final class ServerMetrics {
         choices.observe(n);
     }
 
+    /** Records the tokens of ended requests. */
+    void takeEnded() {
+        inFlight.takeEnded(this::observeTokens);
+    }
+
+    private void observeTokens(RequestTimeline timeline, int from) {
+        long[] tokens = timeline.tokenNanos();
+        if (from == 0) {
+            observe(ttft, timeline.submittedNanos(), tokens[0]);
+        }
+        for (int i = Math.max(1, from); i < tokens.length; i++) {
+            observe(interToken, tokens[i - 1], tokens[i]);
+        }
+    }
+
     /** Records that all requests of a call have ended. */
     void answered(List<Completion> all) {
         longestCompletion.observe(all.stream()
@@ -453,15 +467,10 @@ public final class ServerMetrics {
             return;
         }
         long last = tokens[tokens.length - 1];
-        TokenTimes times = timeline.tokenTimes();
-        times.ttftNanos(timeline.submittedNanos()).ifPresent(nanos -> ttft.observe(nanos / 1e9));
         observe(prefill, timeline.admittedNanos(), tokens[0]);
         observe(decode, tokens[0], last);
         observe(inference, timeline.admittedNanos(), last);
-        for (double nanos : times.itlNanos()) {
-            interToken.observe(nanos / 1e9);
-        }
-        times.tpotNanos().ifPresent(nanos -> perToken.observe(nanos / 1e9));
+        timeline.tokenTimes().tpotNanos().ifPresent(nanos -> perToken.observe(nanos / 1e9));
     }
 
     private static void observe(DistributionDataPoint histogram, long startNanos, long endNanos) {
@@ -481,6 +490,7 @@ public final class ServerMetrics {
 
     /** Handles {@code GET /metrics}. */
     Reply scrape(Exchange exchange) {
+        inFlight.takeAll(this::observeTokens);
         PrometheusTextFormatWriter writer = PrometheusTextFormatWriter.create();
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         try {

@@ -252,6 +252,34 @@ class LifecycleTest {
     }
 
     @Test
+    void metrics_include_tokens_of_unfinished_requests() throws Exception {
+        Gate gate = new Gate(5);
+        String labels = "{engine=\"0\",model_name=\"sim\"}";
+        try (TestServer server = TestServer.start(gate.options());
+                RawClient client = server.client()) {
+            client.send(RawClient.post("/v1/completions", "{\"prompt\":[1,2,3],\"max_tokens\":9,\"ignore_eos\":true}"));
+            gate.awaitReached();
+            double delivered = server.metric("vllm:generation_tokens_total" + labels);
+            assertThat(delivered).isBetween(2.0, 8.0);
+            for (int scrape = 0; scrape < 2; scrape++) {
+                assertThat(server.metric("vllm:time_to_first_token_seconds_count" + labels))
+                        .isEqualTo(1);
+                assertThat(server.metric("vllm:inter_token_latency_seconds_count" + labels))
+                        .isEqualTo(delivered - 1);
+            }
+            assertThat(server.metric("vllm:e2e_request_latency_seconds_count" + labels))
+                    .isZero();
+            gate.open();
+            assertThat(client.answer().status()).isEqualTo(200);
+            server.awaitEnded(1);
+            assertThat(server.metric("vllm:time_to_first_token_seconds_count" + labels))
+                    .isEqualTo(1);
+            assertThat(server.metric("vllm:inter_token_latency_seconds_count" + labels))
+                    .isEqualTo(8);
+        }
+    }
+
+    @Test
     void timeouts_are_counted_apart_from_other_aborts() throws Exception {
         Gate gate = new Gate(3);
         try (TestServer server = TestServer.start(gate.options());
