@@ -548,7 +548,7 @@ class SimulatedTimeTest {
         }
         assertThat(Path.of("src/site/markdown/explanation/simulation.md"))
                 .content()
-                .contains("takes " + times[0] + ", and " + times[1] + " by the recording");
+                .contains("takes " + times[0] + ", but " + times[1] + " in the recording");
     }
 
     @Test
