@@ -45,7 +45,7 @@ final class CliReferencePage {
             | `HF_TOKEN_PATH` | file with the access token; default: `token` in `HF_HOME` |
             | `HF_HUB_DISABLE_IMPLICIT_TOKEN` | if true, send no token |
             | `HF_HUB_OFFLINE`, `TRANSFORMERS_OFFLINE` | if true, download nothing, as with `--offline` |
-            | `https_proxy`, `http_proxy`, `all_proxy`, `no_proxy` | proxies of downloads and hosts without one; uppercase names also work |
+            | `https_proxy`, `http_proxy`, `all_proxy`, `no_proxy` | proxies for downloads, and hosts that bypass them; uppercase names also work |
             | `OPENAI_API_KEY` | API key that `bench serve` sends to a server |
             | `COLUMNS` | width of the help, 80 to 110 |
             | `ROSEINFER_JAVA_HOME` | JDK that `tools/roseinfer` uses |

@@ -151,8 +151,8 @@ class FleetCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             --engines=1 --view-age=20 --routing=vllm  | --view-age has no effect: there is one engine
-            --engines=2 --view-age=20                 | --view-age has no effect: no policy looks at the state of engines
-            --engines=2 --view-age=20 --routing=round-robin | --view-age has no effect: no policy looks
+            --engines=2 --view-age=20                 | --view-age has no effect: no policy uses the state of engines
+            --engines=2 --view-age=20 --routing=round-robin | --view-age has no effect: no policy uses
             --engines=1 --scale-policy=One.java       | --scale-policy has no effect: there is one engine
             --engines=2 --death=90:1                  | --death 90.0:1 had no effect: the run ended at
             --engines=3 --death=0.5:1 --death=0.6:1   | --death 0.6:1 had no effect: the engine had failed before

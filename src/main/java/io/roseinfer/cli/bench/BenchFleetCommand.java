@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
         name = "fleet",
         description = {
             "Simulate several engines with routing, failures and scaling: bench serve --backend sim under its own name.",
-            "Give the number of engines by --engines."
+            "Set the number of engines with --engines."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,

@@ -70,7 +70,7 @@ final class BenchServeFlags {
             paramLabel = "<S>",
             preprocessor = Within.Check.class,
             description =
-                    "Send only the requests due in the first S seconds; without --num-prompts, as many as there are. Needs times of requests.",
+                    "Send only the requests due in the first S seconds; without --num-prompts, as many as there are. Requires scheduled times.",
             showDefaultValue = Visibility.NEVER)
     @Within(above = 0)
     private Optional<Double> duration = Optional.empty();
@@ -88,7 +88,7 @@ final class BenchServeFlags {
             names = "--trim-cooldown-s",
             paramLabel = "<S>",
             preprocessor = Within.Check.class,
-            description = "Leave requests that were due in the last S seconds before the last one out of the results.")
+            description = "Leave requests that were due in the S seconds before the last one out of the results.")
     @Within(min = 0)
     private double trimCoolDown;
 

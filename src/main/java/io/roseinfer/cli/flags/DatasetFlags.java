@@ -81,7 +81,7 @@ public final class DatasetFlags {
     @Option(
             names = "--dataset-path",
             paramLabel = "<FILE>",
-            description = "File of a dataset that is read from one.",
+            description = "File with the dataset, if its kind needs one.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> path = Optional.empty();
 
@@ -158,7 +158,7 @@ public final class DatasetFlags {
             preprocessor = Within.Check.class,
             description =
                     "Join random requests into conversations of N turns on average: the prompt of a turn follows the previous prompt and its"
-                            + " answer. --request-rate is of conversations.")
+                            + " answer. --request-rate then counts conversations.")
     @Within(min = 1)
     private double conversationTurns = 1;
 

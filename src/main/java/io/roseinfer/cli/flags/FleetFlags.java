@@ -42,7 +42,7 @@ public final class FleetFlags {
     @Option(
             names = "--engine-costs",
             paramLabel = "<ENGINE:COSTS>",
-            description = "On --backend sim: step times of one engine, as of --step-costs; can be repeated.",
+            description = "On --backend sim: step times of one engine, in the form of --step-costs; can be repeated.",
             showDefaultValue = Visibility.NEVER)
     private List<String> engineCosts = List.of();
 
@@ -50,7 +50,7 @@ public final class FleetFlags {
             names = "--death",
             paramLabel = "<S:ENGINE>",
             description =
-                    "On --backend sim: an engine fails after S seconds, as in 10:0; others serve its requests without a token; can be repeated.",
+                    "On --backend sim: an engine fails after S seconds, as in 10:0; others take over its requests that have no token; can be repeated.",
             showDefaultValue = Visibility.NEVER)
     private List<String> deaths = List.of();
 
@@ -58,7 +58,7 @@ public final class FleetFlags {
             names = "--view-age",
             paramLabel = "<MS[:blind]>",
             description =
-                    "On --backend sim: routing and scaling policies see the engines of MS ago, plus the requests sent since; blind hides those.")
+                    "On --backend sim: routing and scaling policies see the state of MS ago, plus the requests sent since; blind hides those.")
     private String viewAge = "0";
 
     @Option(
@@ -72,7 +72,7 @@ public final class FleetFlags {
             names = "--scale-interval",
             paramLabel = "<S>",
             preprocessor = Within.Check.class,
-            description = "On --backend sim: seconds between two choices of the scaling policy (default: 5).",
+            description = "On --backend sim: seconds between decisions of the scaling policy (default: 5).",
             showDefaultValue = Visibility.NEVER)
     @Within(above = 0, max = MAX_SECONDS)
     private Optional<Double> scaleInterval = Optional.empty();
@@ -82,7 +82,7 @@ public final class FleetFlags {
             paramLabel = "<S>",
             preprocessor = Within.Check.class,
             description =
-                    "On --backend sim: seconds until an engine serves that the scaling policy asks for (default: 0).",
+                    "On --backend sim: seconds until an engine requested by the scaling policy serves (default: 0).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 0, max = MAX_SECONDS)
     private Optional<Double> startUp = Optional.empty();
@@ -93,7 +93,7 @@ public final class FleetFlags {
             preprocessor = Within.Check.class,
             description =
                     "On --backend sim: the first N engines compute prompts and first tokens, the others all later tokens; --routing chooses one"
-                            + " of each (default: 0, each serves whole requests).",
+                            + " of each kind (default: 0, each serves whole requests).",
             showDefaultValue = Visibility.NEVER)
     @Within(min = 0, max = Settings.MAX_REPLICAS - 1)
     private Optional<Integer> prefillEngines = Optional.empty();
@@ -102,7 +102,7 @@ public final class FleetFlags {
             names = "--kv-transfer",
             paramLabel = "<GB/S[:MS]>",
             description =
-                    "On --backend sim: rate, or inf, at which each prefill engine sends keys and values, one request at a time, and latency;"
+                    "On --backend sim: rate (or inf) at which each prefill engine sends keys and values, one request at a time, and latency,"
                             + " as in 50:0.1.",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> kvTransfer = Optional.empty();
@@ -179,7 +179,7 @@ public final class FleetFlags {
             terminal.note("--view-age has no effect: there is one engine");
         } else if (age().nanos() > 0 && !routesByState && !isScaled) {
             terminal.note(
-                    "--view-age has no effect: no policy looks at the state of engines; choose a --routing that does");
+                    "--view-age has no effect: no policy uses the state of engines; choose a --routing that does");
         }
     }
 
@@ -260,7 +260,7 @@ public final class FleetFlags {
             return new ViewAge(Math.round(millis * NANOS_PER_MILLI), !isBlind);
         }
         throw new BadInput("--view-age is " + Quoted.value(viewAge)
-                + "; it must be milliseconds, as in 100, or with what was sent since hidden, as in 100:blind");
+                + "; it must be milliseconds, as in 100, or 100:blind to hide the requests sent since");
     }
 
     /**

@@ -21,7 +21,7 @@ public final class GenerationConfigFlag {
             defaultValue = "auto",
             description =
                     "Default sampling parameters and maximum length: auto takes them from the model's generation_config.json,"
-                            + " none does not.")
+                            + " none ignores that file.")
     private Source source = Source.AUTO;
 
     /** Returns the defaults in effect. */
