@@ -11,7 +11,7 @@ import java.util.Optional;
 
 /**
  * The device to run on and its options. An option without effect on the actual device is listed by {@link #ignored};
- * {@link #inForce} has the values that apply instead. An empty option leaves the choice to the device.
+ * {@link #inForce} lists the values that apply instead. An empty option leaves the choice to the device.
  *
  * @param device the kind of device
  * @param gpus the GPUs by index, one per replica; if there are fewer, the following GPUs are used as well

@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
  * @param routing chooses the replica that serves a request
  * @param maxModelLen maximum tokens per sequence, prompt and completion together, as in vLLM; everything sized by the
  *     context follows it. 0 is the model's context, which is also the maximum
- * @param tokenIdsOnly whether to load the model even if its tokenizer cannot be read, to be given token ids
+ * @param tokenIdsOnly whether to load the model even if its tokenizer cannot be read, and accept only token ids
  * @param offline whether downloads are forbidden
  * @param environment the environment variables that are read, such as {@code HF_HOME} and {@code HF_TOKEN}; others are
  *     dropped. {@link #toString} shows no values, since some are secrets

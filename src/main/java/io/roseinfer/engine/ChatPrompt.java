@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 
-/** A conversation as a prompt: the request for a reply, and how the reply is read. Immutable. */
+/** A conversation as a prompt: the request for a reply, and the format of the reply. Immutable. */
 public final class ChatPrompt {
     private final GenerationRequest request;
     private final ReplyFormat format;

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 
 /**
  * Runs synthetic requests, so that host code is compiled, kernels are loaded and clocks are up before the first real
- * request. On a fast device a step takes less time than uncompiled host code, so the first hundreds of steps would be
+ * request. On a fast device a step takes less time than uncompiled host code, so the first few hundred steps would be
  * several times slower.
  *
  * <p>Warm-up requests and steps do not appear in Flight Recorder recordings. They leave data only in unreferenced

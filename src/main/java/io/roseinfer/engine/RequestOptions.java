@@ -15,7 +15,7 @@ import java.util.OptionalLong;
  *
  * @param deadlineNanos reading of the engine's clock, by default {@link System#nanoTime}, at which the request is ended,
  *     in any state
- * @param timeout maximum time after its submission, positive; the earlier of both applies
+ * @param timeout maximum time after its submission, positive; the earlier of the two applies
  * @param target time after its submission by which it should be complete, positive, for custom policies; it does not end
  *     the request
  * @param priority for custom policies, higher is more urgent; built-in policies ignore it

@@ -23,7 +23,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The tools of a conversation. Immutable; {@code with…} methods return modified copies.
  *
- * @param list the tools, with different names
+ * @param list the tools, with distinct names
  * @param choice whether the model may or must call them
  * @param named the tool that it must call; empty for any
  * @param parallel whether a reply may have several calls

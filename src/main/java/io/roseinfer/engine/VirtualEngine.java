@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An engine in virtual time, on the caller's thread: the loops, schedulers, KV pools, waiting queue and routing of
- * {@link Engine}, without threads. A step takes the time that {@link Durations} gives it, and nothing else takes any,
- * so a run is as fast as its scheduling and the same on every machine.
+ * {@link Engine}, without threads. A step takes the time that {@link Durations} gives it, and nothing else takes time,
+ * so a run is as fast as its scheduling and identical on every machine.
  *
  * {@snippet :
  * VirtualEngine engine = new VirtualEngine(runners, options, RoutingPolicy.pull(), durations, observers);
@@ -46,9 +46,9 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p>The caller submits requests and starts, drains and stops replicas in order of time, and runs the events between
- * them. At equal times the caller's events come first, then steps that end, then iterations that start, each by the replica's number.
- * Tokens and outcomes are delivered at the end of their step; observers are notified then and may not call the engine.
- * Not thread-safe.
+ * them. At equal times the caller's events come first, then ends of steps, then starts of iterations, each in order of
+ * replica number. Tokens and outcomes are delivered at the end of their step; observers are notified then and may not
+ * call the engine. Not thread-safe.
  */
 public final class VirtualEngine {
     private static final long NEVER = Long.MAX_VALUE;

@@ -4,7 +4,7 @@ import io.roseinfer.base.TokenMask;
 import java.util.Arrays;
 
 /**
- * A position in a text of a grammar: the tokens so far, and which may come next. For one thread at a time.
+ * A position in a text of a grammar: the tokens so far, and those that may come next. For one thread at a time.
  *
  * <p>The end-of-text token is not part of masks: it is allowed if {@link #isAccepting}. A mask is empty if no token of
  * the vocabulary fits, which is possible only if it lacks tokens for single bytes.

@@ -4,8 +4,8 @@ package io.roseinfer.grammar;
  * Bounds of the work for one grammar. A grammar that exceeds one fails with
  * {@link io.roseinfer.base.RoseException.BadInput}, which names it.
  *
- * @param states the maximum number of states that are searched to decide whether a regular language is empty, and of
- *     parses of one text at the same time
+ * @param states the maximum number of states searched to decide whether a regular language is empty, and of
+ *     simultaneous parses of one text
  * @param bytes the maximum size of the caches of one compiled grammar, in bytes; they are cleared beyond it. The
  *     grammar's regular expressions may take half of it
  * @param rules the maximum number of alternatives of all rules, after repetitions are expanded

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * A vocabulary arranged for masks: a prefix tree of all tokens, and slices of the tokens for texts that are hardly
+ * A vocabulary arranged for masks: a prefix tree of all tokens, and slices of the tokens for texts that are loosely
  * constrained, such as JSON strings. Built once per model. Immutable and thread-safe.
  */
 public final class TokenTrie {

@@ -11,9 +11,9 @@ import java.util.Objects;
 import java.util.RandomAccess;
 
 /**
- * An immutable list of steps, stored by fact. Of each {@value #CHUNK_STEPS} steps, a fact is stored as its minimum and
- * the differences from it, in as few bytes as the largest one needs: about 30 bytes for all facts of a step. Records
- * are created on access; {@link #get(int, Fact)} and {@link #sum} create none.
+ * An immutable list of steps, stored by fact. For each {@value #CHUNK_STEPS} steps, a fact is stored as its minimum and
+ * the differences from it, in as few bytes as the largest difference needs: about 30 bytes for all facts of a step.
+ * Records are created on access; {@link #get(int, Fact)} and {@link #sum} create none.
  */
 public final class StepTable extends AbstractList<StepRecord> implements RandomAccess {
     /** The table without steps. */

@@ -8,8 +8,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A matrix of a checkpoint, y = x·W + bias, and the tensors with its values: nothing is read before {@link #open}. Its
- * outputs belong to one tensor, or to several one after another, such as queries, keys and values stored separately.
+ * A matrix of a checkpoint, y = x·W + bias, and the tensors that hold its values. Nothing is read before {@link #open}.
+ * Its outputs belong to one tensor, or to several one after another, such as queries, keys and values stored
+ * separately.
  *
  * @param inputs length of x
  * @param outputs length of y

@@ -1,7 +1,7 @@
 package io.roseinfer.model;
 
 /**
- * A part of a stored tensor that has outputs of a matrix, or elements of a vector: {@code count} of them, in runs of
+ * A part of a stored tensor that holds outputs of a matrix, or elements of a vector: {@code count} of them, in runs of
  * {@code run} that begin {@code stride} apart. A whole tensor is one run.
  *
  * @param first the start of the first run

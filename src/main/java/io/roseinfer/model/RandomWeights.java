@@ -23,8 +23,8 @@ import java.util.stream.Stream;
  * are not zero, so that a missing bias is noticed.
  *
  * <p>Element i of a tensor is a function of (seed, tensor name, i) in integer arithmetic and two float roundings, so
- * any language can make the same bits: the four 16-bit lanes of SplitMix64 output i of the tensor's stream are summed
- * (Irwin–Hall), centered, and scaled.
+ * any language can reproduce the same bits: the four 16-bit lanes of SplitMix64 output i of the tensor's stream are
+ * summed (Irwin–Hall), centered, and scaled.
  */
 public final class RandomWeights implements Checkpoint {
     private static final double INITIAL_DEVIATION = 0.02;

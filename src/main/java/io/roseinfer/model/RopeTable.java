@@ -8,7 +8,7 @@ import io.roseinfer.model.Positions.Scaling;
  * Cosines and sines of RoPE, [position][rotarySize]: {@code rotarySize / 2} cosines, then as many sines. Rows are
  * computed when a position is first needed, a few hundred at a time, because contexts are long and most requests short.
  *
- * <p>Every step is rounded to 32 bits like in transformers ({@code modeling_rope_utils.py}): the power, its inverse,
+ * <p>Every step is rounded to 32 bits as in transformers ({@code modeling_rope_utils.py}): the power, its inverse,
  * the scaled frequency, and its product with the position. Checkpoints were trained with those angles, which at
  * position 100,000 are off by up to 7e-3. The cosine of the rounded angle is computed in 64 bits.
  */

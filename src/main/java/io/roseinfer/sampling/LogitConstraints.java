@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request's {@link TokenConstraints} for one model: finds mask and biases of each of its samples. Immutable, so it is safe for several
- * threads, and allocates nothing after construction.
+ * A request's {@link TokenConstraints} for one model: finds mask and biases of each of its samples. Immutable and
+ * thread-safe; allocates nothing after construction.
  */
 public final class LogitConstraints {
     /** Receives the mask and the biases of a sample. */

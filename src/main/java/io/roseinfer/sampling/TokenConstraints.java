@@ -15,7 +15,7 @@ import java.util.TreeMap;
  * checked against the vocabulary when the request is submitted.
  *
  * @param minTokens tokens before which the model's end-of-text tokens and the request's stop tokens are not sampled, and stop strings are not
- *     searched; at most the maximum of new tokens
+ *     searched; at most the maximum number of new tokens
  * @param allowedTokens the only token ids that are sampled; empty allows all
  * @param logitBias value added to the logit of each of these token ids, -100 to 100; at most {@value #MAX_BIASES} ids
  * @param badWords texts whose tokens are not generated: the last token of a text is not sampled after its others; with and without a space

@@ -24,8 +24,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Routes requests to endpoints, and answers errors. Requests that can be answered from their headers alone get no
- * thread of their own.
+ * Routes requests to endpoints, and sends error responses. Requests that can be answered from their headers alone get
+ * no thread of their own.
  */
 final class Api implements HttpHandler {
     /** The handler of a path. */

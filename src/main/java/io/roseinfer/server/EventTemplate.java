@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * A stream event with holes for what varies, so that sending a token copies bytes instead of building JSON. It is made
- * from a JSON event with marks as placeholders, so the event's format is defined in one place.
+ * A stream event with gaps for the variable parts, so that sending a token copies bytes instead of building JSON. It is
+ * made from a JSON event with placeholders, so the event's format is defined in one place.
  */
 final class EventTemplate {
     /** The varying parts of events. */

@@ -22,7 +22,7 @@ import java.util.UUID;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/** A request and its response, with the headers of every response and the data for the access log. */
+/** A request and its response, with the headers common to all responses and the data for the access log. */
 final class Exchange {
     private static final int MAX_ID_CHARS = 128;
     private static final String JSON = "application/json";

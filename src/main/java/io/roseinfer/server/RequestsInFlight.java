@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The requests that the engine has accepted and not finished, for {@code GET /debug/requests}. It has no access to
+ * The requests that the engine has accepted but not finished, for {@code GET /debug/requests}. It has no access to
  * their texts.
  */
 final class RequestsInFlight implements RequestObserver {

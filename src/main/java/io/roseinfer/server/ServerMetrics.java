@@ -38,7 +38,7 @@ import java.util.stream.IntStream;
 
 /**
  * The metrics of {@code /metrics}, under vLLM's names, with finer buckets below a millisecond. A scrape includes the
- * times of all tokens so far; other times of requests are recorded after they have ended, on the threads that answer.
+ * times of all tokens so far; other times of requests are recorded after they have ended, on the responding threads.
  * The engine's thread records one number per step. Names that vLLM does not have begin with {@code roseinfer:}.
  */
 public final class ServerMetrics {

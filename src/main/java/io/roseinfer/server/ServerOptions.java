@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param apiKey the key that clients must send; without one every client is served
  * @param requestTimeout maximum duration of a request, including queueing; a client may request less
  * @param http limits per client
- * @param logprobBytes maximum heap for the log-probabilities of all calls in flight; beyond it the answer is 503, or 400
- *     if the call alone exceeds it
+ * @param logprobBytes maximum heap for the log-probabilities of all calls in flight; beyond it the response is 503, or
+ *     400 if the call alone exceeds it
  */
 public record ServerOptions(
         String host,

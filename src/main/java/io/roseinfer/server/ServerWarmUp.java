@@ -29,7 +29,7 @@ public final class ServerWarmUp {
 
     /** A typical request; {@code fields} are the fields of its body before the common ones. */
     record SampleCall(String path, String headers, String fields) {
-        /** Returns the bytes of the request with this maximum of tokens. */
+        /** Returns the bytes of the request with this maximum number of tokens. */
         byte[] request(int tokens) {
             String body = "{" + fields + ",\"max_tokens\":" + tokens + ",\"ignore_eos\":true}";
             return ("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers

@@ -9,9 +9,9 @@
  * copied from an {@code EventTemplate}. The page at {@code /} is the resource {@code page.html}. {@code RequestGate} admits requests,
  * and is notified if the engine fails.
  *
- * <p>Invariants: bad input is answered with the name of its field and never reaches the engine's thread; the requests of a client that
- * disconnects are cancelled; a stream that fails ends with an error and without {@code [DONE]}; logs have no text of prompts or
- * completions.
+ * <p>Invariants: bad input gets an error that names its field and never reaches the engine's thread; the requests of a
+ * client that disconnects are cancelled; a stream that fails ends with an error and without {@code [DONE]}; logs have
+ * no text of prompts or completions.
  */
 @NullMarked
 package io.roseinfer.server;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id its index in the load
  * @param promptTokens number of token ids sent, or -1 for text
- * @param askedTokens requested maximum of tokens
+ * @param askedTokens requested maximum number of tokens
  * @param times times of sending and of the response
  * @param arrivals times and counts of received tokens
  * @param usage counts reported by the server

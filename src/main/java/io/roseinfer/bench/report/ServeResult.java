@@ -181,7 +181,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * A request; timestamps are ns since the start.
      *
      * @param promptTokens -1 for text
-     * @param askedTokens requested maximum of tokens
+     * @param askedTokens requested maximum number of tokens
      * @param dueNanos when the request was due; the next four as in {@link CallResult.Times}
      * @param counted ids, running_usage, total or not: the source of the counts in event_tokens
      * @param eventNanos arrival times of events with tokens

@@ -8,13 +8,13 @@ import io.roseinfer.base.RoseException.BadInput;
  * in ascending {@link #rank}, the oldest first on a tie, and admits each that fits into the token budget and the KV
  * pool.
  *
- * <p>No policy can make a request starve, unless the option {@code maxPasses} is unlimited. A request is passed over if an
+ * <p>No policy can starve a request, unless the option {@code maxPasses} is unlimited. A request is passed over if an
  * iteration admits a later one and leaves it waiting. After {@code maxPasses} passes it blocks the queue, as requests do
  * that were preempted for lack of KV blocks: such requests are offered first, the oldest first, and no later request is
  * admitted before them. Requests that a policy chose to preempt are ranked like others.
  *
  * <p>This is the extension point for scheduling research: implement it and pass it to {@code SchedulerOptions}. It is
- * called once per considered request and iteration, the preempted requests first, then the others in order of arrival;
+ * called once per considered request and iteration, the preempted requests first, then the others in order of arrival,
  * by one thread at a time even if several replicas share it. It may keep state, and implement {@link RequestEvents} to
  * update it; one object serves one engine. It must allocate no memory.
  */

@@ -3,8 +3,8 @@ package io.roseinfer.scheduler.policy;
 import java.util.Optional;
 
 /**
- * A request, waiting or running, as policies see it. They never see how many tokens the completion will have; only
- * the maximum, and what the caller predicts. All methods but {@link WaitingRequest#cachedLength} take constant time and
+ * A request, waiting or running, as policies see it. They never see how many tokens the completion will have, only the
+ * maximum and the caller's prediction. All methods but {@link WaitingRequest#cachedLength} take constant time and
  * allocate no memory.
  */
 public interface PolicyRequest {

@@ -1,8 +1,9 @@
 package io.roseinfer.scheduler.policy;
 
 /**
- * A listener to the events of requests, for policies that keep state. An admission, preemption or step policy that also implements
- * this interface is notified; an object that is several policies is notified once. Every request that arrives ends once.
+ * A listener for events of requests, for policies that keep state. An admission, preemption or step policy that also
+ * implements this interface is notified; an object that is several policies is notified once. Every request that
+ * arrives ends once.
  *
  * <p>Called under the lock of the waiting requests, so by one thread at a time and never during another call of the
  * policy, from any thread. Must be quick and allocate no memory. If a method throws, the engine stops before its next

@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param n completions per prompt
  * @param output the output options
  * @param reply how the text of a completion is split into parts
- * @param clamped whether the maximum of tokens was reduced because the context is shorter
+ * @param clamped whether the maximum number of tokens was reduced because the context is shorter
  * @param grammarField the field that restricts the request to a grammar; empty if there is none
  * @param ignored unknown fields
  */

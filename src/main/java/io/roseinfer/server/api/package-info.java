@@ -7,7 +7,7 @@
  *
  * <p>Invariants: nothing here submits, waits or writes to a client; every error about a field names it.
  *
- * <p>Why not data binding for bodies: it would take "5" for 5, and could not report which form of a field was meant.
+ * <p>Why not data binding for bodies: it would accept "5" for 5, and could not report which form of a field was meant.
  */
 @NullMarked
 package io.roseinfer.server.api;

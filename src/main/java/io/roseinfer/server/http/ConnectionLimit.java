@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts the open connections of a server and limits them. A fixed number beyond the maximum is accepted for probes
- * only, so that a busy server still answers them. Thread-safe.
+ * only, so that a busy server still serves them. Thread-safe.
  */
 final class ConnectionLimit {
     /** Connections beyond the maximum, for probes. */

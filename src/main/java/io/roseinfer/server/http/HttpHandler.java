@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** Answers HTTP requests. */
+/** Handles HTTP requests. */
 public interface HttpHandler {
     /**
      * Decides on a request whose headers are complete. Rejections and whatever else needs no body are answered without

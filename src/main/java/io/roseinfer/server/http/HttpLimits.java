@@ -8,8 +8,8 @@ import java.util.Objects;
  * Limits per client. A connection that exceeds one gets an error or is closed.
  *
  * @param bodyBytes maximum size of a request body; larger ones are answered 413
- * @param heldBytes maximum bytes of all request bodies in memory; beyond it the answer is 503, for bodies above 64 KiB
- *     beyond half of it
+ * @param heldBytes maximum bytes of all request bodies in memory; beyond it the response is 503, for bodies above 64
+ *     KiB beyond half of it
  * @param headerBytes maximum size of a request's headers; larger ones are answered 431
  * @param headers maximum number of headers per request; more are answered 431
  * @param connections maximum open connections; up to 64 more are served probes only, further ones are closed at once
