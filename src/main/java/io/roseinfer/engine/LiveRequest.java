@@ -89,6 +89,9 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private long submittedNanos;
     private long tokenizedNanos;
     private boolean admitted;
+    /** Whether a replica failed while it ran the request. */
+    private boolean lostReplica;
+
     private long admittedNanos;
     private int cachedTokens;
 
@@ -352,6 +355,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
      */
     Sequence restart() {
         Sequence again = Objects.requireNonNull(sequence).newAttempt();
+        lostReplica |= admitted;
         admitted = false;
         sequence = again;
         return again;
@@ -363,9 +367,12 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return own == null ? WaitingQueue.ANY : own.scheduler();
     }
 
-    /** Returns whether a restart is transparent: no token has been written or scanned. */
+    /**
+     * Returns whether it may restart: no token has been written or scanned, so that the restart is transparent, and at most
+     * one replica has failed while it ran the request. So a request that makes replicas fail stops no more than two.
+     */
     boolean isRestartable() {
-        return !hasOutput && !hasEnded();
+        return !hasOutput && !hasEnded() && !(lostReplica && admitted);
     }
 
     /**

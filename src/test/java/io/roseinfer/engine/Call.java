@@ -27,6 +27,7 @@ final class Call {
     private final List<GeneratedToken> read = new ArrayList<>();
     private boolean readsAll;
     private OptionalInt admittedBy = OptionalInt.empty();
+    private int admissions;
     private int skips;
     private boolean closed;
     private long closedNanos = Long.MAX_VALUE;
@@ -46,6 +47,15 @@ final class Call {
         refusal = Optional.of(reason);
         returned = now;
         ended = now;
+    }
+
+    /** Counts a replica that runs it. */
+    void admitted() {
+        admissions++;
+    }
+
+    int admissions() {
+        return admissions;
     }
 
     /** Records the end as soon as another thread could know of it. */

@@ -67,6 +67,9 @@ final class EngineSimulation {
 
     private static final int MAX_REPLICAS = 4;
 
+    /** Replicas that may fail while they run one request before it fails too. */
+    private static final int MAX_LOST_REPLICAS = 1;
+
     /** Number of callers in a run with many waiting requests. */
     private static final int CROWD = 8;
 
@@ -316,6 +319,7 @@ final class EngineSimulation {
                 Call call = (Call) request.tag().orElseThrow();
                 pullCheck.ifPresent(check -> check.admitted(call, replica));
                 running.put(call, replica);
+                call.admitted();
                 checkLoad(replica);
             }
 
@@ -497,6 +501,7 @@ final class EngineSimulation {
 
     private void checkEnding(Call call) {
         Require.that(call.hasEnded(), "%s has not ended", call);
+        Require.that(call.admissions() <= MAX_LOST_REPLICAS + 1, "%s was run by %d replicas", call, call.admissions());
         FinishReason reason = call.reason();
         switch (reason) {
             case ERROR -> checkFailure(call);
@@ -517,7 +522,10 @@ final class EngineSimulation {
                 !call.failedWith(EngineStopped.class) || call.hasEndedAfter(closingBegan) || mayHaveDied(),
                 "%s ended with the engine although a replica is live",
                 call);
-        boolean hadToMove = call.hadNoToken() && call.request().stop().isEmpty() && !call.isClosed();
+        boolean hadToMove = call.hadNoToken()
+                && call.request().stop().isEmpty()
+                && !call.isClosed()
+                && call.admissions() <= MAX_LOST_REPLICAS;
         Require.that(
                 !call.failedWith(ReplicaStopped.class) || !hadToMove || mayTerminate || mayHaveDied(),
                 "%s had no token, and was not given to another replica",

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
+import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.DeviceFailure;
@@ -193,6 +194,18 @@ class ReplicasTest {
             streams.forEach(stream -> assertThat(stream.completion().ids()).hasSize(8));
             assertThat(engine.failure(0)).get().isInstanceOf(ReplicaStopped.class);
             assertThat(engine.failure(1)).isEmpty();
+            assertThat(engine.generate(request(1)).ids()).hasSize(8);
+        }
+    }
+
+    @Test
+    void request_that_makes_replicas_fail_stops_two_at_most() {
+        SimOptions poisoned = SimOptions.defaults().withFaults(SimFaults.parse("faults", "death=14"));
+        try (Engine engine = engine(RoutingPolicy.pull(), poisoned, poisoned, poisoned)) {
+            assertThatThrownBy(() -> engine.generate(Models.request(8, 14))).isInstanceOf(ReplicaStopped.class);
+            assertThat(IntStream.range(0, 3)
+                            .filter(replica -> engine.failure(replica).isPresent()))
+                    .hasSize(2);
             assertThat(engine.generate(request(1)).ids()).hasSize(8);
         }
     }
