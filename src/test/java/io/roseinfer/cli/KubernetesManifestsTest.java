@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -175,6 +176,21 @@ class KubernetesManifestsTest {
                 .contains("--api-key-file=" + mount.get("mountPath").stringValue() + "/"
                         + credentials.get("key").stringValue());
         assertThat(named(pod.get("volumes"), "key").at("/secret/secretName")).isEqualTo(credentials.get("name"));
+    }
+
+    /** vLLM's pods export metrics of the same names, and pods of two namespaces can have the same name. */
+    @Test
+    void alerts_concern_pods_of_the_monitor_only() {
+        JsonNode monitor = manifests.one("PodMonitor", "roseinfer");
+        String job = monitor.at("/spec/selector/matchLabels")
+                .get(monitor.at("/spec/jobLabel").stringValue())
+                .stringValue();
+        Pattern series = Pattern.compile("\\b((?:vllm|roseinfer):|http_requests|up\\b)\\w*(\\{[^}]*})?");
+        List<String> alerts = manifests.one("PrometheusRule", "roseinfer").findValuesAsString("expr");
+        assertThat(alerts.stream().flatMap(alert -> series.matcher(alert).results()))
+                .hasSizeGreaterThan(10)
+                .allSatisfy(each -> assertThat(each.group()).contains("{job=\"" + job + "\""));
+        assertThat(alerts).noneSatisfy(alert -> assertThat(alert).contains("by (pod"));
     }
 
     @Test

@@ -23,6 +23,11 @@ class DashboardTest {
     private static final Pattern METRIC = Pattern.compile("\\b(?:vllm|roseinfer):\\w+|\\bhttp_\\w+");
     private static final Pattern LABEL = Pattern.compile("(\\w+)=\"");
     private static final Pattern BY = Pattern.compile("by \\(([^)]*)\\)");
+    private static final Pattern SERIES =
+            Pattern.compile("\\b(?:(?:vllm|roseinfer):|http_|process_|jvm_)\\w+(?:\\{[^}]*})?");
+
+    /** Labels that Prometheus adds to every series of a target. */
+    private static final Set<String> TARGET_LABELS = Set.of("job", "namespace", "pod");
 
     private static JsonNode dashboard() throws IOException {
         return StrictJson.parse(Files.readAllBytes(FILE));
@@ -73,7 +78,18 @@ class DashboardTest {
                 .flatMap(by -> Stream.of(by.group(1).split(", ")))
                 .forEach(asked::add);
         assertThat(asked).contains("model_name", "le", "finished_reason");
+        asked.removeAll(TARGET_LABELS);
         assertThat(found(LABEL, 1, Stream.of(exported()))).containsAll(asked);
+    }
+
+    /** Other servers, such as vLLM, export metrics of the same names. */
+    @Test
+    void every_series_is_selected_by_job_namespace_and_pod() throws IOException {
+        Set<String> series = found(SERIES, 0, dashboard().findValuesAsString("expr").stream());
+        assertThat(series)
+                .hasSizeGreaterThan(15)
+                .allSatisfy(
+                        each -> assertThat(each).contains("{job=\"$job\", namespace=~\"$namespace\", pod=~\"$pod\""));
     }
 
     /** Replicas and pods have their own series, and their labels differ from the labels of totals. */
