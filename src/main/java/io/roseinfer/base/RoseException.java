@@ -141,7 +141,10 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** A model's files are missing, malformed or describe an unsupported model. Exit code 3. */
+    /**
+     * A model's files are missing, malformed or describe an unsupported model. Exit code 3, or 11 if they could not be
+     * downloaded and another attempt may succeed.
+     */
     public static final class BadModel extends RoseException {
         public BadModel(String message) {
             super(3, message, null);
@@ -157,6 +160,15 @@ public abstract sealed class RoseException extends RuntimeException {
 
         public BadModel(String problem, Throwable cause, Remedy... remedies) {
             super(3, problem, cause, remedies);
+        }
+
+        private BadModel(int exitCode, String problem, Throwable cause, Remedy... remedies) {
+            super(exitCode, problem, cause, remedies);
+        }
+
+        /** Returns the failure of a download that may succeed later, for example when the network works again. */
+        public static BadModel notDownloaded(String problem, Throwable cause, Remedy... remedies) {
+            return new BadModel(11, problem, cause, remedies);
         }
     }
 

@@ -24,6 +24,7 @@ import picocli.CommandLine.ScopeType;
             "8:the result of a benchmark is invalid",
             "9:arm B of bench ab is worse",
             "10:the address of serve is in use",
+            "11:a model could not be downloaded; another attempt resumes",
             "130:interrupted (SIGINT), except serve, which drains and returns 0",
             "141:standard output was closed",
             "143:terminated (SIGTERM), except serve, which drains and returns 0"

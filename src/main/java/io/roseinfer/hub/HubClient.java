@@ -228,12 +228,13 @@ final class HubClient implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BadModel("download of " + Quoted.name(file) + " was interrupted; try again to resume it", e);
+            throw BadModel.notDownloaded(
+                    "download of " + Quoted.name(file) + " was interrupted; try again to resume it", e);
         }
     }
 
     private BadModel gaveUp(HubId id, String file, int attempts, IOException cause) {
-        return new BadModel(
+        return BadModel.notDownloaded(
                 "model " + id + " is not a local directory, and the download of " + Quoted.name(file) + " from "
                         + endpoint + " failed " + (attempts == 1 ? "once" : attempts + " times") + ": " + reason(cause),
                 cause,

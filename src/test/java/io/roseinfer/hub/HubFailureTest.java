@@ -351,6 +351,15 @@ class HubFailureTest extends HubTestBase {
                 .hasMessageContaining("check the network and HF_ENDPOINT");
     }
 
+    /** A supervisor restarts a server after the first, and not after the second. */
+    @Test
+    void unreachable_hub_and_unknown_repository_have_different_exit_codes() {
+        everyHeadAnswers(FakeHub.status(404, "X-Error-Code", "RepoNotFound"));
+        assertThatThrownBy(this::download).extracting("exitCode").isEqualTo(3);
+        everyHeadAnswers(FakeHub.status(503));
+        assertThatThrownBy(this::download).extracting("exitCode").isEqualTo(11);
+    }
+
     @Test
     void stalled_server_is_given_up() {
         CountDownLatch never = new CountDownLatch(1);
