@@ -1,5 +1,6 @@
 package io.roseinfer.bench.compare;
 
+import io.roseinfer.bench.report.RunMetrics;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -7,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 
 /**
  * The points of a sweep and their evaluation.
@@ -20,6 +22,12 @@ public record Sweep(List<SweepPoint> points, double attainment) {
 
     /** The flag of the load's seed. */
     public static final String SEED = "seed";
+
+    /** Number of lowest rates that must have the same share and median latencies, so that a lower rate would have them too. */
+    private static final int EQUAL_RATES = 3;
+
+    /** Maximum relative distance of median latencies that are the same. */
+    private static final double EQUAL_LATENCY = 0.01;
 
     /** Minimum share of good requests up to the knee. */
     static final double GOOD_AT_KNEE = 0.95;
@@ -89,10 +97,11 @@ public record Sweep(List<SweepPoint> points, double attainment) {
      * @param seeds number of seeds
      * @param low the lowest rate of {@link Sweep#highest} in requests per second; empty if all points of a seed fail
      * @param high the highest of the next measured rates, which fail; empty if all points of a seed pass
+     * @param below number of seeds for which all points fail
      * @param unknown number of seeds whose rate is unknown
      */
     public record OverSeeds(
-            Map<String, String> flags, int seeds, OptionalDouble low, OptionalDouble high, int unknown) {}
+            Map<String, String> flags, int seeds, OptionalDouble low, OptionalDouble high, int below, int unknown) {}
 
     /** Returns the highest rates over seeds, for each setting that was measured with several. */
     public List<OverSeeds> overSeeds() {
@@ -112,8 +121,8 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     private static OverSeeds overSeeds(Map<String, String> flags, List<SearchedRate> rates) {
         double low = Double.POSITIVE_INFINITY;
         double high = 0;
-        boolean hasLow = true;
         boolean hasHigh = true;
+        int below = 0;
         int unknown = 0;
         for (SearchedRate searched : rates) {
             switch (searched) {
@@ -122,16 +131,51 @@ public record Sweep(List<SweepPoint> points, double attainment) {
                     hasHigh &= found.beyond().isPresent();
                     high = Math.max(high, found.beyond().map(Sweep::rate).orElse(high));
                 }
-                case SearchedRate.BelowAll none -> hasLow = false;
+                case SearchedRate.BelowAll none -> below++;
                 case SearchedRate.NotKnown open -> unknown++;
             }
         }
         return new OverSeeds(
                 flags,
                 rates.size(),
-                hasLow && Double.isFinite(low) ? OptionalDouble.of(low) : OptionalDouble.empty(),
+                below == 0 && Double.isFinite(low) ? OptionalDouble.of(low) : OptionalDouble.empty(),
                 hasHigh && high > 0 ? OptionalDouble.of(high) : OptionalDouble.empty(),
+                below,
                 unknown);
+    }
+
+    /**
+     * Returns the share of requests that miss the objective even at rates so low that they no longer affect each other; empty if a lower
+     * rate could meet it. The requests are taken not to affect each other if the lowest three rates have the same share of good requests,
+     * equal median latencies and no backlog.
+     *
+     * @param flags the flags of the setting, without the rate
+     */
+    public OptionalDouble missedAlone(Map<String, String> flags) {
+        List<SweepPoint> lowest = bySettings().stream()
+                .filter(settings -> settings.flags().equals(flags))
+                .flatMap(settings -> settings.points().stream())
+                .limit(EQUAL_RATES)
+                .toList();
+        boolean isAlone = lowest.size() == EQUAL_RATES
+                && lowest.stream()
+                        .allMatch(point -> point.counts()
+                                && point.keepsUp()
+                                && !point.isWithin(attainment)
+                                && isEqual(point, lowest.getFirst()));
+        return isAlone ? OptionalDouble.of(1 - goodShare(lowest.getFirst())) : OptionalDouble.empty();
+    }
+
+    private static boolean isEqual(SweepPoint point, SweepPoint other) {
+        return goodShare(point) == goodShare(other)
+                && Stream.of("median_ttft_ms", "median_tpot_ms")
+                        .allMatch(metric -> Math.abs(point.metric(metric).orElse(0)
+                                        - other.metric(metric).orElse(0))
+                                <= EQUAL_LATENCY * other.metric(metric).orElse(0));
+    }
+
+    private static double goodShare(SweepPoint point) {
+        return point.metric(RunMetrics.GOOD_SHARE).orElse(0);
     }
 
     /**

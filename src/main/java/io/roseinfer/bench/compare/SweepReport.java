@@ -215,12 +215,19 @@ public final class SweepReport {
         if (!objectives.isEmpty()) {
             Sweep.SearchedRate highest = sweep.highest(settings);
             out.format("Highest rate that meets the objective%s: %s\n", of, rateText(highest));
+            OptionalDouble missed = sweep.missedAlone(settings.flags());
+            missed.ifPresent(share -> out.format("No rate meets the objective: %s\n", alone(share)));
             if (highest instanceof Sweep.SearchedRate.Between found
                     && found.beyond().stream().anyMatch(point -> point.isWithin(sweep.attainment()))) {
                 out.format("The next point is within the bounds but BEHIND: its requests in flight grew while requests"
                         + " arrived, so a longer load (--num-prompts) would miss them.\n");
             }
         }
+    }
+
+    /** Describes the share of requests that miss the objective at any rate. */
+    public static String alone(double share) {
+        return String.format(Locale.ROOT, "%.1f %% of the requests miss it even alone", 100 * share);
     }
 
     private static String of(Map<String, String> flags) {
@@ -238,6 +245,7 @@ public final class SweepReport {
      */
     public static String seedsText(Sweep.OverSeeds pooled, DoubleFunction<String> number) {
         int known = pooled.seeds() - pooled.unknown();
+        String unknown = pooled.unknown() == 0 || known == 0 ? "" : ", unknown for " + pooled.unknown() + " of them";
         String range;
         if (known == 0) {
             range = "unknown";
@@ -248,11 +256,12 @@ public final class SweepReport {
             range = number.apply(pooled.low().getAsDouble()) + " requests/s or more";
         } else if (pooled.high().isPresent()) {
             range = "below " + number.apply(pooled.high().getAsDouble()) + " requests/s";
+        } else if (pooled.below() == known) {
+            return "below all measured rates (" + known + " of " + pooled.seeds() + " seeds)" + unknown;
         } else {
             range = "from below all measured rates to above them";
         }
-        return range + ", " + pooled.seeds() + " seeds"
-                + (pooled.unknown() == 0 || known == 0 ? "" : ", unknown for " + pooled.unknown() + " of them");
+        return range + ", " + pooled.seeds() + " seeds" + unknown;
     }
 
     private static String rateText(Sweep.SearchedRate searched) {

@@ -172,7 +172,10 @@ public final class BenchSweepCommand implements Command {
                     SweepPoint unused = point(base, setting, runner, file, terminal);
                 } else {
                     RateSearch search = new RateSearch(findRate.get(), resolution / 100);
-                    for (OptionalDouble rate = search.next(); rate.isPresent(); rate = search.next()) {
+                    for (OptionalDouble rate = search.next();
+                            rate.isPresent()
+                                    && file.sweep().missedAlone(setting).isEmpty();
+                            rate = search.next()) {
                         SweepPoint point = point(
                                 base,
                                 SweepPlan.with(setting, Sweep.RATE, Double.toString(rate.getAsDouble())),

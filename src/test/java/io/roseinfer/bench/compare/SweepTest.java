@@ -1,6 +1,7 @@
 package io.roseinfer.bench.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.bench.compare.Sweep.SearchedRate;
 import io.roseinfer.bench.report.Objectives;
@@ -270,6 +271,8 @@ class SweepTest {
                 "gb   | ggb  | 10.00 to 40.00 requests/s, 2 seeds",
                 "gb   | gg   | 10.00 requests/s or more, 2 seeds",
                 "b    | ggb  | below 40.00 requests/s, 2 seeds",
+                "b    | bb   | below all measured rates (2 of 2 seeds)",
+                "b    | I    | below all measured rates (1 of 2 seeds), unknown for 1 of them",
                 "b    | g    | from below all measured rates to above them, 2 seeds",
                 "gb   | gI   | 10.00 to 20.00 requests/s, 2 seeds, unknown for 1 of them",
                 "I    | i    | unknown, 2 seeds"
@@ -284,6 +287,46 @@ class SweepTest {
                 .contains("\nHighest rate over seeds with replicas=2: " + range + "\n")
                 .doesNotContain("over seeds with replicas=4");
         assertThat(SweepReport.text(sweep, Objectives.NONE)).doesNotContain("over seeds");
+    }
+
+    /** Returns points at 8, 4, 2 requests/s and so on, with shares of good requests and median TTFTs. */
+    private static Sweep falling(double growth, double[] shares, double[] latencies) {
+        List<SweepPoint> points = new ArrayList<>();
+        for (int i = 0; i < shares.length; i++) {
+            double rate = 8.0 / (1 << i);
+            points.add(new SweepPoint(
+                    Map.of(Sweep.RATE, "" + rate),
+                    Map.of(
+                            SweepPoint.OFFERED_RATE,
+                            rate,
+                            SweepPoint.BACKLOG_GROWTH,
+                            growth,
+                            "good_share",
+                            shares[i],
+                            "median_ttft_ms",
+                            latencies[i]),
+                    0,
+                    List.of()));
+        }
+        return new Sweep(points, 0.99);
+    }
+
+    @Test
+    void no_rate_meets_an_objective_that_requests_miss_alone() {
+        double[] latencies = {300, 101, 100, 100};
+        Sweep sweep = falling(0, new double[] {0.1, 0.86, 0.86, 0.86}, latencies);
+        assertThat(sweep.missedAlone(Map.of()).orElseThrow()).isCloseTo(0.14, within(1e-9));
+        assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
+                .contains("No rate meets the objective: 14.0 % of the requests miss it even alone\n");
+        assertThat(falling(0, new double[] {0.1, 0.85, 0.86, 0.86}, latencies).missedAlone(Map.of()))
+                .isEmpty();
+        assertThat(falling(0, new double[] {0.1, 0.86, 0.86, 0.86}, new double[] {300, 102, 100, 100})
+                        .missedAlone(Map.of()))
+                .isEmpty();
+        assertThat(falling(0.06, new double[] {0, 0, 0, 0}, latencies).missedAlone(Map.of()))
+                .isEmpty();
+        assertThat(falling(0, new double[] {0.99, 0.99, 0.99}, latencies).missedAlone(Map.of()))
+                .isEmpty();
     }
 
     @Test

@@ -119,9 +119,13 @@ final class SweepSection {
     }
 
     private String finding(Sweep.Settings settings, boolean hasObjective) {
+        OptionalDouble missed = sweep.missedAlone(settings.flags());
         String of = settings.flags().isEmpty() ? "" : label(settings.flags()) + ": ";
         return of + (hasObjective ? "highest rate that meets this " + rate(sweep.highest(settings)) + "; " : "")
-                + "knee " + rate(sweep.knee(settings)) + ".";
+                + "knee " + rate(sweep.knee(settings)) + "."
+                + (hasObjective && missed.isPresent()
+                        ? " No rate meets the objective: " + SweepReport.alone(missed.getAsDouble()) + "."
+                        : "");
     }
 
     private static String finding(Sweep.OverSeeds pooled) {
