@@ -52,13 +52,13 @@ public final class SweepReport {
                         ",%s: requests in flight grew by %.1f %% of the arrivals%s",
                         mark,
                         100 * point.metric(SweepPoint.BACKLOG_GROWTH).orElse(0),
-                        point.isTooShort() ? "; to decide, give " + needed(point) : "");
+                        point.isUndecided(attainment) ? "; to decide, give " + needed(point) : "");
     }
 
     private static String mark(SweepPoint point, double attainment) {
         return !point.counts()
                 ? " INVALID"
-                : point.isUndecided(attainment) ? " TOO SHORT" : point.keepsUp() || point.isTooShort() ? "" : " BEHIND";
+                : point.keepsUp() ? "" : point.isUndecided(attainment) ? " BEHIND, TOO SHORT" : " BEHIND";
     }
 
     /** Returns the percentage of good requests, with as many digits as show that it is below the attainment. */

@@ -136,23 +136,23 @@ class SweepTest {
         SweepPoint burst = burst(1, OptionalDouble.of(3000));
         assertThat(burst.meets(0.99)).isFalse();
         assertThat(SweepReport.line(burst, 0.99))
-                .contains(", TOO SHORT: ")
+                .contains(", BEHIND, TOO SHORT: ")
                 .endsWith("; to decide, give --num-prompts 3000");
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst), 0.99);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains(
-                        " TOO SHORT\n",
+                        " BEHIND, TOO SHORT\n",
                         "meets the objective: unknown, at least 10.00 requests/s: the point at 400.00 requests/s is too short to decide"
                                 + " (--num-prompts 3000)\n")
-                .doesNotContain("BEHIND");
+                .doesNotContain("The next point is within the bounds");
     }
 
     @Test
     void point_outside_the_bounds_fails_however_short_it_is() {
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.5, OptionalDouble.of(3000))), 0.99);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
-                .contains("meets the objective: between 10.00 and 400.00 requests/s\n")
-                .doesNotContain("TOO SHORT", "BEHIND");
+                .contains(" BEHIND\n", "meets the objective: between 10.00 and 400.00 requests/s\n")
+                .doesNotContain("TOO SHORT");
         assertThat(sweep.undecided()).isEmpty();
     }
 
@@ -163,6 +163,7 @@ class SweepTest {
                 .contains(
                         "meets the objective: between 10.00 and 400.00 requests/s\n",
                         "Knee: unknown, at least 10.00 requests/s: the point at 400.00 requests/s is too short to decide")
+                .contains(" BEHIND\n")
                 .doesNotContain("TOO SHORT");
     }
 

@@ -179,7 +179,7 @@ class PrintedLinesTest {
         assertThat(without(defined.keySet(), lines.get(1))).isBlank();
         assertThat(lines.get(3)).endsWith(" INVALID");
         assertThat(lines.get(4)).endsWith(" BEHIND");
-        assertThat(lines.get(5)).endsWith(" TOO SHORT");
+        assertThat(lines.get(5)).endsWith(" BEHIND, TOO SHORT");
         assertThat(lines.subList(7, lines.size()).stream().map(line -> line.replaceFirst("( with seed=.)?: .*", "")))
                 .isNotEmpty()
                 .allSatisfy(label -> assertThat(defined).containsKey(label));

@@ -234,9 +234,11 @@ final class SweepSection {
                 row.add(
                         point.meets(sweep.attainment())
                                 ? "yes"
-                                : point.isTooShort()
-                                        ? point.isWithin(sweep.attainment()) ? "unknown: too short" : "no"
-                                        : point.keepsUp() ? "no" : "no: behind");
+                                : point.keepsUp()
+                                        ? "no"
+                                        : point.isTooShort() && point.isWithin(sweep.attainment())
+                                                ? "unknown: behind, too short"
+                                                : "no: behind");
                 row.add(point.counts() ? "yes" : "no: " + point.reasons().getFirst());
                 rows.add(row);
             }
