@@ -45,7 +45,7 @@ public final class RateSearch {
         if (tries == 0) {
             return OptionalDouble.of(start);
         }
-        return OptionalDouble.of(met > 0 ? 2 * met : missed / 2);
+        return OptionalDouble.of(rounded(met > 0 ? 2 * met : missed / 2));
     }
 
     /** Rounds a rate to four digits for readability, unless that would reach one of the ends. */

@@ -22,6 +22,9 @@ public final class SweepReport {
     /** Maximum decimal places of a percentage of good requests. */
     private static final int MAX_DIGITS = 6;
 
+    /** Significant digits of a rate. */
+    private static final int RATE_DIGITS = 4;
+
     private SweepReport() {}
 
     /**
@@ -137,7 +140,7 @@ public final class SweepReport {
                 sweep.overSeeds()
                         .forEach(pooled -> out.format(
                                 "Highest rate over seeds%s: %s\n",
-                                of(pooled.flags()), seedsText(pooled, SweepReport::twoDigits)));
+                                of(pooled.flags()), seedsText(pooled, SweepReport::fourDigits)));
             }
         }
         if (!sweep.invalid().isEmpty()) {
@@ -184,10 +187,11 @@ public final class SweepReport {
 
     private static void row(Formatter out, Sweep sweep, SweepPoint point, int width, double most, boolean isMeasured) {
         double goodput = point.metric("request_goodput").orElse(0);
+        OptionalDouble offered = point.metric(SweepPoint.OFFERED_RATE);
         out.format(
                 "%-" + width + "s %9s %11s %9.2f %7s %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
                 flags(point.flags()),
-                number(point, SweepPoint.OFFERED_RATE),
+                offered.isPresent() ? fourDigits(offered.getAsDouble()) : "-",
                 known(point, SweepPoint.BACKLOG_GROWTH, "%.1f", 100),
                 goodput,
                 good(point, sweep.attainment()),
@@ -234,8 +238,14 @@ public final class SweepReport {
         return flags.isEmpty() ? "" : " with " + flags(flags);
     }
 
-    private static String twoDigits(double rate) {
-        return String.format(Locale.ROOT, "%.2f", rate);
+    private static String fourDigits(double rate) {
+        return String.format(Locale.ROOT, "%." + decimals(rate) + "f", rate);
+    }
+
+    /** Returns how many decimal places show four digits of a rate. */
+    private static int decimals(double rate) {
+        int whole = rate > 0 ? (int) Math.floor(Math.log10(rate)) + 1 : 1;
+        return Math.clamp(RATE_DIGITS - whole, 0, MAX_DIGITS);
     }
 
     /**
@@ -271,7 +281,7 @@ public final class SweepReport {
                                 ? needed(open.undecided())
                                 : open.undecided().reasons().getFirst()) + ")"
                 : "";
-        return rateText(searched, SweepReport::twoDigits) + why;
+        return rateText(searched, SweepReport::fourDigits) + why;
     }
 
     /**

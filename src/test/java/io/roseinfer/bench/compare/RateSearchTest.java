@@ -2,6 +2,7 @@ package io.roseinfer.bench.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
@@ -31,7 +32,10 @@ class RateSearchTest {
     @Test
     void search_ends_without_a_rate_if_none_meets_the_objective() {
         RateSearch search = new RateSearch(10, 0.05);
-        assertThat(tried(search, 0)).hasSizeLessThan(20);
+        assertThat(tried(search, 0))
+                .hasSizeLessThan(20)
+                .allSatisfy(rate ->
+                        assertThat(new BigDecimal("" + rate).precision()).isLessThanOrEqualTo(4));
         assertThat(search.highest()).isEmpty();
     }
 

@@ -128,7 +128,7 @@ class SweepTest {
         assertThat(SweepReport.line(burst, 0.99))
                 .endsWith(", BEHIND: requests in flight grew by 89.0 % of the arrivals");
         assertThat(SweepReport.text(new Sweep(List.of(steady, burst), 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
-                .contains("request-rate=400", " BEHIND\n", "between 10.00 and 400.00 requests/s\n", "--num-prompts");
+                .contains("request-rate=400", " BEHIND\n", "between 10.00 and 400.0 requests/s\n", "--num-prompts");
     }
 
     @Test
@@ -142,7 +142,7 @@ class SweepTest {
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains(
                         " BEHIND, TOO SHORT\n",
-                        "meets the objective: unknown, at least 10.00 requests/s: the point at 400.00 requests/s is too short to decide"
+                        "meets the objective: unknown, at least 10.00 requests/s: the point at 400.0 requests/s is too short to decide"
                                 + " (--num-prompts 3000)\n")
                 .doesNotContain("The next point is within the bounds");
     }
@@ -151,7 +151,7 @@ class SweepTest {
     void point_outside_the_bounds_fails_however_short_it_is() {
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.5, OptionalDouble.of(3000))), 0.99);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
-                .contains(" BEHIND\n", "meets the objective: between 10.00 and 400.00 requests/s\n")
+                .contains(" BEHIND\n", "meets the objective: between 10.00 and 400.0 requests/s\n")
                 .doesNotContain("TOO SHORT");
         assertThat(sweep.undecided()).isEmpty();
     }
@@ -161,8 +161,8 @@ class SweepTest {
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.9896, OptionalDouble.of(3000))), 0.99);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains(
-                        "meets the objective: between 10.00 and 400.00 requests/s\n",
-                        "Knee: unknown, at least 10.00 requests/s: the point at 400.00 requests/s is too short to decide")
+                        "meets the objective: between 10.00 and 400.0 requests/s\n",
+                        "Knee: unknown, at least 10.00 requests/s: the point at 400.0 requests/s is too short to decide")
                 .contains(" BEHIND\n")
                 .doesNotContain("TOO SHORT");
     }
@@ -220,10 +220,10 @@ class SweepTest {
                 .lines()
                 .toList();
         assertThat(lines.get(1).split(" +")).startsWith("point", "offered/s", "growth", "%", "goodput/s", "good");
-        assertThat(lines.get(2).split(" +")).startsWith("request-rate=100", "100.00", "2.0", "90.00", "98.0");
-        assertThat(lines.get(3).split(" +")).startsWith("request-rate=120", "120.00", "6.0", "112.00", "100.0");
+        assertThat(lines.get(2).split(" +")).startsWith("request-rate=100", "100.0", "2.0", "90.00", "98.0");
+        assertThat(lines.get(3).split(" +")).startsWith("request-rate=120", "120.0", "6.0", "112.00", "100.0");
         assertThat(lines.get(3)).endsWith(" BEHIND");
-        assertThat(lines.get(4)).isEqualTo("Knee: between 100.00 and 120.00 requests/s");
+        assertThat(lines.get(4)).isEqualTo("Knee: between 100.0 and 120.0 requests/s");
     }
 
     @ParameterizedTest
