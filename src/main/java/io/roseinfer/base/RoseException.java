@@ -170,6 +170,11 @@ public abstract sealed class RoseException extends RuntimeException {
         public static BadModel notDownloaded(String problem, Throwable cause, Remedy... remedies) {
             return new BadModel(11, problem, cause, remedies);
         }
+
+        /** Returns this failure with a message that describes more, and with the same exit code. */
+        public BadModel within(String problem) {
+            return new BadModel(exitCode(), problem, this);
+        }
     }
 
     /** The requested device cannot be used. Exit code 4. */

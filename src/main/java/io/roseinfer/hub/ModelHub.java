@@ -125,10 +125,8 @@ public final class ModelHub {
         try (HubClient client = client()) {
             return client.repository(spelling, suspects).run(check);
         } catch (BadModel e) {
-            throw new BadModel(
-                    cause.getMessage() + "; the file in the cache is damaged, " + finding
-                            + "; it could not be downloaded again: " + e.getMessage(),
-                    e);
+            throw e.within(cause.getMessage() + "; the file in the cache is damaged, " + finding
+                    + "; it could not be downloaded again: " + e.getMessage());
         }
     }
 

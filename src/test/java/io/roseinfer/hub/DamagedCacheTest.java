@@ -83,7 +83,9 @@ class DamagedCacheTest extends HubTestBase {
         assertThatThrownBy(() -> open(settings()))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining(blob.toString())
-                .hasMessageContaining("could not be downloaded again");
+                .hasMessageContaining("could not be downloaded again")
+                .extracting("exitCode")
+                .isEqualTo(11);
     }
 
     @Test
