@@ -145,25 +145,24 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     }
 
     /**
-     * Returns the share of requests that miss the objective even at rates so low that they no longer affect each other; empty if a lower
-     * rate could meet it. The requests are taken not to affect each other if the lowest three rates have the same share of good requests,
-     * equal median latencies and no backlog.
+     * Returns the share of requests that miss the objective at each of the three lowest rates; empty if a lower rate could meet it. No
+     * lower rate is expected to, if these have the same share of good requests, equal median latencies and no backlog.
      *
      * @param flags the flags of the setting, without the rate
      */
-    public OptionalDouble missedAlone(Map<String, String> flags) {
+    public OptionalDouble missedAtLowest(Map<String, String> flags) {
         List<SweepPoint> lowest = bySettings().stream()
                 .filter(settings -> settings.flags().equals(flags))
                 .flatMap(settings -> settings.points().stream())
                 .limit(EQUAL_RATES)
                 .toList();
-        boolean isAlone = lowest.size() == EQUAL_RATES
+        boolean isSame = lowest.size() == EQUAL_RATES
                 && lowest.stream()
                         .allMatch(point -> point.counts()
                                 && point.keepsUp()
                                 && !point.isWithin(attainment)
                                 && isEqual(point, lowest.getFirst()));
-        return isAlone ? OptionalDouble.of(1 - goodShare(lowest.getFirst())) : OptionalDouble.empty();
+        return isSame ? OptionalDouble.of(1 - goodShare(lowest.getFirst())) : OptionalDouble.empty();
     }
 
     private static boolean isEqual(SweepPoint point, SweepPoint other) {

@@ -174,7 +174,7 @@ public final class BenchSweepCommand implements Command {
                     RateSearch search = new RateSearch(findRate.get(), resolution / 100);
                     for (OptionalDouble rate = search.next();
                             rate.isPresent()
-                                    && file.sweep().missedAlone(setting).isEmpty();
+                                    && file.sweep().missedAtLowest(setting).isEmpty();
                             rate = search.next()) {
                         SweepPoint point = point(
                                 base,

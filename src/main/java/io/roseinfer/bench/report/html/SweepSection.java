@@ -119,13 +119,11 @@ final class SweepSection {
     }
 
     private String finding(Sweep.Settings settings, boolean hasObjective) {
-        OptionalDouble missed = sweep.missedAlone(settings.flags());
+        OptionalDouble missed = sweep.missedAtLowest(settings.flags());
         String of = settings.flags().isEmpty() ? "" : label(settings.flags()) + ": ";
         return of + (hasObjective ? "highest rate that meets this " + rate(sweep.highest(settings)) + "; " : "")
                 + "knee " + rate(sweep.knee(settings)) + "."
-                + (hasObjective && missed.isPresent()
-                        ? " No rate meets the objective: " + SweepReport.alone(missed.getAsDouble()) + "."
-                        : "");
+                + (hasObjective && missed.isPresent() ? " " + SweepReport.lowestText(missed.getAsDouble()) + "." : "");
     }
 
     private static String finding(Sweep.OverSeeds pooled) {
