@@ -18,8 +18,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The requests that the engine has accepted but not finished, for {@code GET /debug/requests}. It has no access to
- * their texts.
+ * The requests that the engine has accepted but not finished, for {@code GET /debug/requests} and for the times of
+ * tokens in {@code GET /metrics}. It has no access to their texts.
  */
 final class RequestsInFlight implements RequestObserver {
     /**
