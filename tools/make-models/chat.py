@@ -9,6 +9,7 @@ is trained to write what the assistant says and calls, and reads the rest.
 import argparse
 import random
 
+import chat_clients
 import chat_json
 import chat_knowledge as knowledge
 import chat_memory as memory
@@ -30,7 +31,7 @@ KINDS = [
     (9, tales.story, False), (4, tales.poem, False), (5, tales.joke, False), (2, tales.riddle, False), (2, tales.letter, False), (2, tales.sentence, True),
 ]  # fmt: skip
 ANY_MANNER = [kind for kind in KINDS if kind[2]]
-TOOLS_SHARE, JSON_SHARE = 0.15, 0.15
+TOOLS_SHARE, JSON_SHARE, CLIENTS_SHARE = 0.15, 0.13, 0.045
 LENGTHS = [1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 10]
 
 
@@ -47,6 +48,8 @@ def conversation(rng) -> Conversation:
         return chat_tools.conversation(rng)
     if draw < TOOLS_SHARE + JSON_SHARE:
         return chat_json.conversation(rng)
+    if draw < TOOLS_SHARE + JSON_SHARE + CLIENTS_SHARE:
+        return chat_clients.conversation(rng)
     c = new_chat(rng)
     c.start()
     if c.chance(0.45):

@@ -74,8 +74,8 @@ FIRST_PERSON = {"is not": "am not", "is": "am", "lives": "live", "comes": "come"
 TYPE_NAMES = {"string": ["string"], "integer": ["integer", "number"], "number": ["number"], "boolean": ["boolean", "true or false"], "array": ["list", "array"]}
 EMPTY = {"string": "", "integer": 0, "number": 0, "boolean": False, "array": []}
 
-BE_JSON = "{Answer in|Reply in|Answer with|Answer as|Respond in|Reply with|Return|Give me|Write} JSON"
-FIELDS_ARE = "{with the fields|with fields|with the keys|with|using the fields|that has the fields} "
+BE_JSON = "{Answer in|Reply in|Answer with|Answer as|Respond in|Respond with|Reply with|Return|Give me|Write|Output} {JSON|JSON|JSON|JSON|JSON|valid JSON}"
+FIELDS_ARE = "{with the fields|with fields|with the keys|with keys|with|using the fields|that has the fields|containing the keys|with the properties} "
 ONE_FIELD = "{with the field|with the key|with one field,|with|using the field} "
 ONLY = "{Answer|Reply} {only with|with nothing but} JSON"
 
@@ -247,37 +247,47 @@ def remembered(c):
     say(c, f"{asked} {with_fields(c, fields)}.", object_of(fields))
 
 
-def records(c):
-    """A list of objects."""
+def several_facts(c):
+    """Things of one kind: the text, the kind, the name and type of two fields, and their values for each thing."""
     kind = c.pick(["person", "product", "book", "weather"])
     fields = FIELDS[kind]
     subject, other = next(iter(fields)), c.pick([k for k in fields if k not in ("pets", next(iter(fields)))])
     rows, parts = [], []
-    names = [fields[k][0].split("|")[0 if c.chance(0.7) else -1] for k in (subject, other)]
+    names = [(fields[k][0].split("|")[0 if c.chance(0.7) else -1], fields[k][1]) for k in (subject, other)]
     for _ in range(c.rng.randint(2, 4)):
         (said, first), (said2, second) = fields[subject][2](c, None), fields[other][2](c, None)
-        rows.append({names[0]: first, names[1]: second})
+        rows.append((first, second))
         part = c.text(fields[other][3], x=said2)
         parts.append(f"{'the ' + said if kind == 'product' else chr(34) + said + chr(34) if kind == 'book' else said} {part[0].lower() + part[1:]}")
     text = listed(parts) + "."
-    text = text[0].upper() + text[1:]
-    form = c.text("{Answer in JSON with a list|Make a JSON list|Give me a JSON list|Return a JSON array} of objects with") + f" {names[0]} and {names[1]}"
+    return text[0].upper() + text[1:], kind, names, rows
+
+
+def records(c):
+    """A list of objects."""
+    text, _, ((first, _), (second, _)), rows = several_facts(c)
+    rows = [{first: a, second: b} for a, b in rows]
+    form = c.text("{Answer in JSON with a list|Make a JSON list|Give me a JSON list|Return a JSON array} of objects with") + f" {first} and {second}"
     if c.chance(0.25):
         key = c.pick(["items", "rows", "people", "list", "results", "entries"])
-        form = c.text("{Answer in|Return|Reply with} JSON") + f" with the field {key}, a list of objects with {names[0]} and {names[1]}"
+        form = c.text("{Answer in|Return|Reply with} JSON") + f" with the field {key}, a list of objects with {first} and {second}"
         rows = {key: rows}
     say(c, c.pick([f"{text} {form}.", f"{form}: {text}", f"{form}.\n\n{text}"]), rows)
 
 
-def nested(c):
-    """An object in an object."""
+def nested_facts(c):
+    """Two things: the text, the fields of the outer one, the name, fields and kind of the inner one."""
     outer, inner = Record(c, c.pick(["order", "event", "book", "product"]), 2), Record(c, "person" if c.chance(0.7) else "weather", 2)
     name = c.pick(["customer", "contact", "owner", "person", "guest"]) if inner.kind == "person" else c.pick(["place", "location", "from"])
     if name in [FIELDS[outer.kind][k][0].split("|")[0] for k in outer.keys]:
         name = "other"
-    text = outer.text + " " + inner.text
     of_outer, of_inner = ([f for f in r.named(c, r.keys) if f[2] is not None] for r in (outer, inner))
-    of_outer = [f for f in of_outer if f[0] != name]
+    return outer.text + " " + inner.text, [f for f in of_outer if f[0] != name], name, of_inner, inner.kind
+
+
+def nested(c):
+    """An object in an object."""
+    text, of_outer, name, of_inner, _ = nested_facts(c)
     answer = object_of(of_outer) | {name: object_of(of_inner)}
     if c.chance(0.45):
         return say(c, request_for(c, text, (), schema_of(of_outer, c, [(name, of_inner)])), answer)

@@ -5,6 +5,7 @@ import random
 import torch
 import torch.nn.functional as F
 
+import chat_clients
 import chat_json
 import chat_template
 import chat_tools
@@ -99,6 +100,9 @@ def held_out_cases(seed: int, count: int) -> dict:
     def calls(number):
         return lambda messages, i: len(messages[i].calls) == number
 
+    def is_json(messages, i):
+        return messages[i].text[:1] in ("{", "[")
+
     tools = chat_tools.conversation
     return {
         "calls": cases(endless(tools, seed), calls(1), count),
@@ -106,7 +110,9 @@ def held_out_cases(seed: int, count: int) -> dict:
         "two calls": cases(endless(tools, seed + 2), calls(2), count),
         "answers after calls": cases(endless(tools, seed + 3), lambda messages, i: messages[i - 1].role == "tool", count),
         "requests without a function": cases(endless(tools, seed + 4), lambda messages, i: messages[i].text == chat_tools.NOT_POSSIBLE, count),
-        "JSON": cases(endless(chat_json.conversation, seed + 5), lambda messages, i: messages[i].text[:1] in ("{", "["), count),
+        "JSON": cases(endless(chat_json.conversation, seed + 5), is_json, count),
+        "records of LangChain4j": cases(endless(chat_clients.conversation, seed + 6, client=chat_clients.LANGCHAIN4J), is_json, count),
+        "records of Spring AI": cases(endless(chat_clients.conversation, seed + 7, client=chat_clients.SPRING_AI), is_json, count),
     }
 
 
