@@ -13,6 +13,39 @@ from safetensors.torch import load_file
 from transformers import AutoTokenizer
 
 LONGEST = 160
+ANNA = "Anna is 12 years old and lives in Oslo."
+# what these clients append by default for a class with a name, an age and a city
+LANGCHAIN4J = """
+You must answer strictly in the following JSON format: {
+"name": (type: string),
+"age": (type: integer),
+"city": (type: string)
+}"""
+SPRING_AI = """
+Your response should be in JSON format.
+Do not include any explanations, only provide a RFC8259 compliant JSON response following this format without deviation.
+Do not include markdown code blocks in your response.
+Remove the ```json markdown from the output.
+Here is the JSON Schema instance your output must adhere to:
+```{
+  "$schema" : "https://json-schema.org/draft/2020-12/schema",
+  "type" : "object",
+  "properties" : {
+    "age" : {
+      "type" : "integer",
+      "format" : "int32"
+    },
+    "city" : {
+      "type" : "string"
+    },
+    "name" : {
+      "type" : "string"
+    }
+  },
+  "required" : [ "age", "city", "name" ],
+  "additionalProperties" : false
+}```
+"""
 CONVERSATIONS = [
     [("user", "Hi")],
     [("user", "What is the capital of France?"), ("assistant", "The capital of France is Paris."), ("user", "and Italy?")],
@@ -20,8 +53,10 @@ CONVERSATIONS = [
     [("user", "My name is Bartholomew."), ("assistant", "Hello, Bartholomew!"), ("user", "What is 7 + 8?"), ("assistant", "7 + 8 = 15."), ("user", "What is my name?")],
     [("user", "Tell me a story about a dragon called Ember.")],
     [("user", "Écris-moi, s'il te plaît! 你好 😀")],
-    [("user", "Anna is 12 years old and lives in Oslo. Answer in JSON with the fields name, age and city.")],
+    [("user", ANNA + " Answer in JSON with the fields name, age and city.")],
     [("system", "Answer in JSON with the field answer."), ("user", "What is the capital of Italy?")],
+    [("user", ANNA + LANGCHAIN4J)],
+    [("user", ANNA + SPRING_AI)],
 ]  # fmt: skip
 WEATHER = {"type": "function", "function": {"name": "get_weather", "description": "The weather of a place", "parameters": {
     "type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}}}  # fmt: skip

@@ -277,7 +277,7 @@ class LoadedModelTest {
                         .isEqualTo(model.samplingDefaults().params());
                 assertThat(engine.generate(request.withSampling(SamplingParams.greedy()))
                                 .text())
-                        .contains("The capital of France is Paris.");
+                        .contains("It is Paris.");
             }
         }
     }

@@ -37,11 +37,17 @@ class BuiltinChatTest {
 
     private static final Golden GOLDEN = Golden.read("builtin-chat");
 
+    /** The golden conversation whose request ends as LangChain4j describes a class. */
+    private static final int LANGCHAIN4J = 8;
+
+    /** The golden conversation whose request ends as Spring AI describes a class. */
+    private static final int SPRING_AI = 9;
+
     /** The golden conversation that a call ends. */
-    private static final int CALL = 8;
+    private static final int CALL = 10;
 
     /** The golden conversation with the call and its result. */
-    private static final int RESULT = 9;
+    private static final int RESULT = 11;
 
     private static final DownloadListener SILENT = new DownloadListener() {
         @Override
@@ -189,17 +195,27 @@ class BuiltinChatTest {
         assertThat(choice.get("finish_reason").asString()).isEqualTo("tool_calls");
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {LANGCHAIN4J, SPRING_AI})
+    void fields_that_a_java_client_describes_are_filled_in_their_order(int prompt) throws IOException {
+        String order = prompt == SPRING_AI
+                ? "{\"age\": 12, \"city\": \"Oslo\", \"name\": \"Anna\"}"
+                : "{\"name\": \"Anna\", \"age\": 12, \"city\": \"Oslo\"}";
+        assertThat(choice(golden(prompt)).get("message").get("content").asString())
+                .isEqualTo(order);
+    }
+
     @Test
     void schema_of_the_response_is_filled_from_the_message() throws IOException {
+        String filled = "{\"city\": \"Oslo\", \"age\": 12, \"name\": \"Anna\"}";
         ObjectNode body = withMessage(golden(0), "Anna is 12 years old and lives in Oslo.");
-        assertThat(choice(body).get("message").get("content").asString()).doesNotContain("{");
+        assertThat(choice(body).get("message").get("content").asString()).isNotEqualTo(filled);
         body.set("response_format", TestServer.json("""
                 {"type": "json_schema", "json_schema": {"name": "person", "schema": {
-                    "type": "object", "additionalProperties": false, "required": ["name", "age", "city"],
-                    "properties": {"name": {"type": "string", "maxLength": 40},
+                    "type": "object", "additionalProperties": false, "required": ["city", "age", "name"],
+                    "properties": {"city": {"type": "string", "maxLength": 40},
                         "age": {"type": "integer", "minimum": 0, "maximum": 130},
-                        "city": {"type": "string", "maxLength": 40}}}}}"""));
-        assertThat(choice(body).get("message").get("content").asString())
-                .isEqualTo("{\"name\": \"Anna\", \"age\": 12, \"city\": \"Oslo\"}");
+                        "name": {"type": "string", "maxLength": 40}}}}}"""));
+        assertThat(choice(body).get("message").get("content").asString()).isEqualTo(filled);
     }
 }
