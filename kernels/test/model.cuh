@@ -571,7 +571,7 @@ private:
             packShift = s.heads / s.kvHeadCount() % 2 == 0 ? 1 : 0;
         }
         if (groups == 0) {
-            const bool many = static_cast<long long>(s.heads) * tokens_ / 192 >= multiprocessors;
+            const bool many = static_cast<long long>(s.heads) * round_up(tokens_, 128) / 192 >= multiprocessors;
             groups = many ? 3 : s.headPad() == 128 && tokens_ > 256 * rows_ ? 2 : 1;
         }
         const int height = 64 * groups >> packShift;

@@ -27,7 +27,7 @@ public record CudaOptions(
         int promptGraphTokens,
         boolean batchInvariant) {
     /** Longer prompts keep the device busy for longer than their launches take. */
-    private static final int PROMPT_GRAPH_TOKENS = 512;
+    private static final int PROMPT_GRAPH_TOKENS = 1024;
 
     public CudaOptions {
         if (device < 0) {

@@ -61,9 +61,12 @@ final class GraphBuckets {
         return rows < 64 ? 8 : rows < 1024 ? 32 : 128;
     }
 
-    /** Returns the usual tile height for {@code tokens}. */
+    /** Returns the usual tile height for {@code tokens}; at least {@link PromptTile#ROWS} where prompts have its tiles. */
     private static int tokensToNext(int tokens) {
-        return tokens < 32 ? 8 : tokens < 96 ? 16 : tokens < 256 ? 32 : 64;
+        if (tokens < 256) {
+            return tokens < 32 ? 8 : tokens < 96 ? 16 : 32;
+        }
+        return tokens < 512 ? 64 : PromptTile.ROWS;
     }
 
     int[] sizes() {

@@ -26,10 +26,11 @@ record WgmmaPrefill(int headSize, int heads, int kvHeads) {
     /**
      * Returns the consumer warpgroups of a block: three share a key tile and fill an SM. Steps of few tiles need smaller ones, so that
      * SMs finish together: with heads of 128 a pair that takes tokens from both ends of a long prompt, else one, which leaves room for a
-     * second block.
+     * second block. All prompts of a graph's bucket have the same.
      */
     public int warpgroups(int tokens, int rows, int multiprocessors) {
-        if ((long) heads * tokens / (MAX_WARPGROUPS * GROUP_ROWS) >= multiprocessors) {
+        long bucketed = (long) Math.ceilDiv(tokens, PromptTile.ROWS) * PromptTile.ROWS;
+        if (heads * bucketed / (MAX_WARPGROUPS * GROUP_ROWS) >= multiprocessors) {
             return MAX_WARPGROUPS;
         }
         return headSize == 128 && tokens > (long) PAIRED_TOKENS * rows ? 2 : 1;

@@ -182,15 +182,16 @@ class CudaEngineTest {
                 .flatMap(p -> Arrays.stream(golden.ids(p)))
                 .toArray();
         List<List<Integer>> bits = new ArrayList<>();
-        for (int promptGraphTokens : new int[] {0, 512}) {
+        for (int promptGraphTokens : new int[] {0, 1024}) {
             withEngine(
                     golden,
                     cuda.withPromptGraphTokens(promptGraphTokens),
                     SchedulerOptions.builder().prefixCache(false).build(),
                     (engine, runner) -> {
                         List<Integer> all = new ArrayList<>();
-                        for (int length :
-                                new int[] {2, 3, 7, 8, 9, 16, 23, 33, 49, 65, 81, 97, 130, 193, 259, 353, 449, 512}) {
+                        for (int length : new int[] {
+                            2, 3, 7, 8, 9, 16, 23, 33, 49, 65, 81, 97, 130, 193, 259, 353, 449, 512, 600, 1000
+                        }) {
                             int[] prompt = IntStream.range(0, length)
                                     .map(i -> text[i % text.length])
                                     .toArray();

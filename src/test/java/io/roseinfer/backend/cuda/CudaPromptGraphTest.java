@@ -16,6 +16,7 @@ import org.junit.jupiter.api.TestReporter;
 @RequiresCuda
 class CudaPromptGraphTest {
     private static final RunnerLimits LIMITS = new RunnerLimits(1, 1024, 16, 128);
+    private static final int MAX_TOKENS = CudaOptions.defaults().promptGraphTokens();
     private static final long MAX_BYTES = 256L << 20;
 
     private record Cost(long bytes, long nanos) {}
@@ -38,16 +39,16 @@ class CudaPromptGraphTest {
     /** The first load includes one-time costs of the process and is not measured. */
     @Test
     void prompt_graphs_take_little_memory(TestReporter out) {
-        load(512);
+        load(MAX_TOKENS);
         Cost without = load(0);
-        Cost with = load(512);
+        Cost with = load(MAX_TOKENS);
         long bytes = with.bytes() - without.bytes();
         long layerWeights = ModelShape.of(
                         Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE)
                 .layerWeights();
         out.publishEntry(
                 "graphs of prompts",
-                GraphBuckets.ofPrompts(512, TileTable.load().of(layerWeights, ElementType.F16))
+                GraphBuckets.ofPrompts(MAX_TOKENS, TileTable.load().of(layerWeights, ElementType.F16))
                                 .sizes()
                                 .length + " sizes, "
                         + bytes / 1024 + " KiB of the device, " + (with.nanos() - without.nanos()) / 1_000_000

@@ -290,16 +290,16 @@ class StepShapesTest {
             }
             assertThat(buckets.bucket(maxTokens + 1)).isZero();
         }
-        assertThat(GraphBuckets.ofPrompts(512, PLANS).sizes())
-                .hasSizeLessThan(20)
+        assertThat(GraphBuckets.ofPrompts(1024, PLANS).sizes())
+                .hasSizeLessThan(24)
                 .isSorted();
         assertThat(GraphBuckets.ofPrompts(0, PLANS).sizes()).isEmpty();
         assertThat(GraphBuckets.ofPrompts(1, PLANS).sizes()).isEmpty();
     }
 
-    /** By default prompts up to 512 tokens are replayed in the next bucket; longer ones are launched kernel by kernel. */
+    /** By default prompts up to 1,024 tokens are replayed in the next bucket; longer ones are launched kernel by kernel. */
     @ParameterizedTest
-    @CsvSource({"2, 2", "3, 8", "16, 16", "20, 24", "512, 512", "513, 0"})
+    @CsvSource({"2, 2", "3, 8", "16, 16", "20, 24", "512, 512", "513, 640", "1024, 1024", "1025, 0"})
     void prompt_bucket_is_the_next_size(int tokens, int bucket) {
         int most = CudaOptions.defaults().promptGraphTokens();
         assertThat(GraphBuckets.ofPrompts(most, PLANS).bucket(tokens)).isEqualTo(bucket);
@@ -863,6 +863,19 @@ class StepShapesTest {
         assertThat(prefill.warpgroups(tokens, rows, 132)).isEqualTo(warpgroups);
         assertThat(prefill.packShift()).isEqualTo(packShift);
         assertThat(prefill.blocks(warpgroups, tokens, rows, 132)).isEqualTo(blocks);
+    }
+
+    /** Results do not depend on replay: warpgroups of different widths have key tiles of different lengths. */
+    @ParameterizedTest
+    @CsvSource({"128, 16, 8", "128, 32, 8", "128, 64, 8", "64, 32, 8"})
+    void prompt_buckets_have_the_attention_of_their_prompts(int headSize, int heads, int kvHeads) {
+        GraphBuckets buckets = GraphBuckets.ofPrompts(1024, PLANS);
+        WgmmaPrefill prefill = new WgmmaPrefill(headSize, heads, kvHeads);
+        for (int tokens = 2; tokens <= 1024; tokens++) {
+            assertThat(prefill.warpgroups(buckets.bucket(tokens), 1, 132))
+                    .as("warpgroups of the bucket of %d tokens", tokens)
+                    .isEqualTo(prefill.warpgroups(tokens, 1, 132));
+        }
     }
 
     /** Two blocks of one warpgroup run on an SM of 228 KiB, of which each takes a KiB more than it asks for. */
