@@ -20,6 +20,9 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     /** The flag of the request rate. */
     public static final String RATE = "request-rate";
 
+    /** The flag that scales the rate of a trace. */
+    public static final String TRACE_SPEED = "trace-speed";
+
     /** The flag of the load's seed. */
     public static final String SEED = "seed";
 
@@ -36,7 +39,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         points = List.copyOf(points);
     }
 
-    /** The points that share all varied flags except the rate. */
+    /** The points that share all varied flags except the rate or the speed of a trace. */
     public record Settings(Map<String, String> flags, List<SweepPoint> points) {
         public Settings {
             points = List.copyOf(points);
@@ -49,6 +52,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         for (SweepPoint point : points) {
             Map<String, String> others = new LinkedHashMap<>(point.flags());
             others.remove(RATE);
+            others.remove(TRACE_SPEED);
             groups.computeIfAbsent(others, key -> new ArrayList<>()).add(point);
         }
         List<Settings> all = new ArrayList<>();
@@ -214,9 +218,11 @@ public record Sweep(List<SweepPoint> points, double attainment) {
                 .toList();
     }
 
-    /** Returns whether the sweep varies the request rate. */
+    /** Returns whether the sweep varies the request rate or the speed of a trace. */
     public boolean variesRate() {
-        return points.stream().anyMatch(point -> point.flags().containsKey(RATE));
+        return points.stream()
+                .anyMatch(point ->
+                        point.flags().containsKey(RATE) || point.flags().containsKey(TRACE_SPEED));
     }
 
     /** Returns the invalid points. */

@@ -55,6 +55,26 @@ class SweepTest {
     }
 
     @Test
+    void speeds_of_a_trace_are_rates_of_one_setting() {
+        List<SweepPoint> points = new ArrayList<>();
+        for (double speed : new double[] {4, 1, 2}) {
+            SweepPoint point = point(10 * speed, speed < 4, true);
+            points.add(new SweepPoint(
+                    Map.of(Sweep.TRACE_SPEED, "" + speed, "routing", "least"), point.metrics(), 0, List.of()));
+        }
+        Sweep sweep = new Sweep(points, 0.99);
+        assertThat(sweep.variesRate()).isTrue();
+        assertThat(sweep.bySettings()).singleElement().satisfies(settings -> {
+            assertThat(settings.flags()).containsOnlyKeys("routing");
+            assertThat(sweep.highest(settings))
+                    .isInstanceOfSatisfying(
+                            SearchedRate.Between.class,
+                            found ->
+                                    assertThat(rate(Optional.of(found.point()))).contains(20.0));
+        });
+    }
+
+    @Test
     void failing_lowest_point_leaves_no_rate() {
         Sweep sweep = sweep("bgI");
         Sweep.Settings all = sweep.bySettings().getFirst();
