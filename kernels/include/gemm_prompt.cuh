@@ -211,7 +211,8 @@ struct PromptTile {
     }
 
     // The end of 64 rows by 64 · CHUNKS columns of a warpgroup. The Contexts of EARLY chunks are loaded before the accumulators
-    // are complete, of two from then on.
+    // are complete, of two from then on. Stores that load nothing are a loop, which moves each chunk to the first registers: in a
+    // step the instruction cache holds none of a kernel, and reading unrolled code takes longer than the moves.
     template <int CHUNKS, int EARLY>
     struct Finish {
         typename Epilogue::RowContext rows;
@@ -231,12 +232,29 @@ struct PromptTile {
                 for (int c = 0; c < CHUNKS; c++) add_terms(g, *terms, chunk(d, c), row, 64 * c);
                 e.template normalize<CHUNKS>(d, terms->headWeights, n);
             }
+            if constexpr (Epilogue::ROTATES) {
 #pragma unroll
-            for (int c = 0; c < CHUNKS; c++) {
-                float(&v)[32] = chunk(d, c);
-                if (!Epilogue::QK_NORM && terms != nullptr) add_terms(g, *terms, v, row, 64 * c);
-                e.store(context[c % 2], rows, v, m, n + 64 * c, bounds);
-                if (c + 2 < CHUNKS) e.load(context[c % 2], rows, m, n + 64 * (c + 2), bounds);
+                for (int c = 0; c < CHUNKS; c++) {
+                    if (!Epilogue::QK_NORM && terms != nullptr) add_terms(g, *terms, chunk(d, c), row, 64 * c);
+                    e.rotate(context[c % 2], chunk(d, c), n + 64 * c);
+                    if (c + 2 < CHUNKS && !e.repeats()) e.load(context[c % 2], rows, m, n + 64 * (c + 2), bounds);
+                }
+            }
+            if constexpr (Epilogue::LOADS) {
+#pragma unroll
+                for (int c = 0; c < CHUNKS; c++) {
+                    if (terms != nullptr) add_terms(g, *terms, chunk(d, c), row, 64 * c);
+                    e.store(context[c % 2], rows, chunk(d, c), m, n + 64 * c, bounds);
+                    if (c + 2 < CHUNKS) e.load(context[c % 2], rows, m, n + 64 * (c + 2), bounds);
+                }
+            } else {
+#pragma unroll 1
+                for (int c = 0; c < CHUNKS; c++) {
+                    if (!Epilogue::ROTATES && terms != nullptr) add_terms(g, *terms, chunk(d, 0), row, 64 * c);
+                    e.store(context[0], rows, chunk(d, 0), m, n + 64 * c, bounds);
+#pragma unroll
+                    for (int i = 0; i < 32 * (CHUNKS - 1); i++) d[i] = d[i + 32];
+                }
             }
         }
     };
@@ -252,12 +270,13 @@ struct PromptTile {
                     const RowNorm norm = terms.norms[row + 8 * h];
 #pragma unroll
                     for (int j = 0; j < 8; j++) {
-                        float2 sums = make_float2(0.f, 0.f);
+                        float &a = v[4 * j + 2 * h], &b = v[4 * j + 2 * h + 1];
                         if constexpr (!Epilogue::RMS) {
-                            sums = *reinterpret_cast<const float2*>(&terms.columnSums[column + 8 * j + threadIdx.x % 4 * 2]);
+                            const float2 sums =
+                                *reinterpret_cast<const float2*>(&terms.columnSums[column + 8 * j + threadIdx.x % 4 * 2]);
+                            a = fmaf(-norm.mean, sums.x, a), b = fmaf(-norm.mean, sums.y, b);
                         }
-                        v[4 * j + 2 * h] = fmaf(-norm.mean, sums.x, v[4 * j + 2 * h]) * norm.inverse;
-                        v[4 * j + 2 * h + 1] = fmaf(-norm.mean, sums.y, v[4 * j + 2 * h + 1]) * norm.inverse;
+                        a *= norm.inverse, b *= norm.inverse;
                     }
                 }
             }

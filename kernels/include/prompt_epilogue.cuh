@@ -5,8 +5,8 @@
 //      v[4j + 2h + i]   is at row m + 8h, column n + 8j + 2q + i;   m is the thread's first row, n the chunk's first column.
 //
 // `rows` fills a RowContext before the products of a tile (step inputs). `load` fills a chunk's Context some steps before the
-// accumulators are complete (what kernels before this one wrote, and tables); `store` ends the chunk. All lanes of a warp call
-// them: they shuffle.
+// accumulators are complete (what kernels before this one wrote, and tables); `store` ends the chunk. With ROTATES `rotate` precedes
+// it. The Context is for `store` with LOADS, else for `rotate`. All lanes of a warp call them: they shuffle.
 #include "epilogue.cuh"
 
 namespace rose {
@@ -69,6 +69,8 @@ struct PromptQkv {
     static constexpr bool RMS = RMS_NORM;
     static constexpr bool NORM = true;
     static constexpr bool QK_NORM = false;
+    static constexpr bool ROTATES = true;
+    static constexpr bool LOADS = false;
     T* queries;  // [rows][width]
     T* raw;
     KV* pool;
@@ -89,6 +91,8 @@ struct PromptQkv {
         float2 cosSin[16];
     };
     __device__ __forceinline__ bool rotates() const { return ropeTable != nullptr && raw == nullptr; }
+    // Whether a chunk's Context is also that of the chunk after the next.
+    __device__ __forceinline__ bool repeats() const { return headSize == 64 || headSize == 128; }
 
     __device__ __forceinline__ void rows(RowContext& r, int m, Bounds bounds) const {
 #pragma unroll
@@ -99,7 +103,12 @@ struct PromptQkv {
         }
     }
     __device__ __forceinline__ void load(Context& c, const RowContext& r, int, int n, Bounds) const {
-        if (!rotates() || n >= width + kvWidth) return;
+        if (raw != nullptr || n >= width + kvWidth) return;
+        if (ropeTable == nullptr) {
+#pragma unroll
+            for (int i = 0; i < 16; i++) c.cosSin[i] = make_float2(1.f, 0.f);
+            return;
+        }
         const float* row[2];
 #pragma unroll
         for (int h = 0; h < 2; h++) row[h] = ropeTable + static_cast<size_t>(r.position[h]) * headSize + threadIdx.x % 4 * 2;
@@ -114,16 +123,15 @@ struct PromptQkv {
     }
     // Rotates and scales queries and keys in place. Sections begin at multiples of 16 columns.
     __device__ __forceinline__ void rotate(const Context& c, float (&v)[32], int n) const {
-        const bool rotated = rotates();
+        if (raw != nullptr) return;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const int column = n + 8 * j;
-            const float scale = column < width ? queryScale : 1.f;
-            const bool own = rotated && column < width + kvWidth;
+            if (n + 8 * j >= width + kvWidth) return;
+            const float scale = n + 8 * j < width ? queryScale : 1.f;
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                const float cosine = (own ? c.cosSin[2 * j + h].x : 1.f) * scale;
-                const float sine = (own ? c.cosSin[2 * j + h].y : 0.f) * scale;
+                const float cosine = c.cosSin[2 * j + h].x * scale;
+                const float sine = c.cosSin[2 * j + h].y * scale;
                 float &a = v[4 * j + 2 * h], &b = v[4 * j + 2 * h + 1];
                 const float first = fmaf(a, cosine, -b * sine);
                 b = fmaf(b, cosine, a * sine);
@@ -131,12 +139,11 @@ struct PromptQkv {
             }
         }
     }
-    __device__ __forceinline__ void store(const Context& c, const RowContext& r, float (&v)[32], int m, int n,
+    __device__ __forceinline__ void store(const Context&, const RowContext& r, float (&v)[32], int m, int n,
                                           Bounds bounds) const {
         const int pooled = raw != nullptr ? width + kvWidth : width;  // first column stored in the pool
         const int last = width + 2 * kvWidth;
         if (n >= last) return;
-        if (raw == nullptr && n < width + kvWidth) rotate(c, v, n);
         T* toRow = (raw != nullptr ? raw : queries) + static_cast<size_t>(m) * pooled + n + threadIdx.x % 4 * 8;
         const bool live[2] = {m < bounds.rows, m + 8 < bounds.rows};
         KV* toSlot[2] = {pool, pool};
@@ -152,30 +159,29 @@ struct PromptQkv {
         for (int g = 0; g < 2; g++) {
             const int first = n + 32 * g;
             const int mine = first + threadIdx.x % 4 * 8;
-            if (first < pooled) {
-#pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const uint4 packed = pack8<T>(v, g, h);
-                    if (live[h] && mine < pooled) {
-                        *reinterpret_cast<uint4*>(toRow + static_cast<size_t>(8 * h) * pooled + 32 * g) = packed;
-                    }
-                }
-            }
+            const bool isPooled = mine >= pooled;
+            const bool isValue = mine >= width + kvWidth;
+            size_t inSlot = 0;
             if (first + 32 > pooled) {
-                const bool isValue = mine >= width + kvWidth;
                 const unsigned column = max(mine - width - (isValue ? kvWidth : 0), 0);
                 const unsigned head = column / static_cast<unsigned>(headSize);
-                const unsigned inHead = column - head * static_cast<unsigned>(headSize);
-                const size_t at = static_cast<size_t>(2 * head + isValue) * blockSize * headSize + inHead;
+                inSlot = static_cast<size_t>(2 * head + isValue) * blockSize * headSize + column - head * headSize;
+            }
 #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const bool stores = live[h] && mine >= pooled && mine < last && r.slot[h] >= 0;
-                    if constexpr (std::is_same_v<T, KV>) {
+            for (int h = 0; h < 2; h++) {
+                T* const row = toRow + static_cast<size_t>(8 * h) * pooled + 32 * g;
+                const bool stored = live[h] && mine < last && (!isPooled || r.slot[h] >= 0);
+                if constexpr (std::is_same_v<T, KV>) {
+                    const uint4 packed = pack8<T>(v, g, h);
+                    if (stored) *reinterpret_cast<uint4*>(isPooled ? toSlot[h] + inSlot : row) = packed;
+                } else {
+                    if (first < pooled) {
                         const uint4 packed = pack8<T>(v, g, h);
-                        if (stores) *reinterpret_cast<uint4*>(toSlot[h] + at) = packed;
-                    } else {
+                        if (stored && !isPooled) *reinterpret_cast<uint4*>(row) = packed;
+                    }
+                    if (first + 32 > pooled) {
                         const uint2 packed = pack8_fp8(v, g, h);
-                        if (stores) *reinterpret_cast<uint2*>(toSlot[h] + at) = packed;
+                        if (stored && isPooled) *reinterpret_cast<uint2*>(toSlot[h] + inSlot) = packed;
                     }
                 }
             }
@@ -192,6 +198,7 @@ struct PromptQkvNorm : PromptQkv<T, KV, true> {
     int normSize;              // elements of a head, without padding
     float normEpsilon;
 
+    __device__ __forceinline__ bool repeats() const { return true; }
     // Returns the weight of column n, 0 of a value's.
     __device__ __forceinline__ float head_weight(int n) const {
         if (n >= Base::width + Base::kvWidth) return 0.f;
@@ -248,6 +255,8 @@ struct PromptResidual {
     static constexpr bool RMS = false;
     static constexpr bool NORM = false;
     static constexpr bool QK_NORM = false;
+    static constexpr bool ROTATES = false;
+    static constexpr bool LOADS = true;
     float* x;  // [rows][stride]
     T* panels;
     float2* moments;  // [columns / 64][panelRows]
@@ -319,6 +328,8 @@ struct PromptActivate {
     static constexpr bool RMS = false;
     static constexpr bool NORM = true;
     static constexpr bool QK_NORM = false;
+    static constexpr bool ROTATES = false;
+    static constexpr bool LOADS = false;
     T* panels;
     int panelRows;
     int kind;
@@ -354,6 +365,8 @@ struct PromptGate {
     static constexpr bool RMS = true;
     static constexpr bool NORM = true;
     static constexpr bool QK_NORM = false;
+    static constexpr bool ROTATES = false;
+    static constexpr bool LOADS = false;
     T* panels;
     int panelRows;
     int kind;
