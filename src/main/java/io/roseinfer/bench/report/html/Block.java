@@ -3,6 +3,7 @@ package io.roseinfer.bench.report.html;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 
 /** A part of the report. Its texts are plain; {@link Page} escapes them. */
 sealed interface Block {
@@ -110,6 +111,21 @@ sealed interface Block {
      */
     record Figure(String title, double height, Svg drawing, List<Key> legend, List<String> notes) {}
 
-    /** A legend entry: a class of the style sheet (k for lines, g for marks, q for areas) and its meaning. */
-    record Key(String style, String text) {}
+    /**
+     * A legend entry.
+     *
+     * @param style classes of the style sheet: k for lines, g for marks, q for areas
+     * @param text its meaning
+     * @param shape shape of its marks by {@link Svg#mark}; empty without marks
+     */
+    record Key(String style, String text, OptionalInt shape) {
+        Key(String style, String text) {
+            this(style, text, OptionalInt.empty());
+        }
+
+        /** Returns the number of the color. */
+        int color() {
+            return style.replaceAll("[^0-9]", "").charAt(0) - '0';
+        }
+    }
 }

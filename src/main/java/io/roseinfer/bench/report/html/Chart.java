@@ -6,6 +6,7 @@ import io.roseinfer.bench.report.html.Svg.Point;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
@@ -33,9 +34,29 @@ final class Chart {
 
     private static final int STYLES = 6;
 
-    /** Returns the style of a series by its number; styles repeat after six. */
+    /** Number of styles above those of series: neutral, and better in comparisons. */
+    private static final int OTHER_STYLES = 2;
+
+    /** Returns the style of a series by its number; styles repeat after 36, the pairs of a color and a shape. */
     static int style(int series) {
-        return series % STYLES;
+        int number = series % (STYLES * STYLES);
+        return number < STYLES ? number : number + OTHER_STYLES;
+    }
+
+    /** Returns the number of a style's color. */
+    static int color(int style) {
+        return style < STYLES + OTHER_STYLES ? style : (style - OTHER_STYLES) % STYLES;
+    }
+
+    /** Returns the number of a style's dashes and marks; styles of equal color differ in it. */
+    static int shape(int style) {
+        int number = style - OTHER_STYLES;
+        return style < STYLES + OTHER_STYLES ? style : (number + number / STYLES) % STYLES;
+    }
+
+    /** Returns the classes of a line. */
+    private static String line(String plain, String kind, int style) {
+        return style < STYLES + OTHER_STYLES ? plain + style : kind + color(style) + " d" + shape(style);
     }
 
     /**
@@ -130,7 +151,7 @@ final class Chart {
         series.stream()
                 .filter(line -> !line.x().isEmpty())
                 .forEach(line -> svg.polyline(
-                        "s" + line.style(),
+                        line("s", "c", line.style()),
                         IntStream.range(0, line.x().size())
                                 .mapToObj(i -> new Point(
                                         x.at(line.x().get(i)), y.at(line.y().get(i))))
@@ -139,10 +160,19 @@ final class Chart {
         marks.stream().filter(Mark::hollow).forEach(mark -> mark(svg, mark, x, y));
         List<Block.Key> legend = series.size() < 2
                 ? List.of()
-                : series.stream()
-                        .map(line -> new Block.Key((line.x().isEmpty() ? "g g" : "k") + line.style(), line.name()))
-                        .toList();
+                : series.stream().map(this::key).distinct().toList();
         return new Figure(title, HEIGHT, svg, legend, List.of());
+    }
+
+    /** Returns the legend entry of a series, with its mark if points are marked. */
+    private Block.Key key(Series line) {
+        boolean isMarked = marks.stream().anyMatch(mark -> mark.style() == line.style());
+        return line.x().isEmpty()
+                ? new Block.Key("g g" + color(line.style()), line.name(), OptionalInt.of(shape(line.style())))
+                : new Block.Key(
+                        line("k", "k", line.style()),
+                        line.name(),
+                        isMarked ? OptionalInt.of(shape(line.style())) : OptionalInt.empty());
     }
 
     private static String label(String label, Axis axis) {
@@ -163,9 +193,10 @@ final class Chart {
     private Axis yAxis() {
         double high = Math.max(highestY(), extent.y());
         double low = allY().filter(value -> value > 0).min().orElse(1);
+        double end = high > 0 ? high : 1;
         return yMayBeLogarithmic && high > FAR * low
                 ? Axis.logarithmic(low / MARGIN, high * MARGIN, BOTTOM, TOP)
-                : Axis.upTo(high > 0 ? high : 1, BOTTOM, TOP);
+                : new Axis(0, marks.isEmpty() ? end : end * MARGIN, BOTTOM, TOP, false, Axis.even(end));
     }
 
     private DoubleStream allX() {
@@ -190,9 +221,14 @@ final class Chart {
         double height = y.at(mark.y());
         boolean named = !mark.label().isEmpty();
         if (named) {
-            svg.circle("r" + mark.style(), at, height, 8);
+            svg.circle("r" + color(mark.style()), at, height, 8);
         } else {
-            svg.mark((mark.hollow() ? "h" : "m") + mark.style(), mark.style(), at, height, mark.hollow() ? 4.5 : 3.5);
+            svg.mark(
+                    (mark.hollow() ? "h" : "m") + color(mark.style()),
+                    shape(mark.style()),
+                    at,
+                    height,
+                    mark.hollow() ? 4.5 : 3.5);
         }
         boolean isOver = marks.stream()
                 .takeWhile(other -> !other.equals(mark))
@@ -200,7 +236,11 @@ final class Chart {
                         && Math.abs(x.at(other.x()) - at) < LABEL_WIDTH
                         && Math.abs(y.at(other.y()) - height) < LABEL_HEIGHT);
         if (named && !isOver) {
-            svg.text("label", Anchor.END, at - 12, height + 4, mark.label());
+            if (at - 12 - LABEL_WIDTH < LEFT) {
+                svg.text("label", Anchor.MIDDLE, Math.max(at, LEFT + LABEL_WIDTH / 2), height + 24, mark.label());
+            } else {
+                svg.text("label", Anchor.END, at - 12, height + 4, mark.label());
+            }
         }
     }
 }

@@ -38,8 +38,11 @@ final class FigureFile {
             List.of("", "M-1 7L7 -1", "M0 3h6", "M-1 -1L7 7", "M3 0v6", "M-1 7L7 -1M-1 -1L7 7");
 
     private static final Pattern CLASS = Pattern.compile("class=\"([^\"]*)\"");
+    private static final String LINE = "fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"";
     private static final Map<Character, String> SHAPES = Map.of(
-            's', "fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"",
+            's', LINE,
+            'c', LINE,
+            'd', "stroke-linecap=\"butt\"",
             'm', "fill=\"%s\"",
             'h', "fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"2\"",
             'r', "fill=\"none\" stroke=\"%s\" stroke-width=\"2\"",
@@ -82,7 +85,7 @@ final class FigureFile {
                 x = LEGEND_LEFT;
                 y += LEGEND_ROW;
             }
-            legend.append(sample(key.style(), x, y)).append(text("start", x + SAMPLE + 6, y + 4, 13, "", key.text()));
+            legend.append(sample(key, x, y)).append(text("start", x + SAMPLE + 6, y + 4, 13, "", key.text()));
             x += width;
         }
         double height = figure.legend().isEmpty() ? TITLE_HEIGHT + figure.height() : y + LEGEND_ROW - 4;
@@ -136,14 +139,18 @@ final class FigureFile {
     }
 
     /** Draws the sample of a legend entry: a line, a mark or an area. */
-    private static Svg sample(String style, double x, double y) {
+    private static Svg sample(Block.Key key, double x, double y) {
         Svg svg = new Svg();
-        int number = style.replaceAll("[^0-9]", "").charAt(0) - '0';
-        return switch (style.charAt(0)) {
-            case 'k' -> svg.polyline("s" + number, List.of(new Svg.Point(x, y), new Svg.Point(x + SAMPLE, y)));
-            case 'g' -> svg.mark("m" + number, number, x + SAMPLE / 2, y, 4);
-            default -> svg.rect("b" + number + (style.endsWith("pale") ? " pale" : ""), x + 5, y - 7, SAMPLE - 10, 14);
-        };
+        String style = key.style();
+        if (style.startsWith("k")) {
+            String line = (style.contains(" d") ? "c" : "s") + style.substring(1);
+            svg.polyline(line, List.of(new Svg.Point(x, y), new Svg.Point(x + SAMPLE, y)));
+        } else if (style.startsWith("q")) {
+            String pale = style.endsWith("pale") ? " pale" : "";
+            svg.rect("b" + key.color() + pale, x + 5, y - 7, SAMPLE - 10, 14);
+        }
+        key.shape().ifPresent(shape -> svg.mark("m" + key.color(), shape, x + SAMPLE / 2, y, 4));
+        return svg;
     }
 
     private static String hatches() {
@@ -179,7 +186,7 @@ final class FigureFile {
             default -> {
                 int number = style.charAt(1) - '0';
                 String shape = SHAPES.getOrDefault(style.charAt(0), "");
-                String dash = style.charAt(0) == 's' ? DASHES.get(number) : "";
+                String dash = "sd".indexOf(style.charAt(0)) >= 0 ? DASHES.get(number) : "";
                 if (shape.isEmpty()) {
                     throw new IllegalArgumentException("no attributes for the class " + style);
                 }

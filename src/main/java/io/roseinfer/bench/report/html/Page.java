@@ -119,10 +119,14 @@ final class Page {
         out.append("</dl>\n");
     }
 
-    /** Returns the shape of marks in a legend; empty for lines and areas, which the style sheet draws. */
-    private static String glyph(String style) {
-        int number = style.charAt(style.length() - 1) - '0';
-        return style.startsWith("g ") ? number < GLYPHS.length() ? "" + GLYPHS.charAt(number) : "●" : "";
+    /** Adds the sample of a legend entry. The style sheet draws lines and areas; marks are characters. */
+    private void sample(Block.Key key) {
+        if (!key.style().startsWith("g ")) {
+            out.append("<i class=\"" + key.style() + "\"></i>");
+        }
+        key.shape()
+                .ifPresent(shape -> out.append("<i class=\"g g" + key.color() + "\">"
+                        + (shape < GLYPHS.length() ? GLYPHS.charAt(shape) : '●') + "</i>"));
     }
 
     private void figure(Block.Figure figure) {
@@ -132,9 +136,11 @@ final class Page {
                 + Markup.text(figure.title()) + "\">" + figure.drawing() + "</svg>");
         if (!figure.legend().isEmpty() || !figure.notes().isEmpty()) {
             out.append("<p class=\"legend\">");
-            figure.legend()
-                    .forEach(key -> out.append("<span><i class=\"" + key.style() + "\">" + glyph(key.style()) + "</i>"
-                            + Markup.text(key.text()) + "</span> "));
+            figure.legend().forEach(key -> {
+                out.append("<span>");
+                sample(key);
+                out.append(Markup.text(key.text()) + "</span> ");
+            });
             figure.notes().forEach(note -> out.append("<br/>" + Markup.text(note)));
             out.append("</p>");
         }

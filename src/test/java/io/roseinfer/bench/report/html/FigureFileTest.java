@@ -64,6 +64,43 @@ class FigureFileTest {
     }
 
     @Test
+    void thirty_six_series_differ_in_color_or_mark_and_the_legend_shows_both() throws Exception {
+        List<Chart.Series> series = IntStream.range(0, 36)
+                .mapToObj(i -> new Chart.Series("s" + i, Chart.style(i), List.of(1.0, 2.0), List.of(1.0, 2.0)))
+                .toList();
+        List<Chart.Mark> marks = series.stream()
+                .map(line -> new Chart.Mark(line.style(), 1, 1, "", false))
+                .toList();
+        Block.Figure figure =
+                new Chart("t", "x", "y", series, false).withMarks(marks).figure();
+        assertThat(figure.legend().stream().map(key -> key.color() + " " + key.shape()))
+                .hasSize(36)
+                .doesNotHaveDuplicates();
+        assertThat(figure.legend()).allMatch(key -> key.shape().isPresent());
+        parse(FigureFile.of(figure, ""));
+        assertThat(Page.of(figure)).contains("<i class=\"k0\"></i><i class=\"g g0\">●</i>s0<", ">■</i>s6<");
+    }
+
+    @Test
+    void top_points_and_the_label_of_the_first_one_are_within_the_frame() throws Exception {
+        Chart.Series line = new Chart.Series("a", 0, List.of(1.0, 40.0), List.of(9.0, 10.0));
+        Block.Figure figure = new Chart("t", "x", "y", List.of(line), false)
+                .withMarks(List.of(new Chart.Mark(0, 1, 9, "knee", false), new Chart.Mark(0, 40, 10, "", false)))
+                .figure();
+        Document svg = parse("<svg>" + figure.drawing() + "</svg>");
+        Element top = (Element) svg.getElementsByTagName("circle").item(1);
+        assertThat(Double.parseDouble(top.getAttribute("cy"))).isGreaterThan(Chart.TOP + 3.5);
+        NodeList texts = svg.getElementsByTagName("text");
+        Element label = IntStream.range(0, texts.getLength())
+                .mapToObj(i -> (Element) texts.item(i))
+                .filter(text -> text.getTextContent().equals("knee"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(Double.parseDouble(label.getAttribute("x"))).isGreaterThanOrEqualTo(Chart.LEFT + 20);
+        assertThat(label.getAttribute("text-anchor")).isEqualTo("middle");
+    }
+
+    @Test
     void every_class_of_a_drawing_has_attributes() {
         for (String kind : List.of("s", "m")) {
             for (int i = 0; i < 8; i++) {
