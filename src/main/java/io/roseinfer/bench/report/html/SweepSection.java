@@ -6,6 +6,7 @@ import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -159,9 +160,9 @@ final class SweepSection {
                     .filter(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent()
                             && point.metric(metric).isPresent())
                     .toList();
-            int style = Chart.style(series.size());
+            int style = style(settings);
             series.add(new Chart.Series(
-                    label(settings.flags()),
+                    seriesName(settings),
                     style,
                     points.stream().map(SweepSection::offered).toList(),
                     points.stream().map(point -> point.metric(metric).orElse(0)).toList()));
@@ -173,6 +174,30 @@ final class SweepSection {
             }
         }
         return new Chart(title, "requests/s offered", yLabel, series, false).withMarks(marks);
+    }
+
+    /** Returns a style that settings share if they differ only in the seed. */
+    private int style(Sweep.Settings settings) {
+        List<Map<String, String>> distinct = sweep.bySettings().stream()
+                .map(SweepSection::withoutSeed)
+                .distinct()
+                .toList();
+        return Chart.style(distinct.indexOf(withoutSeed(settings)));
+    }
+
+    /** Returns the flags and the number of seeds, if there are several. */
+    private String seriesName(Sweep.Settings settings) {
+        Map<String, String> flags = withoutSeed(settings);
+        long seeds = sweep.bySettings().stream()
+                .filter(other -> withoutSeed(other).equals(flags))
+                .count();
+        return seeds == 1 ? label(settings.flags()) : label(flags) + ", " + seeds + " seeds";
+    }
+
+    private static Map<String, String> withoutSeed(Sweep.Settings settings) {
+        Map<String, String> flags = new LinkedHashMap<>(settings.flags());
+        flags.remove(Sweep.SEED);
+        return flags;
     }
 
     private static Chart.Mark mark(int style, SweepPoint point, String metric, String label) {
@@ -194,8 +219,8 @@ final class SweepSection {
                 best.stream().map(point -> Sweep.tokensPerUser(point).orElse(0)).toList(),
                 best.stream().map(SweepSection::throughput).toList()));
         for (Sweep.Settings settings : sweep.bySettings()) {
-            int style = Chart.style(series.size() - 1);
-            series.add(new Chart.Series(label(settings.flags()), style, List.of(), List.of()));
+            int style = style(settings);
+            series.add(new Chart.Series(seriesName(settings), style, List.of(), List.of()));
             settings.points().stream()
                     .filter(point -> Sweep.tokensPerUser(point).isPresent())
                     .map(point -> new Chart.Mark(

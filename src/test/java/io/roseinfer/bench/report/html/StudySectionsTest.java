@@ -173,6 +173,25 @@ class StudySectionsTest {
     }
 
     @Test
+    void seeds_of_a_setting_share_a_style_and_a_legend_entry() throws Exception {
+        List<SweepPoint> points = Stream.of("8", "32")
+                .flatMap(batch -> Stream.of("0", "1")
+                        .map(seed -> new SweepPoint(
+                                Map.of("request-rate", "10", "max-batch-size", batch, "seed", seed),
+                                point(batch, 10, 1, 100, 5).metrics(),
+                                0,
+                                List.of())))
+                .toList();
+        String page = HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of())));
+        assertThat(marks((Element) parse(page).getElementsByTagName("svg").item(0)))
+                .containsExactly("m0", "m0", "m1", "m1");
+        String legend = page.substring(page.indexOf("<p class=\"legend\">"));
+        assertThat(legend.substring(0, legend.indexOf("</p>")))
+                .containsOnlyOnce("max-batch-size 8, 2 seeds")
+                .containsOnlyOnce("max-batch-size 32, 2 seeds");
+    }
+
+    @Test
     void components_are_defined_only_in_reports_that_have_them() {
         String parts = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"itl_parts\":null,\"ttft_parts\":"
                 + "{\"all\":{\"hand_over\":0},\"median\":{\"hand_over\":0},\"tail\":{\"hand_over\":0}}}}";
