@@ -112,6 +112,18 @@ class BundleTest {
         assertThat(checkout.path("mvn.log")).doesNotExist();
     }
 
+    @ParameterizedTest
+    @CsvSource({"--help, 0", "--no-kernels, 2"})
+    void help_and_unknown_arguments_of_the_bundle_start_no_build(String argument, int code) throws Exception {
+        checkout.stub("make", "#!/bin/sh\nexit 1\n");
+        Outcome outcome = run(Map.of("NVCC", "sh"), "tools/bundle", argument);
+        assertThat(outcome.code()).isEqualTo(code);
+        assertThat(outcome.out() + outcome.err())
+                .contains("usage: tools/bundle")
+                .contains("NVCC");
+        assertThat(checkout.path("mvn.log")).doesNotExist();
+    }
+
     /** Runs gpu-check in a bundle of stubs whose doctor prints {@code doctor}. */
     private Outcome gpuCheck(String doctor, String... arguments) throws Exception {
         Checkout.executable(bundle.resolve("bin/roseinfer"), "#!/bin/sh\necho '" + doctor + "'\n");
