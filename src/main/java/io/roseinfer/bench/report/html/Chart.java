@@ -34,7 +34,7 @@ final class Chart {
 
     private static final int STYLES = 6;
 
-    /** Number of styles above those of series: neutral, and better in comparisons. */
+    /** Number of styles that no series has: neutral, and better in comparisons. */
     private static final int OTHER_STYLES = 2;
 
     /** Returns the style of a series by its number; styles repeat after 36, the pairs of a color and a shape. */
