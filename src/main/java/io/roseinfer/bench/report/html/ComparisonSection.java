@@ -181,7 +181,8 @@ final class ComparisonSection {
                 new Block.Key("k" + BETTER, "better"),
                 new Block.Key("k" + WORSE, "worse"),
                 new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
-        return new Block.Figure("B / A with 98 % intervals", bottom + 50, svg, legend, List.of());
+        List<String> arms = List.of("A: " + flags(own.a()), "B: " + flags(own.b()));
+        return new Block.Figure("B / A with 98 % intervals", bottom + 50, svg, legend, arms);
     }
 
     /** Returns green for an improvement by the metric's direction, red for a regression, gray for neither. */

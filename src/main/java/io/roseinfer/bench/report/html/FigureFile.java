@@ -22,7 +22,7 @@ final class FigureFile {
     /** Mean width of a character of the legend; texts are not measured, as fonts are the reader's. */
     private static final double CHARACTER = 6.9;
 
-    /** Height, font size and maximum characters of a line of the source. */
+    /** Height, font size and maximum characters of a line of the notes and the source. */
     private static final double SOURCE_ROW = 13;
 
     private static final int SOURCE_SIZE = 10;
@@ -73,7 +73,7 @@ final class FigureFile {
     /**
      * Returns the document of a figure.
      *
-     * @param source the command and commit of its results, shown below it; empty if unknown
+     * @param source the command and commit of its results, shown below its notes; empty if unknown
      */
     static String of(Block.Figure figure, String source) {
         StringBuilder legend = new StringBuilder();
@@ -90,7 +90,8 @@ final class FigureFile {
         }
         double height = figure.legend().isEmpty() ? TITLE_HEIGHT + figure.height() : y + LEGEND_ROW - 4;
         StringBuilder below = new StringBuilder();
-        for (String line : lines(source)) {
+        Stream<String> texts = Stream.concat(figure.notes().stream(), Stream.of(source));
+        for (String line : texts.flatMap(text -> lines(text).stream()).toList()) {
             below.append(text("start", LEGEND_LEFT, height + SOURCE_ROW - 4, SOURCE_SIZE, "", line))
                     .append('\n');
             height += SOURCE_ROW;

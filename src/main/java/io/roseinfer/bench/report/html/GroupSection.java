@@ -19,7 +19,7 @@ final class GroupSection {
             "TPOT p99",
             "E2EL p50",
             "E2EL p99",
-            "E2EL/token max",
+            "max normalized latency, ms/token",
             "tokens/s",
             "good (%)",
             "service");

@@ -3,6 +3,7 @@ package io.roseinfer.bench.report.html;
 import io.roseinfer.base.Printable;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,6 +13,7 @@ import java.util.stream.Stream;
 /** Escaping of text and formatting of numbers for HTML. */
 final class Markup {
     private static final Set<String> ABBREVIATIONS = Set.of("ttft", "tpot", "itl", "e2el");
+    private static final Map<String, String> WORDS = Map.of("jain", "Jain", "normalized", "normalized latency");
     private static final Pattern GROUP = Pattern.compile("\\{(tenant|slo)=(.*)}");
 
     private Markup() {}
@@ -37,7 +39,8 @@ final class Markup {
     static String metric(String name) {
         String words = Stream.of(
                         name.replaceFirst("\\{.*", "").replaceFirst("_ms$", "").split("_"))
-                .map(word -> ABBREVIATIONS.contains(word) ? word.toUpperCase(Locale.ROOT) : word)
+                .map(word ->
+                        ABBREVIATIONS.contains(word) ? word.toUpperCase(Locale.ROOT) : WORDS.getOrDefault(word, word))
                 .collect(Collectors.joining(" "));
         Matcher group = GROUP.matcher(name);
         return group.find() ? words + " of " + group.group(1) + " " + group.group(2) : words;
@@ -47,7 +50,7 @@ final class Markup {
     static String metricWithUnit(String name) {
         String bare = name.replaceFirst("\\{.*", "");
         String unit = bare.endsWith("_ms")
-                ? ", ms"
+                ? bare.endsWith("_normalized_ms") ? ", ms/token" : ", ms"
                 : bare.matches("request_(throughput|goodput)|completion_rate|offered_rate")
                         ? ", requests/s"
                         : bare.equals("output_throughput") ? ", tokens/s" : "";

@@ -142,6 +142,15 @@ class FigureFileTest {
     }
 
     @Test
+    void notes_are_above_the_source() throws Exception {
+        Block.Figure noted =
+                new Block.Figure("t", 90, FIGURE.drawing(), FIGURE.legend(), List.of("A: --policy x", "B: --policy y"));
+        assertThat(small(parse(FigureFile.of(noted, "roseinfer bench ab"))).stream()
+                        .map(Element::getTextContent))
+                .containsExactly("A: --policy x", "B: --policy y", "roseinfer bench ab");
+    }
+
+    @Test
     void figure_without_a_source_has_no_lines_of_it() throws Exception {
         assertThat(small(parse(FigureFile.of(FIGURE, "")))).isEmpty();
     }

@@ -286,7 +286,9 @@ class StudySectionsTest {
                 new ComparisonResult.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
         String page = HtmlReport.of("c", ComparisonResult.of(comparison, arms, study(Map.of())));
         Document parsed = parse(page);
-        assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
+        assertThat(page)
+                .contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded")
+                .contains("<br/>A: no additional flags<br/>B: --b-flag</p>");
         assertThat(marks((Element) parsed.getElementsByTagName("svg").item(0))).hasSize(2);
         assertThat(page).doesNotContain("Over time", "Environment and settings");
     }
@@ -351,13 +353,19 @@ class StudySectionsTest {
 
     @Test
     void labels_have_abbreviations_units_and_groups() {
-        assertThat(List.of("p99_ttft_ms{tenant=a}", "output_throughput", "request_goodput{slo=x y}", "jain_index"))
+        assertThat(List.of(
+                        "p99_ttft_ms{tenant=a}",
+                        "output_throughput",
+                        "request_goodput{slo=x y}",
+                        "jain_index",
+                        "max_normalized_ms"))
                 .extracting(Markup::metricWithUnit)
                 .containsExactly(
                         "p99 TTFT of tenant a, ms",
                         "output throughput, tokens/s",
                         "request goodput of slo x y, requests/s",
-                        "jain index");
+                        "Jain index",
+                        "max normalized latency, ms/token");
     }
 
     /** Returns the figures of a comparison in which one latency is half and the other is twice as long. */
