@@ -91,7 +91,7 @@ struct PromptQkv {
         float2 cosSin[16];
     };
     __device__ __forceinline__ bool rotates() const { return ropeTable != nullptr && raw == nullptr; }
-    // Whether a chunk's Context is also that of the chunk after the next.
+    // Whether every second chunk has the same Context.
     __device__ __forceinline__ bool repeats() const { return headSize == 64 || headSize == 128; }
 
     __device__ __forceinline__ void rows(RowContext& r, int m, Bounds bounds) const {
