@@ -166,7 +166,8 @@ class ServeCommandTest {
     void warning_of_the_server_is_one_line_that_names_the_flag() throws Exception {
         assertThat(errorsAfterRejection())
                 .allMatch(line -> line.startsWith("roseinfer: "))
-                .anyMatch(line -> line.startsWith("roseinfer: connections rejected because --max-connections (1) are"));
+                .anyMatch(line ->
+                        line.startsWith("roseinfer: connections are rejected because --max-connections (1) are"));
     }
 
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")

@@ -1,9 +1,7 @@
 package io.roseinfer.server.http;
 
 import io.roseinfer.base.Clock;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -14,15 +12,13 @@ final class ConnectionLimit {
     /** Connections beyond the maximum, for probes. */
     static final int RESERVE = 64;
 
-    private static final long WARNING_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
 
     private final int max;
-    private final Clock clock;
     private final AtomicInteger regular = new AtomicInteger();
     private final AtomicInteger reserved = new AtomicInteger();
     private final LongAdder rejected = new LongAdder();
-    private final AtomicLong nextWarningNanos;
+    private final MessageLimit warnings;
 
     /** The treatment of a new connection. */
     enum Admission {
@@ -42,8 +38,7 @@ final class ConnectionLimit {
      */
     ConnectionLimit(int max, Clock clock) {
         this.max = max;
-        this.clock = clock;
-        this.nextWarningNanos = new AtomicLong(clock.nanos());
+        this.warnings = new MessageLimit(1, clock);
     }
 
     /** Counts a new connection unless it is rejected. */
@@ -70,13 +65,11 @@ final class ConnectionLimit {
     /** Counts a connection beyond the maximum that was served no probe; warns at most once a minute. */
     void rejected() {
         rejected.increment();
-        long now = clock.nanos();
-        long due = nextWarningNanos.get();
-        if (now - due >= 0 && nextWarningNanos.compareAndSet(due, now + WARNING_INTERVAL_NANOS)) {
+        if (warnings.tryLog()) {
             LOGGER.log(
                     System.Logger.Level.WARNING,
-                    "connections rejected because max_connections (" + max + ") are open: " + rejected.sum()
-                            + " since the start; raise it, or let clients reuse connections");
+                    "connections are rejected because max_connections (" + max
+                            + ") are open; raise it, or let clients reuse connections");
         }
     }
 
