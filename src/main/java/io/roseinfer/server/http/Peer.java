@@ -24,9 +24,9 @@ record Peer(String address, Admission admission, ConnectionLimit limit) {
      * @param served whether a request of it was served
      */
     void closed(boolean served) {
-        limit.closed(admission);
         if (isForProbes() && !served) {
             limit.rejected();
         }
+        limit.closed(admission);
     }
 }
