@@ -78,6 +78,7 @@ final class Api implements HttpHandler {
     private final Clock clock;
     private final InstantSource time;
     private final Consumer<Exchange> done;
+    private final FailureLog failures;
 
     /** The endpoints by path; {@code models} serves the paths below {@code /v1/models/}. */
     record Routes(Map<String, Route> exact, Route models) {
@@ -119,6 +120,7 @@ final class Api implements HttpHandler {
         this.clock = clock;
         this.time = time;
         this.done = done;
+        this.failures = new FailureLog(clock);
     }
 
     private Exchange exchange(HttpCall call) {
@@ -166,7 +168,9 @@ final class Api implements HttpHandler {
             done.accept(exchange);
             return reply;
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError failure) {
-            return answered(exchange, error(failure, exchange));
+            Reply reply = answered(exchange, error(failure, exchange));
+            failures.done(exchange);
+            return reply;
         }
     }
 
@@ -181,6 +185,7 @@ final class Api implements HttpHandler {
             response.abort();
         } finally {
             gate.leave();
+            failures.done(exchange);
             done.accept(exchange);
         }
     }
@@ -227,7 +232,8 @@ final class Api implements HttpHandler {
         };
     }
 
-    private static String named(Exchange exchange) {
+    /** Returns the end of a message with the request's id. */
+    static String named(Exchange exchange) {
         return ", with id '" + exchange.requestId() + "'";
     }
 

@@ -2,6 +2,7 @@ package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -14,11 +15,12 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** An unexpected failure is sent as a 500 without details, and logged with them. */
+/** Failures are logged with more details than are sent. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class UnexpectedFailureTest {
     private static final Logger LOGGER = Logger.getLogger("io.roseinfer.server");
@@ -98,6 +100,39 @@ class UnexpectedFailureTest {
             Answer answer = server.post(path, "{\"prompt\":\"Once\"}");
             assertThat(answer.status()).isEqualTo(503);
             assertThat(answer.body()).contains("not enough memory for this request; send a smaller one, or raise -Xmx");
+        }
+    }
+
+    private static final String STEP_FAILS = "{\"prompt\":[7],\"max_tokens\":1}";
+
+    private static TestServer withoutAccessLog() {
+        return TestServer.logging(
+                AccessLog.Format.OFF, SimOptions.defaults().withFaults(SimFaults.parse("faults", "error=7")));
+    }
+
+    @Test
+    void failed_request_is_logged_with_its_id_and_reason_without_an_access_log() throws Exception {
+        try (TestServer server = withoutAccessLog()) {
+            assertThat(server.complete(STEP_FAILS, "X-Request-Id: abc\r\n").status())
+                    .isEqualTo(500);
+            server.server.close();
+            assertThat(logged)
+                    .anySatisfy(entry -> assertThat(entry.getMessage())
+                            .startsWith("status 500 for /v1/completions, with id 'abc': ")
+                            .contains("prompt that begins with token 7"));
+        }
+    }
+
+    @Test
+    void failed_requests_are_logged_up_to_a_maximum_per_minute() throws Exception {
+        try (TestServer server = withoutAccessLog()) {
+            for (int i = 0; i < FailureLog.MAX_PER_MINUTE + 1; i++) {
+                assertThat(server.complete(STEP_FAILS).status()).isEqualTo(500);
+            }
+            server.server.close();
+            assertThat(logged)
+                    .filteredOn(entry -> entry.getMessage().startsWith("status 500"))
+                    .hasSize(FailureLog.MAX_PER_MINUTE);
         }
     }
 }

@@ -1,0 +1,35 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.server.http.HttpCall;
+import io.roseinfer.server.http.MessageLimit;
+
+/**
+ * Logs requests that an endpoint answers with a status from 500, regardless of the access log. Probes of supervisors,
+ * whose 503 is an answer, are left out. Thread-safe.
+ */
+final class FailureLog {
+    /** Messages per minute, so that a failed server does not fill a disk. */
+    static final int MAX_PER_MINUTE = 60;
+
+    private static final int FIRST_FAILURE = 500;
+    private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
+
+    private final MessageLimit limit;
+
+    FailureLog(Clock clock) {
+        this.limit = new MessageLimit(MAX_PER_MINUTE, clock);
+    }
+
+    void done(Exchange exchange) {
+        HttpCall call = exchange.call();
+        if (exchange.status() < FIRST_FAILURE || Api.SUPERVISED.contains(call.path()) || !limit.tryLog()) {
+            return;
+        }
+        LOGGER.log(
+                exchange.status() == FIRST_FAILURE ? System.Logger.Level.ERROR : System.Logger.Level.WARNING,
+                "status " + exchange.status() + " for " + Quoted.value(call.path()) + Api.named(exchange) + ": "
+                        + exchange.error().orElse("no message"));
+    }
+}
