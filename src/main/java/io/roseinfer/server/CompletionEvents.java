@@ -81,11 +81,8 @@ final class CompletionEvents implements BodySource {
             reason = FAILED;
             throw failed;
         } finally {
-            List<Completion> ended = choices.stream()
-                    .flatMap(choice -> choice.completion.stream())
-                    .toList();
+            List<Completion> ended = Completions.observe(metrics, streams, i -> choices.get(i).completion);
             exchange.served(new Exchange.Served(call, generated, reason, ended));
-            Completions.observe(metrics, streams, i -> choices.get(i).completion);
         }
         response.write(tail().getBytes(StandardCharsets.UTF_8));
         response.end();

@@ -156,9 +156,9 @@ final class Completions {
         } finally {
             int generated =
                     completions.stream().mapToInt(each -> each.tokens().size()).sum();
-            exchange.served(new Exchange.Served(
-                    call, generated, CompletionJson.finishReason(reason), List.copyOf(completions)));
-            observe(metrics, streams, i -> completions.stream().skip(i).findFirst());
+            List<Completion> ended =
+                    observe(metrics, streams, i -> completions.stream().skip(i).findFirst());
+            exchange.served(new Exchange.Served(call, generated, CompletionJson.finishReason(reason), ended));
         }
         completions.forEach(Completions::requireServed);
         ObjectNode body = json.response(call, completions);
@@ -176,8 +176,10 @@ final class Completions {
      * Counts every request of a call once, including those cancelled because the client has disconnected.
      *
      * @param taken returns the completion already taken from a stream, by the stream's index
+     * @return the completions in order, without failed ones
      */
-    static void observe(ServerMetrics metrics, OpenStreams streams, IntFunction<Optional<Completion>> taken) {
+    static List<Completion> observe(
+            ServerMetrics metrics, OpenStreams streams, IntFunction<Optional<Completion>> taken) {
         streams.close();
         List<TokenStream> all = streams.all();
         List<Completion> ended = new ArrayList<>();
@@ -193,6 +195,7 @@ final class Completions {
         if (ended.size() == all.size()) {
             metrics.answered(ended);
         }
+        return ended;
     }
 
     /** Throws if the server itself ended the completion. */

@@ -55,8 +55,14 @@ class DisconnectTest {
             }
             assertThat(server.log.stream().filter(DisconnectTest::isCompletion))
                     .singleElement()
-                    .satisfies(line ->
-                            assertThat(line).contains("\"status\":499", "\"error\":\"the client has disconnected\""));
+                    .satisfies(line -> assertThat(line)
+                            .contains("\"status\":499", "\"error\":\"the client has disconnected\"")
+                            .contains(
+                                    "\"cached_tokens\":0",
+                                    "\"queue_ms\":",
+                                    "\"ttft_ms\":",
+                                    "\"decode_ms\":",
+                                    "\"engine\":0"));
         }
     }
 
