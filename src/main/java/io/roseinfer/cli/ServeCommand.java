@@ -127,7 +127,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
 
     private static void printAddress(String url, Terminal terminal) {
         try {
-            terminal.print("Listening on " + url + "\n");
+            terminal.announce("Listening on " + url);
         } catch (OutputClosed cannot) {
             terminal.note("standard output cannot be written; listening on " + url);
         }
@@ -164,7 +164,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
                                 + inFlight);
         int unfinished = running.drain(server.drain());
         if (unfinished > 0) {
-            terminal.note("shut down: " + unfinished + " of " + inFlight + " requests in flight were cut off after "
+            terminal.warning("shut down: " + unfinished + " of " + inFlight + " requests in flight were cut off after "
                     + seconds + " s");
         }
     }

@@ -41,6 +41,9 @@ public final class AccessLog {
     /** Characters of {@code user} in a line, so that a client cannot write long ones. */
     private static final int MAX_USER_CHARS = 128;
 
+    /** The lowest status that is the server's error. */
+    private static final int FIRST_ERROR = 500;
+
     private final Format format;
     private final Consumer<String> lines;
     private final Clock clock;
@@ -74,8 +77,11 @@ public final class AccessLog {
 
     private ObjectNode entry(Exchange exchange) {
         ObjectNode entry = StrictJson.mapper().createObjectNode();
-        entry.put("time", time.instant().toString())
-                .put("client", exchange.call().client())
+        entry.put("time", time.instant().toString());
+        if (format == Format.JSON) {
+            entry.put("level", exchange.status() >= FIRST_ERROR ? "error" : "info");
+        }
+        entry.put("client", exchange.call().client())
                 .put("request_id", exchange.requestId())
                 .put("method", exchange.call().method())
                 .put("path", exchange.call().path())

@@ -72,7 +72,10 @@ class ServeCommandTest {
         Process process = builder.start();
         BufferedReader out =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        String line = out.readLine();
+        String printed = out.readLine();
+        String line = command.contains("--access-log=json")
+                ? StrictJson.mapper().readTree(printed).get("message").asString()
+                : printed;
         assertThat(line).startsWith("Listening on http://127.0.0.1:");
         URI uri = URI.create(line.substring("Listening on ".length()));
         return new Running(process, out, new InetSocketAddress(uri.getHost(), uri.getPort()));
@@ -177,7 +180,11 @@ class ServeCommandTest {
                 .map(StrictJson.mapper()::readTree)
                 .toList();
         assertThat(lines)
-                .allMatch(line -> line.has("time"))
+                .allMatch(line -> line.has("time") && line.has("level"))
+                .anyMatch(line -> line.path("status").asInt() == 200
+                        && line.path("level").asString().equals("info"))
+                .anyMatch(line -> line.path("status").asInt() == 503
+                        && line.path("level").asString().equals("error"))
                 .anyMatch(line -> line.path("message").asString().startsWith("shutting down"))
                 .filteredOn(line -> line.path("level").asString().equals("warning"))
                 .singleElement()

@@ -192,7 +192,7 @@ public final class ModelFlags {
         Settings settings = settings(terminal);
         try (Downloads downloads = new Downloads(terminal)) {
             LoadedModel loaded = Roseinfer.load(settings, engine, downloads);
-            loaded.warnings().forEach(terminal::note);
+            loaded.warnings().forEach(terminal::warning);
             tellChoice(loaded, settings, terminal);
             if (memoryPlan) {
                 MemoryTable.lines(loaded.runner().memory()).forEach(terminal::note);

@@ -127,8 +127,8 @@ public final class ServeFlags {
     /** Warns if other machines can reach a server without an API key. */
     public void warnIfOpen(ServerOptions options, Terminal terminal) {
         if (options.apiKey().isEmpty() && !isLoopback()) {
-            terminal.note("--host " + host + " is reachable from other machines and requires no API key; set one with"
-                    + " --api-key-file");
+            terminal.warning("--host " + host
+                    + " is reachable from other machines and requires no API key; set one with" + " --api-key-file");
         }
     }
 

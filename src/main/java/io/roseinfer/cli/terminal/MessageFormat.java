@@ -27,7 +27,7 @@ public enum MessageFormat {
                     .createObjectNode()
                     .put("time", InstantSource.system().instant().toString())
                     .put("level", level.name().toLowerCase(Locale.ROOT))
-                    .put("message", Printable.line(message));
+                    .put("message", Printable.line(message.strip()));
             if (failure != null) {
                 line.put("stack_trace", trace(failure));
             }

@@ -85,6 +85,11 @@ public record Terminal(
         requireReader();
     }
 
+    /** Prints a line on standard output; if messages are JSON, as such a message. */
+    public void announce(String line) {
+        print((format == MessageFormat.JSON ? format.text(System.Logger.Level.INFO, line, null) : line) + "\n");
+    }
+
     /** Flushes standard output, and throws if it was closed. */
     public void requireReader() {
         if (out.checkError()) {
@@ -105,6 +110,11 @@ public record Terminal(
     /** Prints a one-line message on standard error. Control characters, which may come from a model's files, are escaped. */
     public void note(String message) {
         log(System.Logger.Level.INFO, message, null);
+    }
+
+    /** Prints a one-line message about something that may need action. */
+    public void warning(String message) {
+        log(System.Logger.Level.WARNING, message, null);
     }
 
     /** Prints a one-line message about the failure that ends the command. */
