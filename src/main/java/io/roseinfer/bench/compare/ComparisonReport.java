@@ -46,7 +46,7 @@ public final class ComparisonReport {
 
     /** A note on multiple comparisons. */
     public static final String UNCORRECTED =
-            "Intervals are not corrected for multiple comparisons: of fifty metrics of equal arms, one is expected to exclude 1. Only --metric decides.";
+            "Intervals are not corrected for multiple comparisons: with identical arms, expect one interval in fifty to exclude 1. Only --metric decides.";
 
     /** Describes a metric of {@link Comparison#isIdentical identical} pairs. */
     public static final String IDENTICAL = "identical in every pair";
@@ -94,7 +94,7 @@ public final class ComparisonReport {
                 .mapToInt(String::length)
                 .reduce(MIN_WIDTH, Math::max);
         out.format(
-                "%-" + width + "s %10s %10s %8s  %-18s %8s  %s\n",
+                "%-" + width + "s %10s %10s %8s  %-18s %17s  %s\n",
                 "metric",
                 "median A",
                 "median B",
@@ -187,14 +187,20 @@ public final class ComparisonReport {
         String metric = entry.getKey();
         PairedRatio ratio = entry.getValue();
         out.format(
-                "%-" + width + "s %10.3f %10.3f %8.4f  %-18s %6.2f %%  %s\n",
+                "%-" + width + "s %10.3f %10.3f %8.4f  %-18s %17s  %s\n",
                 metric,
                 median(comparison, metric, Comparison.Pair::a),
                 median(comparison, metric, Comparison.Pair::b),
                 ratio.ratio(),
                 String.format(Locale.ROOT, "%.4f .. %.4f", ratio.low(), ratio.high()),
-                100 * ratio.smallestEffect(),
+                detected(ratio),
                 drawn(ratio, span));
+    }
+
+    /** Returns the smallest changes that the pairs detect, down and up. */
+    public static String detected(PairedRatio ratio) {
+        return String.format(
+                Locale.ROOT, "%.2f / %+.2f %%", -100 * ratio.smallestDecrease(), 100 * ratio.smallestEffect());
     }
 
     private static void rowWithoutInterval(
@@ -256,10 +262,10 @@ public final class ComparisonReport {
         if (ratio.isEven()) {
             return String.format(
                     Locale.ROOT,
-                    "No difference shown in %s: %s; this number of pairs detects %.2f %% with a power of 80 %%",
+                    "No difference shown in %s: %s; this number of pairs detects changes of %s with a power of 80 %%",
                     arms.metric(),
                     by,
-                    100 * ratio.smallestEffect());
+                    detected(ratio));
         }
         boolean better = ratio.ratio() > 1 == RunMetrics.isHigherBetter(arms.metric());
         String allowed = better || arms.noWorseThan() == 0

@@ -19,8 +19,8 @@ import java.util.Arrays;
  * @param ratio b / a
  * @param low lower end of the interval
  * @param high upper end
- * @param smallestEffect the smallest change, as a share of a, that this number of pairs detects with a power of 80 %: half the interval's
- *     width, plus the deviation that an estimate exceeds in one of five cases
+ * @param smallestEffect the smallest increase, as a share of a, that this number of pairs detects with a power of 80 %: half the
+ *     interval's width, plus the deviation that an estimate exceeds in one of five cases
  */
 public record PairedRatio(double ratio, double low, double high, double smallestEffect) {
     /** Minimum pairs of each order; with fewer, the interval would be wider than all averages. */
@@ -58,6 +58,11 @@ public record PairedRatio(double ratio, double low, double high, double smallest
                 Math.exp(low),
                 Math.exp(high),
                 Math.expm1((high - low) / 2 * (1 + POWER / TAIL)));
+    }
+
+    /** Returns the smallest decrease with the power of {@link #smallestEffect}, as a share of a: the inverse of that ratio. */
+    public double smallestDecrease() {
+        return smallestEffect / (1 + smallestEffect);
     }
 
     private static double[] averages(double[] a, double[] b) {

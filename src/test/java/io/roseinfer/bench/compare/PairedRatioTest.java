@@ -146,6 +146,12 @@ class PairedRatioTest {
     }
 
     @Test
+    void smallest_decrease_undoes_the_smallest_increase() {
+        PairedRatio ratio = new PairedRatio(0.5355, 0.3873, 0.8538, 0.6958);
+        assertThat((1 - ratio.smallestDecrease()) * (1 + ratio.smallestEffect())).isCloseTo(1, within(1e-12));
+    }
+
+    @Test
     void rank_excludes_at_most_one_percent_of_rank_sums_on_each_side() {
         for (int blocks = PairedRatio.MIN_BLOCKS; blocks <= 30; blocks++) {
             double below = 0;

@@ -119,8 +119,8 @@ final class ComparisonSection {
             verdict.text(" changes by " + change(decides.ratio()) + " (" + change(decides.low()) + " to "
                     + change(decides.high()) + ") from A to B. ");
             verdict.strong(outcome(decides, worse));
-            verdict.text(" " + own.pairs().size() + " pairs detect a change of "
-                    + Markup.number(100 * decides.smallestEffect()) + " % with a power of 80 %. "
+            verdict.text(" " + own.pairs().size() + " pairs detect changes of "
+                    + ComparisonReport.detected(decides) + " with a power of 80 %. "
                     + ComparisonReport.UNCORRECTED);
         }
         ComparisonReport.notes(own.pairs()).forEach(note -> verdict.text(" " + note + "."));
@@ -235,7 +235,7 @@ final class ComparisonSection {
             for (double end : new double[] {ratio.ratio(), ratio.low(), ratio.high()}) {
                 row.add(String.format(Locale.ROOT, "%.4f", end));
             }
-            row.add(String.format(Locale.ROOT, "%.2f %%", 100 * ratio.smallestEffect()));
+            row.add(ComparisonReport.detected(ratio));
             rows.add(row);
         });
         own.zeros().forEach(metric -> {
