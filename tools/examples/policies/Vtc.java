@@ -12,6 +12,8 @@ import java.util.Set;
 /**
  * Fair sharing by virtual token counters: the tenant that got the least service is served next. Sheng et al., Fairness in
  * Serving Large Language Models, OSDI 2024, algorithm 2. Service is the weighted number of prompt and generated tokens.
+ *
+ * <p>Under long overload most requests reach the limit of passes, and are admitted in order of arrival; {@code --max-passes none} lifts it.
  */
 public final class Vtc implements AdmissionPolicy, RequestEvents {
     private static final long PROMPT_WEIGHT = 1;

@@ -212,7 +212,7 @@ class SimulatedTimeTest {
         long forced = own.get("scheduler").get("forced_admissions").longValue();
         assertThat(forced).isPositive();
         assertThat(own.get("validity").get("notes").valueStream().map(JsonNode::asString))
-                .contains(forced + " admissions were forced by --max-passes, not chosen by the admission policy");
+                .contains(forced + " admissions were forced by --max-passes, not chosen by the admission policy; --max-passes none lifts the limit");
         flags[5] = "--prefill-admission-policy=fifo";
         assertThat(serve(SIMULATED, flags)
                         .get("scheduler")

@@ -174,7 +174,8 @@ public final class ComparisonReport {
                 ? Optional.empty()
                 : Optional.of(String.format(
                         Locale.ROOT,
-                        "up to %.0f admissions of a run were forced by --max-passes, not chosen by the admission policy",
+                        "up to %.0f admissions of a run were forced by --max-passes, not chosen by the admission policy;"
+                                + " --max-passes none lifts the limit",
                         most));
     }
 

@@ -168,7 +168,8 @@ public record RunValidity(
         long forced =
                 SchedulerCounts.of(run).map(SchedulerCounts::forcedAdmissions).orElse(0L);
         if (forced > 0) {
-            notes.add(forced + " admissions were forced by --max-passes, not chosen by the admission policy");
+            notes.add(forced + " admissions were forced by --max-passes, not chosen by the admission policy;"
+                    + " --max-passes none lifts the limit");
         }
         long uncounted = completed.stream()
                 .filter(call -> call.arrivals().counted() == CallResult.Counted.NOT)
