@@ -88,6 +88,16 @@ class SimulatedTimeTest {
                 .hasLineCount(1);
     }
 
+    @Test
+    void goodput_bounds_requests_of_classes_without_own_bounds() throws IOException {
+        String[] load = {"--num-prompts=10", "--tenant=chat:slo=chat", "--tenant=batch:slo=batch"};
+        assertThat(bench("serve", SIMULATED, load).err()).contains("which has no bounds; add --goodput or --slo ");
+        JsonNode slos = serve(SIMULATED, with(load, "--goodput=ttft:0", "--slo=batch=ttft:100000"))
+                .at("/groups/slos");
+        assertThat(slos.at("/chat/good_share").doubleValue()).isZero();
+        assertThat(slos.at("/batch/good_share").doubleValue()).isOne();
+    }
+
     /** The warm-up has an empty machine: without it, the median time to first token is longer. */
     @Test
     void trimmed_requests_are_counted_and_in_no_result() throws IOException {
@@ -212,7 +222,9 @@ class SimulatedTimeTest {
         long forced = own.get("scheduler").get("forced_admissions").longValue();
         assertThat(forced).isPositive();
         assertThat(own.get("validity").get("notes").valueStream().map(JsonNode::asString))
-                .contains(forced + " admissions were forced by --max-passes, not chosen by the admission policy; --max-passes none lifts the limit");
+                .contains(
+                        forced
+                                + " admissions were forced by --max-passes, not chosen by the admission policy; --max-passes none lifts the limit");
         flags[5] = "--prefill-admission-policy=fifo";
         assertThat(serve(SIMULATED, flags)
                         .get("scheduler")

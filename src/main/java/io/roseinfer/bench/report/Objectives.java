@@ -10,7 +10,7 @@ import java.util.Map;
 /**
  * The objectives of a run: the bounds that good requests are within.
  *
- * @param goodput bounds in milliseconds by metric, {@code ttft}, {@code tpot} or {@code e2el}, of requests without a class
+ * @param goodput bounds in milliseconds by metric, {@code ttft}, {@code tpot} or {@code e2el}, of requests whose class is not in {@code slos}
  * @param slos bounds of each class of requests
  */
 public record Objectives(

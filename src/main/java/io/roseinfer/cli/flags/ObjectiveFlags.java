@@ -49,8 +49,7 @@ public final class ObjectiveFlags {
             names = "--slo",
             paramLabel = "<NAME=METRIC:MS,...>",
             description =
-                    "Bounds of the requests of a class instead of --goodput, as in chat=ttft:200,tpot:50; repeat it for each class of"
-                            + " the load.",
+                    "Bounds of the requests of a class instead of --goodput, as in chat=ttft:200,tpot:50; repeat it for further classes.",
             showDefaultValue = Visibility.NEVER)
     private List<String> slos = List.of();
 
@@ -117,20 +116,21 @@ public final class ObjectiveFlags {
     }
 
     /**
-     * Rejects a load whose classes have no bounds, and bounds of classes for a load without any.
+     * Rejects a load whose classes have no bounds, and bounds of classes for a load without any. The bounds of {@code --goodput} are those of
+     * every class without its own.
      *
-     * @throws BadInput if a request is of a class that no flag defines, or no request has a class but a flag defines one
+     * @throws BadInput if a request is of a class without bounds, or no request has a class but a flag defines one
      */
     public void requireBounds(OfferedLoad load) {
         Set<String> defined = objectives().slos().keySet();
         load.turns()
                 .filter(request -> request.traits().slo().isPresent())
                 .flatMap(request -> request.traits().slo().stream())
-                .filter(name -> !defined.contains(name))
+                .filter(name -> goodput.isEmpty() && !defined.contains(name))
                 .findFirst()
                 .ifPresent(name -> {
-                    throw new BadInput("the load has requests of class " + name + ", which has no bounds; add --slo "
-                            + name + "=ttft:MS,tpot:MS");
+                    throw new BadInput("the load has requests of class " + name
+                            + ", which has no bounds; add --goodput or --slo " + name + "=ttft:MS,tpot:MS");
                 });
         if (!defined.isEmpty()
                 && load.turns().noneMatch(request -> request.traits().slo().isPresent())) {

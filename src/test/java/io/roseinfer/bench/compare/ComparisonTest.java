@@ -140,7 +140,8 @@ class ComparisonTest {
                 Map.of(METRIC, 10.0, "forced_admissions", 0.0),
                 Map.of(METRIC, 5.0, "forced_admissions", 1298.0));
         assertThat(ComparisonReport.text(comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0)))
-                .contains("Note: B: up to 1298 admissions of a run were forced by --max-passes, not chosen by the admission policy; --max-passes none lifts the limit")
+                .contains(
+                        "Note: B: up to 1298 admissions of a run were forced by --max-passes, not chosen by the admission policy; --max-passes none lifts the limit")
                 .doesNotContain("Note: A");
     }
 

@@ -148,7 +148,8 @@ class PairedRatioTest {
     @Test
     void smallest_decrease_undoes_the_smallest_increase() {
         PairedRatio ratio = new PairedRatio(0.5355, 0.3873, 0.8538, 0.6958);
-        assertThat((1 - ratio.smallestDecrease()) * (1 + ratio.smallestEffect())).isCloseTo(1, within(1e-12));
+        assertThat((1 - ratio.smallestDecrease()) * (1 + ratio.smallestEffect()))
+                .isCloseTo(1, within(1e-12));
     }
 
     @Test
