@@ -101,6 +101,7 @@ public final class BatchInput implements AutoCloseable {
     private static BatchLine tooLong(long number, int maxBytes) {
         return new BatchLine.Bad(
                 RequestKey.ofLine(number),
+                number,
                 Optional.empty(),
                 ApiError.of(413, "BadRequestError", "the line is longer than the maximum of " + maxBytes + " bytes"));
     }

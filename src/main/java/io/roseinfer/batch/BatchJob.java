@@ -164,7 +164,7 @@ public final class BatchJob {
                         ApiError.badField("custom_id", "custom_id is used by an earlier line; it must be unique");
                 yield keys.isWritten(key)
                         ? Optional.empty()
-                        : Optional.of(new BatchLine.Bad(key, line.customId(), error));
+                        : Optional.of(new BatchLine.Bad(key, input.lineNumber(), line.customId(), error));
             }
         };
     }

@@ -39,24 +39,25 @@ public sealed interface BatchLine {
     /**
      * A line that is not a request.
      *
+     * @param number of the line in the file, from 1
      * @param error the reason
      */
-    record Bad(RequestKey key, Optional<String> customId, ApiError error) implements BatchLine {}
+    record Bad(RequestKey key, long number, Optional<String> customId, ApiError error) implements BatchLine {}
 
     /**
      * Parses a line.
      *
      * @param line in UTF-8, without the newline
-     * @param number of the line, or another unique number: without a custom id, the key is derived from it
+     * @param number of the line in the file, from 1: without a custom id, the key is derived from it
      */
     static BatchLine parse(byte[] line, long number) {
         Fields fields;
         String name;
         try {
-            fields = Fields.parse("the line", line);
+            fields = Fields.parseLine(line, number);
             name = customId(fields);
         } catch (ApiError error) {
-            return new Bad(RequestKey.ofLine(number), Optional.empty(), error);
+            return new Bad(RequestKey.ofLine(number), number, Optional.empty(), error);
         }
         RequestKey key = RequestKey.of(name);
         try {
@@ -64,7 +65,7 @@ public sealed interface BatchLine {
             Route route = route(fields);
             return new Request(key, Optional.of(name), route, body(fields, route));
         } catch (ApiError error) {
-            return new Bad(key, Optional.of(name), error);
+            return new Bad(key, number, Optional.of(name), error);
         }
     }
 

@@ -102,18 +102,23 @@ public final class BatchModel {
 
     /**
      * Returns the output line with an error. If the line is a request, {@code response} is the server's error response;
-     * otherwise it is null.
+     * otherwise it is null, and the error has the number of the line.
      *
      * @return UTF-8, with a newline
      */
     public static byte[] refusal(BatchLine line, ApiError error) {
         ObjectNode root = root(line);
-        if (line instanceof BatchLine.Request) {
-            ObjectNode unused = putResponse(root, line, error.status(), error.object());
-        } else {
-            root.putNull("response");
+        ObjectNode shown = (ObjectNode) error.object().get("error");
+        switch (line) {
+            case BatchLine.Request request -> {
+                ObjectNode unused = putResponse(root, request, error.status(), error.object());
+            }
+            case BatchLine.Bad bad -> {
+                root.putNull("response");
+                shown.put("line", bad.number());
+            }
         }
-        root.set("error", error.object().get("error"));
+        root.set("error", shown);
         return bytes(root);
     }
 

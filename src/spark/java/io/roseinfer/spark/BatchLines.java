@@ -61,6 +61,7 @@ final class BatchLines {
         return repeated
                 ? new BatchLine.Bad(
                         RequestKey.ofLine(number),
+                        number,
                         line.customId(),
                         ApiError.badField("custom_id", "custom_id is used by an earlier line; it must be unique"))
                 : line;

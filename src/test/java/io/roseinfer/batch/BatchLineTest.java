@@ -10,6 +10,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 class BatchLineTest {
@@ -37,7 +38,7 @@ class BatchLineTest {
             quoteCharacter = '`',
             value = {
                 "{\"custom_id\": \"a\"                                                 | the line is not JSON",
-                "{\"custom_id\": \"a\", \"custom_id\": \"b\"}                          | the line is invalid at line 1, column 31: Duplicate",
+                "{\"custom_id\": \"a\", \"custom_id\": \"b\"}                          | the line is invalid at line 17, column 31: Duplicate",
                 "[1]                                                                   | the line is a list; it must be a JSON object",
                 "{}                                                                    | custom_id is missing",
                 "{\"custom_id\": \"\"}                                                 | custom_id is missing",
@@ -77,6 +78,17 @@ class BatchLineTest {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"{]", "{}", "{\"custom_id\": \"a\"}"})
+    void error_of_an_invalid_line_has_its_number(String text) {
+        BatchLine.Bad bad = (BatchLine.Bad) parse(text);
+        assertThat(StrictJson.parse(BatchModel.refusal(bad, bad.error()))
+                        .get("error")
+                        .get("line")
+                        .longValue())
+                .isEqualTo(NUMBER);
+    }
+
     @Test
     void invalid_line_gets_an_error_object_and_no_response() {
         BatchLine.Bad bad = (BatchLine.Bad) parse("{\"custom_id\": \"a\", \"method\": \"GET\"}");
@@ -85,7 +97,9 @@ class BatchLineTest {
         JsonNode line = StrictJson.parse(text.getBytes(StandardCharsets.UTF_8));
         assertThat(line.propertyNames()).containsExactly("id", "custom_id", "response", "error");
         assertThat(line.get("response").isNull()).isTrue();
-        assertThat(line.get("error")).isEqualTo(bad.error().object().get("error"));
+        assertThat(line.get("error").propertyNames()).containsExactly("message", "type", "param", "code", "line");
+        assertThat(line.get("error").get("message").stringValue())
+                .isEqualTo(bad.error().message());
     }
 
     @Test

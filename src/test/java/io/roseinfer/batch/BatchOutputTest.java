@@ -38,7 +38,7 @@ class BatchOutputTest {
     private Path folder;
 
     private static byte[] line(RequestKey key) {
-        BatchLine.Bad bad = new BatchLine.Bad(key, Optional.empty(), ApiError.badRequest("no"));
+        BatchLine.Bad bad = new BatchLine.Bad(key, 1, Optional.empty(), ApiError.badRequest("no"));
         return BatchModel.refusal(bad, bad.error());
     }
 

@@ -34,15 +34,25 @@ public final class Fields {
 
     /** Parses a body, which must be an object. */
     public static Fields parse(byte[] body) {
-        return parse("the body", body);
+        return parse("the body", 1, body);
+    }
+
+    /**
+     * Parses a line of a file, which must be an object.
+     *
+     * @param number of the line, from 1
+     */
+    public static Fields parseLine(byte[] line, long number) {
+        return parse("the line", number, line);
     }
 
     /**
      * Parses an object.
      *
      * @param what its name in messages
+     * @param firstLine number of its first line in messages
      */
-    public static Fields parse(String what, byte[] json) {
+    private static Fields parse(String what, long firstLine, byte[] json) {
         JsonNode root;
         try {
             root = StrictJson.parse(json);
@@ -50,7 +60,7 @@ public final class Fields {
             TokenStreamLocation at = e.getLocation();
             String where = at == null || at.getLineNr() < 1
                     ? ""
-                    : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
+                    : " at line " + (firstLine + at.getLineNr() - 1) + ", column " + at.getColumnNr();
             String reason = StrictJson.reason(e);
             String verdict = reason.startsWith("Duplicate ") ? " is invalid" : " is not JSON";
             throw ApiError.badRequest(what + verdict + where + ": " + Printable.line(reason));
