@@ -158,7 +158,7 @@ public final class HttpServer implements AutoCloseable {
         }
         Remedy choosePort = Remedy.of("choose another %s, or 0 for a free one", "port");
         return problem.endsWith("already in use")
-                ? new AddressInUse(problem, cause, Remedy.of("wait until its process has ended"), choosePort)
+                ? new AddressInUse(problem, cause, Remedy.of("stop the process that uses it"), choosePort)
                 : new BadInput(problem, cause, choosePort);
     }
 
