@@ -4,10 +4,13 @@ import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.instrumentation.jvm.JvmGarbageCollectorMetrics;
 import io.prometheus.metrics.instrumentation.jvm.ProcessMetrics;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryMXBean;
 import java.lang.management.MemoryUsage;
-import java.util.function.ToDoubleFunction;
 
 /**
  * The metrics of the process and its JVM, under the names of the Prometheus clients. The client's metrics of threads
@@ -19,9 +22,7 @@ final class ProcessState {
     static void register(PrometheusRegistry registry, String version) {
         ProcessMetrics.builder().register(registry);
         JvmGarbageCollectorMetrics.builder().register(registry);
-        memory(registry, "jvm_memory_used_bytes", "Memory of the JVM in use.", MemoryUsage::getUsed);
-        memory(registry, "jvm_memory_committed_bytes", "Memory that the JVM has reserved.", MemoryUsage::getCommitted);
-        memory(registry, "jvm_memory_max_bytes", "Maximum memory of the JVM; -1 without one.", MemoryUsage::getMax);
+        registry.register(ProcessState::memory);
         GaugeWithCallback.builder()
                 .name("jvm_threads_current")
                 .help("Platform threads.")
@@ -35,17 +36,38 @@ final class ProcessState {
                 .register(registry);
     }
 
-    private static void memory(
-            PrometheusRegistry registry, String name, String help, ToDoubleFunction<MemoryUsage> bytes) {
+    /** Returns the gauges of memory. All are of the same moment, so used memory is never more than committed memory. */
+    private static MetricSnapshots memory() {
         MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
-        GaugeWithCallback.builder()
+        MemoryUsage heap = memory.getHeapMemoryUsage();
+        MemoryUsage other = memory.getNonHeapMemoryUsage();
+        return MetricSnapshots.of(
+                gauge("jvm_memory_used_bytes", "Memory of the JVM in use.", heap.getUsed(), other.getUsed()),
+                gauge(
+                        "jvm_memory_committed_bytes",
+                        "Memory that the JVM has reserved.",
+                        heap.getCommitted(),
+                        other.getCommitted()),
+                gauge(
+                        "jvm_memory_max_bytes",
+                        "Maximum memory of the JVM; -1 without one.",
+                        heap.getMax(),
+                        other.getMax()));
+    }
+
+    private static GaugeSnapshot gauge(String name, String help, long heap, long nonHeap) {
+        return GaugeSnapshot.builder()
                 .name(name)
                 .help(help)
-                .labelNames("area")
-                .callback(to -> {
-                    to.call(bytes.applyAsDouble(memory.getHeapMemoryUsage()), "heap");
-                    to.call(bytes.applyAsDouble(memory.getNonHeapMemoryUsage()), "nonheap");
-                })
-                .register(registry);
+                .dataPoint(point("heap", heap))
+                .dataPoint(point("nonheap", nonHeap))
+                .build();
+    }
+
+    private static GaugeDataPointSnapshot point(String area, long bytes) {
+        return GaugeDataPointSnapshot.builder()
+                .labels(Labels.of("area", area))
+                .value(bytes)
+                .build();
     }
 }
