@@ -86,7 +86,7 @@ public final class AccessLog {
                 .put("method", exchange.call().method())
                 .put("path", exchange.call().path())
                 .put("status", exchange.status())
-                .put("ms", millis(exchange.startNanos(), clock.nanos()));
+                .put("ms", millis(exchange.call().arrival().firstByteNanos(), clock.nanos()));
         if (!exchange.user().isEmpty()) {
             entry.put("user", shortened(exchange.user()));
         }

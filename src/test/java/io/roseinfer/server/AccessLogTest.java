@@ -3,7 +3,10 @@ package io.roseinfer.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.server.http.HttpLimits;
+import io.roseinfer.server.http.RawClient;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,6 +65,25 @@ class AccessLogTest {
         assertThat(ttft).isLessThan(line.get("ms").doubleValue());
         assertThat(line.get("decode_ms").doubleValue())
                 .isBetween(0.0, line.get("ms").doubleValue());
+    }
+
+    @Test
+    void time_of_a_late_request_counts_from_its_first_byte() throws IOException {
+        Duration limit = Duration.ofMillis(100);
+        HttpLimits limits = HttpLimits.defaults().withTimeouts(limit, limit, limit);
+        try (TestServer server = new TestServer(
+                        TestServer.engineOptions(),
+                        SimOptions.defaults(),
+                        TestServer.options().withHttp(limits));
+                RawClient client = server.client()) {
+            assertThat(client.call("GET / HT").status()).isEqualTo(408);
+            server.server.close();
+            assertThat(server.log)
+                    .singleElement()
+                    .satisfies(
+                            line -> assertThat(TestServer.json(line).get("ms").doubleValue())
+                                    .isGreaterThanOrEqualTo(limit.toMillis()));
+        }
     }
 
     @Test

@@ -25,8 +25,9 @@ public record HttpCall(
     private static final RequestBody NO_BODY = new RequestBody(new BodyBudget(0), new byte[0]);
 
     /** Returns a stand-in for a request whose method and path could not be parsed; both are {@code -}. */
-    static HttpCall unreadable(String client) {
-        return new HttpCall("-", "-", "", Map.of(), NO_BODY, new Arrival(0, 0, 0), client);
+    static HttpCall unreadable(String client, long firstByteNanos) {
+        Arrival arrival = new Arrival(firstByteNanos, firstByteNanos, firstByteNanos);
+        return new HttpCall("-", "-", "", Map.of(), NO_BODY, arrival, client);
     }
 
     /**

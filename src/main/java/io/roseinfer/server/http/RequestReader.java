@@ -53,7 +53,6 @@ final class RequestReader {
     private long firstByteNanos;
     private @Nullable HttpRequest request;
     private final Peer peer;
-    private final HttpCall unreadable;
     private HttpCall head;
     private boolean discards;
     private byte[] body = NOTHING;
@@ -65,8 +64,11 @@ final class RequestReader {
         this.handler = handler;
         this.budget = budget;
         this.peer = peer;
-        this.unreadable = HttpCall.unreadable(peer.address());
-        this.head = unreadable;
+        this.head = unreadable();
+    }
+
+    private HttpCall unreadable() {
+        return HttpCall.unreadable(peer.address(), firstByteNanos);
     }
 
     /** Records when the first bytes of the next request arrived. */
@@ -102,7 +104,7 @@ final class RequestReader {
     Optional<Item> late() {
         if (!isInBody()) {
             String message = "the headers did not arrive within " + seconds(limits.headTimeout());
-            return Optional.of(new Item.Refused(unreadable, 408, message));
+            return Optional.of(new Item.Refused(unreadable(), 408, message));
         }
         return discards
                 ? Optional.empty()
@@ -123,7 +125,7 @@ final class RequestReader {
     }
 
     private Item undecodable(Throwable cause) {
-        HttpCall known = request == null ? unreadable : head;
+        HttpCall known = request == null ? unreadable() : head;
         return switch (cause) {
             case TooLongHttpLineException line -> new Item.Refused(known, 414, "the request line is too long");
             case TooLongHttpHeaderException headers -> new Item.Refused(known, 431, "the headers are too long");
@@ -238,8 +240,8 @@ final class RequestReader {
                 query < 0 ? target : target.substring(0, query),
                 query < 0 ? "" : target.substring(query + 1),
                 headers,
-                unreadable.body(),
-                new Arrival(headNanos, headNanos, headNanos),
+                unreadable().body(),
+                new Arrival(firstByteNanos, headNanos, headNanos),
                 peer.address());
     }
 
