@@ -89,6 +89,25 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void comparison_ends_after_two_identical_pairs() throws IOException {
+        Path trace = Files.writeString(
+                directory.resolve("trace.jsonl"),
+                "{\"prompt\":[1],\"output_tokens\":3,\"timestamp_ms\":0}\n".repeat(3));
+        Outcome outcome = bench(
+                "ab",
+                SIMULATED,
+                "--dataset=jsonl",
+                "--dataset-path=" + trace,
+                "--metric=median_e2el_ms",
+                "--b=--step-cost-scale 1.5");
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(8);
+        assertThat(outcome.out())
+                .contains("=== a/b: 2 pairs", "Undecided: every pair is the same run", "changes by 50.00 %")
+                .doesNotContain("..", "detects");
+        assertThat(outcome.err()).doesNotContain("pair 3");
+    }
+
+    @Test
     void goodput_bounds_requests_of_classes_without_own_bounds() throws IOException {
         String[] load = {"--num-prompts=10", "--tenant=chat:slo=chat", "--tenant=batch:slo=batch"};
         assertThat(bench("serve", SIMULATED, load).err()).contains("which has no bounds; add --goodput or --slo ");

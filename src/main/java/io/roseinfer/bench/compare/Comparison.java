@@ -176,7 +176,7 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
             worse = higher ? ratio.high() < 1 - share : ratio.low() > 1 + share;
             return worse ? Outcome.WORSE : Outcome.NOT_WORSE;
         }
-        worse = pairs.size() >= MIN_PAIRS
+        worse = (pairs.size() >= MIN_PAIRS || isOfOneRun())
                 && metrics(pairs).contains(metric)
                 && all(higher ? Pair::b : Pair::a, metric, value -> value == 0)
                 && all(higher ? Pair::a : Pair::b, metric, value -> value > 0);

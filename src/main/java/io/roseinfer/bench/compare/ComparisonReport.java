@@ -93,15 +93,10 @@ public final class ComparisonReport {
                 .flatMap(Collection::stream)
                 .mapToInt(String::length)
                 .reduce(MIN_WIDTH, Math::max);
-        out.format(
-                "%-" + width + "s %10s %10s %8s  %-18s %17s  %s\n",
-                "metric",
-                "median A",
-                "median B",
-                "B / A",
-                "98 % interval",
-                "detects",
-                axis(span));
+        boolean hasIntervals =
+                shown.keySet().stream().anyMatch(metric -> !Comparison.isIdentical(comparison.pairs(), metric));
+        out.format("%-" + width + "s %10s %10s %8s", "metric", "median A", "median B", "B / A");
+        out.format(hasIntervals ? "  %-18s %17s  %s\n" : "\n", "98 % interval", "detects", axis(span));
         for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
             if (Comparison.isIdentical(comparison.pairs(), entry.getKey())) {
                 rowWithoutInterval(out, comparison, width, entry.getKey(), "1.0000", IDENTICAL);
@@ -280,7 +275,7 @@ public final class ComparisonReport {
             return "B is worse: " + arms.metric() + " is 0 in every run of "
                     + (RunMetrics.isHigherBetter(arms.metric()) ? "B and in none of A" : "A and in none of B");
         }
-        if (comparison.isOfOneRun() && comparison.pairs().size() >= Comparison.MIN_PAIRS) {
+        if (comparison.isOfOneRun()) {
             return "Undecided: every pair is the same run, because neither the load nor the step times vary, so there is no"
                     + " interval"
                     + (comparison.positive().contains(arms.metric()) ? change(comparison, arms.metric()) : "")

@@ -171,7 +171,9 @@ public final class BenchAbCommand implements Command {
             Set<String> printed = new HashSet<>();
             Comparison.Pairs measured =
                     new Comparison.Pairs(arm(first, one, printed, terminal), arm(second, other, printed, terminal));
-            for (long seed = flags.seed(); measured.all().size() < pairs && measured.discarded() <= pairs; seed++) {
+            for (long seed = flags.seed();
+                    measured.all().size() < pairs && measured.discarded() <= pairs && !isOneRun(measured);
+                    seed++) {
                 if (measured.measure(seed)) {
                     terminal.note(ComparisonReport.line(
                             measured.all().size(), measured.all().getLast(), metric));
@@ -180,6 +182,11 @@ public final class BenchAbCommand implements Command {
             }
             return measured;
         }
+    }
+
+    /** Returns whether the first two pairs are equal: so would be all, because the seed has no effect. */
+    private static boolean isOneRun(Comparison.Pairs measured) {
+        return Comparison.of(measured.all()).isOfOneRun();
     }
 
     /** Shortens the default lengths of both arms to the smaller context of the in-process engines. */
@@ -203,7 +210,7 @@ public final class BenchAbCommand implements Command {
         pages.write("ab", () -> results.result(measured));
         terminal.print(Environment.simulatedLines(results.environments));
         terminal.print(ComparisonReport.text(comparison, results.arms(measured)));
-        if (measured.all().size() < pairs) {
+        if (measured.all().size() < pairs && !comparison.isOfOneRun()) {
             terminal.note("the comparison is invalid: " + measured.all().size() + " of " + pairs
                     + " pairs were measured, " + measured.discarded() + " had an invalid run");
             return INVALID;

@@ -213,7 +213,9 @@ class ComparisonTest {
     void metric_missing_in_some_run_or_with_too_few_pairs_is_undecided() {
         Comparison lacking = constant(PAIRS, Map.of(METRIC, 5.0), Map.of("good_share", 1.0));
         assertThat(lacking.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
-        Comparison few = constant(Comparison.MIN_PAIRS - 1, Map.of(METRIC, 5.0), Map.of(METRIC, 50.0));
+        Comparison few = Comparison.of(LongStream.range(1, Comparison.MIN_PAIRS)
+                .mapToObj(seed -> new Comparison.Pair(seed, Map.of(METRIC, 5.0 + seed), Map.of(METRIC, 50.0)))
+                .toList());
         assertThat(few.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
         assertThat(ComparisonReport.text(few, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 3)))
                 .contains("Undecided: 9 pairs are valid; an interval needs 10\n");
