@@ -77,6 +77,24 @@ class SimulatedTimeTest {
         assertThat(bench("serve", SIMULATED, load[0], load[1], "--num-prompts=1000")
                         .err())
                 .doesNotContain("--num-prompts");
+        assertThat(bench("ab", SIMULATED, with(load, "--pairs=10")).err())
+                .containsOnlyOnce("the run has the first 1000 requests of the file, the default --num-prompts");
+        assertThat(bench("sweep", SIMULATED, with(load, "--vary=max-batch-size=8,16"))
+                        .err())
+                .containsOnlyOnce("the run has the first 1000 requests of the file, the default --num-prompts");
+    }
+
+    @Test
+    void note_on_hits_of_the_prefix_cache_is_printed_once_per_sweep() {
+        Outcome outcome = bench(
+                "sweep",
+                SIMULATED,
+                "--num-prompts=20",
+                "--random-prefix-len=64",
+                "--request-rate=10",
+                "--vary=max-batch-size=8,16");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err()).containsOnlyOnce("prompt tokens were in the prefix cache");
     }
 
     @Test

@@ -317,7 +317,8 @@ public final class BenchAbCommand implements Command {
         return seed -> {
             BenchServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
-            Stream.concat(system.notesOnSettings().stream(), system.notes(result).stream())
+            Stream.of(load.notes(), system.notesOnSettings(), system.notes(result))
+                    .flatMap(List::stream)
                     .filter(note -> printed.add(note.replaceAll("[0-9.]+", "")))
                     .forEach(terminal::note);
             RunValidity verdict = line.flags().verdict(result, system, Optional.empty());

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Measures points one after the other, and reopens the system only for a point that differs in more than its load. */
 final class SweepRunner implements AutoCloseable {
@@ -49,7 +50,7 @@ final class SweepRunner implements AutoCloseable {
     private Optional<SystemUnderTest> system = Optional.empty();
     private Map<String, String> setting = Map.of();
 
-    /** Remedies and notes on settings already printed. */
+    /** Remedies and notes already printed, notes on points without their numbers. */
     private final Set<String> printed = new HashSet<>();
 
     SweepRunner(Terminal terminal) {
@@ -74,7 +75,10 @@ final class SweepRunner implements AutoCloseable {
         RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
         system.get().notesOnSettings().stream().filter(printed::add).forEach(terminal::note);
-        verdict.notes().stream().map(note -> "point " + flags + ": " + note).forEach(terminal::note);
+        Stream.concat(load.notes().stream(), verdict.notes().stream())
+                .filter(note -> printed.add(note.replaceAll("[0-9.]+", "")))
+                .map(note -> "first at point " + flags + ": " + note)
+                .forEach(terminal::note);
         SweepPoint point = SweepPoint.of(
                 flags,
                 line.flags().counted(result),
