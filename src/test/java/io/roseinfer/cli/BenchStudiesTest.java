@@ -339,6 +339,9 @@ class BenchStudiesTest {
         assertThat(read("again.json").get("replay_of").get("valid").booleanValue())
                 .isFalse();
         assertThat(directory.resolve("a.html")).content().contains("verdict warn", "The recorded run is invalid");
+        assertThat(bench("replay", List.of(file("run.json")), "--max-batch-size=2")
+                        .out())
+                .contains("and so are errors against it and changes replayed from it: the client was late\n");
     }
 
     @ParameterizedTest

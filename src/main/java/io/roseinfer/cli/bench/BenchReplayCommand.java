@@ -142,7 +142,8 @@ public final class BenchReplayCommand implements Command {
                 + Choices.word(last.line().flags().endpoint().backend()) + " ===\n");
         last.system().environment().simulated().ifPresent(costs -> out.append("Simulated time: " + costs + "\n"));
         if (!recorded.verdict().isValid()) {
-            out.append("The recorded run is invalid, and so are errors against it: "
+            out.append("The recorded run is invalid, and so are errors against it"
+                    + (changes.isEmpty() ? "" : " and changes replayed from it") + ": "
                     + String.join("; ", recorded.verdict().reasons()) + "\n");
         }
         if (!changes.isEmpty()) {

@@ -17,7 +17,8 @@ final class ReplaySection {
         if (!of.valid()) {
             blocks.add(new Block.Verdict(Block.Tone.WARN)
                     .strong("The recorded run is invalid")
-                    .text(", and so are errors against it: " + String.join("; ", of.reasons())));
+                    .text(", and so are errors against it" + (changed ? " and changes replayed from it" : "") + ": "
+                            + String.join("; ", of.reasons())));
         }
         if (changed) {
             blocks.add(Block.Terms.code(Map.of("Changed", String.join(" ", of.changes()))));
