@@ -168,6 +168,31 @@ class UsageTest {
         assertThat(outcome.err()).contains("constructor failed", "given 8:0.5").hasLineCount(1);
     }
 
+    public static final class Numeric implements AdmissionPolicy {
+        public Numeric(String argument) {
+            int unused = Integer.parseInt(argument);
+        }
+
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return 0;
+        }
+    }
+
+    @Test
+    void policy_argument_that_is_no_number_is_named() {
+        Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", Numeric.class.getName() + ":many");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("whose argument 'many' is not the number that its constructor expects")
+                .hasLineCount(1);
+    }
+
     @Test
     void misspelled_flag_suggests_the_nearest_one() {
         Outcome outcome = CliRunner.run("bench", "--num-request=4");

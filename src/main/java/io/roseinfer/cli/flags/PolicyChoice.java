@@ -87,6 +87,12 @@ final class PolicyChoice<T> {
                     ? policy.getDeclaredConstructor().newInstance()
                     : policy.getDeclaredConstructor(String.class).newInstance(text.substring(colon + 1));
         } catch (InvocationTargetException e) {
+            if (colon >= 0 && e.getCause() instanceof NumberFormatException) {
+                throw new BadInput(
+                        flag + " is '" + text + "', whose argument '" + text.substring(colon + 1)
+                                + "' is not the number that its constructor expects",
+                        e);
+            }
             throw new BadInput(flag + " is '" + text + "', whose constructor failed: " + e.getCause(), e);
         } catch (NoSuchMethodException e) {
             throw new BadInput(
