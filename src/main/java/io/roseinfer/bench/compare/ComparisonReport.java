@@ -95,8 +95,15 @@ public final class ComparisonReport {
                 .reduce(MIN_WIDTH, Math::max);
         boolean hasIntervals =
                 shown.keySet().stream().anyMatch(metric -> !Comparison.isIdentical(comparison.pairs(), metric));
-        out.format("%-" + width + "s %10s %10s %8s", "metric", "median A", "median B", "B / A");
-        out.format(hasIntervals ? "  %-18s %17s  %s\n" : "\n", "98 % interval", "detects", axis(span));
+        out.format(
+                "%-" + width + "s %10s %10s %8s%s\n",
+                "metric",
+                "median A",
+                "median B",
+                "B / A",
+                hasIntervals
+                        ? String.format(Locale.ROOT, "  %-18s %17s  %s", "98 % interval", "detects", axis(span))
+                        : "");
         for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
             if (Comparison.isIdentical(comparison.pairs(), entry.getKey())) {
                 rowWithoutInterval(out, comparison, width, entry.getKey(), "1.0000", IDENTICAL);
