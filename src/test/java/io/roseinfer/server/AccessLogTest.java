@@ -82,7 +82,7 @@ class AccessLogTest {
                     .singleElement()
                     .satisfies(
                             line -> assertThat(TestServer.json(line).get("ms").doubleValue())
-                                    .isGreaterThanOrEqualTo(limit.toMillis()));
+                                    .isGreaterThanOrEqualTo(100.0));
         }
     }
 
