@@ -146,6 +146,9 @@ public abstract sealed class RoseException extends RuntimeException {
      * downloaded and another attempt may succeed.
      */
     public static final class BadModel extends RoseException {
+        /** The exit code of a failed download, which another attempt may complete. */
+        public static final int EXIT_NOT_DOWNLOADED = 11;
+
         public BadModel(String message) {
             super(3, message, null);
         }
@@ -168,7 +171,7 @@ public abstract sealed class RoseException extends RuntimeException {
 
         /** Returns the failure of a download that may succeed later, for example when the network works again. */
         public static BadModel notDownloaded(String problem, Throwable cause, Remedy... remedies) {
-            return new BadModel(11, problem, cause, remedies);
+            return new BadModel(EXIT_NOT_DOWNLOADED, problem, cause, remedies);
         }
 
         /** Returns this failure with a message that describes more, and with the same exit code. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Cancels a stage if one of its tasks fails for a reason that retries cannot fix: a missing or unsupported model, or
- * settings that do not fit it. Spark would run the task four times, and report the reason in the middle of a stack
+ * settings that do not fit it, but not a failed download. Spark would run the task four times, and report the reason in the middle of a stack
  * trace.
  */
 final class DeterministicFailures extends SparkListener {
@@ -53,9 +53,15 @@ final class DeterministicFailures extends SparkListener {
         if (end.reason() instanceof ExceptionFailure failure
                 && failure.exception().isDefined()
                 && failure.exception().get() instanceof RoseException seen
-                && (seen instanceof BadInput || seen instanceof BadModel)) {
+                && isPermanent(seen)) {
             reason = seen;
             context.cancelStage(end.stageId(), seen.getMessage());
         }
+    }
+
+    /** Returns whether another attempt fails for the same reason. */
+    static boolean isPermanent(RoseException failure) {
+        return failure instanceof BadInput
+                || failure instanceof BadModel model && model.exitCode() != BadModel.EXIT_NOT_DOWNLOADED;
     }
 }
