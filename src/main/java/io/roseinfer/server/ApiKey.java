@@ -22,7 +22,9 @@ public final class ApiKey {
      */
     public static ApiKey of(String key) {
         if (key.isEmpty() || !key.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-            throw new BadInput("the API key must consist of at least one visible ASCII character, without spaces");
+            long lines = key.lines().count();
+            throw new BadInput("the API key must be one line of visible ASCII characters without spaces"
+                    + (lines > 1 ? "; it has " + lines + " lines" : ""));
         }
         return new ApiKey(digest(key));
     }

@@ -344,6 +344,15 @@ class ServeCommandTest {
                 .hasLineCount(1);
     }
 
+    @Test
+    void file_with_several_lines_is_rejected_with_their_number() throws IOException {
+        Path file = Files.writeString(directory.resolve("two"), "secret\nanother\n");
+        Outcome outcome = CliRunner.run("serve", "--device=sim", "--model=random:gpt2", "--api-key-file=" + file);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("the API key must be one line of visible ASCII characters without spaces; it has 2 lines");
+    }
+
     /** There is no such model, so the command ends after printing its warnings. */
     @Test
     void public_address_and_visible_api_key_print_warnings() throws IOException {

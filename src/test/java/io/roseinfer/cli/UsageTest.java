@@ -221,6 +221,7 @@ class UsageTest {
                 "bench serve --replicas=80 | --replicas is 80; it must be 1 to 64",
                 "serve --port 99999 | --port is 99999; it must be 0 to 65535",
                 "serve --port 0.5 | --port is '0.5'; it must be a whole number, 0 to 65535",
+                "serve --request-timeout 9s | --request-timeout is '9s'; it must be a whole number of seconds, 1 or more",
                 "generate --prompt-ids 1,4294967296 | --prompt-ids is 4294967296; it must be 0 or more, and at most 2147483647",
                 "genrate | unknown command 'genrate'; did you mean generate?",
                 "serve now | unexpected argument 'now'"

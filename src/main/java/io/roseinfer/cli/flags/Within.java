@@ -60,13 +60,17 @@ public @interface Within {
                     if (!range.contains(number.strip())) {
                         throw new ParameterException(
                                 command.commandLine(),
-                                option.longestName() + " is " + range.rejection(number.strip()),
+                                option.longestName() + " is " + range.rejection(number.strip(), unit(option)),
                                 flag,
                                 value);
                     }
                 }
             }
             return false;
+        }
+
+        private static String unit(OptionSpec flag) {
+            return flag.paramLabel().equals("<SECONDS>") ? " of seconds" : "";
         }
 
         private static Class<?> type(ArgSpec flag) {
@@ -111,9 +115,10 @@ public @interface Within {
             }
 
             /** Returns a value and the allowed ones, as in {@code 9; it must be 1 to 7}. */
-            String rejection(String text) {
+            String rejection(String text, String unit) {
                 if (!isNumber(text)) {
-                    return "'" + text + "'; it must be " + (isReal ? "a number, " : "a whole number, ") + values();
+                    return "'" + text + "'; it must be a " + (isReal ? "number" : "whole number") + unit + ", "
+                            + values();
                 }
                 boolean isTooLarge = bounds.max() == Double.POSITIVE_INFINITY
                         && new BigDecimal(text).compareTo(new BigDecimal(maxOfType())) > 0;

@@ -13,7 +13,8 @@ import java.util.List;
  * paused between messages.
  */
 final class RequestDecoder extends HttpRequestDecoder {
-    private static final int LINE_BYTES = 8192;
+    /** Maximum bytes of a request line. */
+    static final int LINE_BYTES = 8192;
 
     private final Runnable bytesArrived;
     private boolean paused;

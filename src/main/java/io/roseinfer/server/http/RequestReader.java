@@ -46,6 +46,9 @@ final class RequestReader {
 
     private static final byte[] NOTHING = {};
 
+    /** The start of Netty's message about a length, before its value. */
+    private static final String INVALID_LENGTH = "Content-Length value is not a number: ";
+
     private final HttpLimits limits;
     private final Clock clock;
     private final HttpHandler handler;
@@ -127,14 +130,24 @@ final class RequestReader {
     private Item undecodable(Throwable cause) {
         HttpCall known = request == null ? unreadable() : head;
         return switch (cause) {
-            case TooLongHttpLineException line -> new Item.Refused(known, 414, "the request line is too long");
-            case TooLongHttpHeaderException headers -> new Item.Refused(known, 431, "the headers are too long");
-            default -> {
-                String why = cause.getMessage();
-                yield new Item.Refused(
-                        known, 400, "not an HTTP request" + (why == null ? "" : ": " + Quoted.value(why)));
-            }
+            case TooLongHttpLineException line ->
+                new Item.Refused(known, 414, "the request line has more than " + RequestDecoder.LINE_BYTES + " bytes");
+            case TooLongHttpHeaderException headers ->
+                new Item.Refused(known, 431, "the headers have more than " + limits.headerBytes() + " bytes");
+            default -> new Item.Refused(known, 400, "not an HTTP request" + reason(cause));
         };
+    }
+
+    private static String reason(Throwable cause) {
+        String why = cause.getMessage();
+        if (why == null) {
+            return "";
+        }
+        return ": "
+                + (why.startsWith(INVALID_LENGTH)
+                        ? "Content-Length is " + Quoted.value(why.substring(INVALID_LENGTH.length()))
+                                + "; it must be a whole number from 0"
+                        : Quoted.value(why));
     }
 
     private Optional<Item> begin(HttpRequest begun) {

@@ -233,6 +233,19 @@ class HttpServerTest {
     }
 
     @Test
+    void rejection_of_a_request_line_or_headers_names_the_limit() throws IOException {
+        assertThat(client().call(RawClient.get("/" + "a".repeat(9000))).body()).contains("8192");
+        assertThat(client().call(withHeader("X: " + "a".repeat(20_000))).body()).contains("16384");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-1", "x"})
+    void rejection_of_a_length_has_the_allowed_ones(String length) throws IOException {
+        assertThat(client().call(withHeader("Content-Length: " + length)).body())
+                .isEqualTo("not an HTTP request: Content-Length is " + length + "; it must be a whole number from 0");
+    }
+
+    @Test
     void body_announced_too_large_is_rejected_before_it_arrives() throws IOException {
         RawClient client = client();
         assertThat(client.call(withHeader("Content-Length: 4194305")).status()).isEqualTo(413);
