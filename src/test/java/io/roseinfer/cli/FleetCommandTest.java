@@ -50,6 +50,18 @@ class FleetCommandTest {
     }
 
     @Test
+    void page_has_a_row_for_each_engine_and_marks_failures() throws IOException {
+        Path page = directory.resolve("fleet.html");
+        Outcome outcome =
+                run(List.of("bench", "fleet"), "--engines=3", "--max-failed=100", "--death=0.25:1", "--report=" + page);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(Files.readString(page))
+                .containsPattern("<th[^>]*>engine 0</th>(<td>[^<]*</td>){7}<td>–</td>")
+                .containsPattern("<th[^>]*>engine 1</th>(<td>[^<]*</td>){7}<td>0.250</td>")
+                .contains("engine seconds", "an engine fails");
+    }
+
+    @Test
     void fleet_is_bench_serve_in_simulated_time() throws IOException {
         String[] flags = {"--death=0.5:1", "--view-age=20", "--routing=vllm", "--max-failed=1"};
         JsonNode fleet = results(

@@ -562,8 +562,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
         return since;
     }
 
-    /** Returns the duration of the run. */
-    double seconds() {
+    /** Returns the duration of the run in seconds. */
+    public double seconds() {
         return vllm.get("duration") instanceof Number number ? number.doubleValue() : 0;
     }
 

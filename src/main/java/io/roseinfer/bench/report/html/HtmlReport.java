@@ -153,6 +153,7 @@ public final class HtmlReport {
                 List<Block> blocks = new ArrayList<>();
                 own.replayOf().ifPresent(of -> blocks.addAll(ReplaySection.blocks(name, of)));
                 own.groups().ifPresent(groups -> blocks.addAll(GroupSection.blocks(name, groups)));
+                own.fleet().ifPresent(fleet -> blocks.addAll(FleetSection.blocks(name, fleet, served.seconds())));
                 blocks.addAll(BreakdownSection.blocks(name, own));
                 if (!blocks.isEmpty()) {
                     studies.add(new Section(name, source, blocks));
