@@ -16,7 +16,7 @@ import io.roseinfer.base.RoseException.BadInput;
  * <p>This is the extension point for scheduling research: implement it and pass it to {@code SchedulerOptions}. It is
  * called once per considered request and iteration, the preempted requests first, then the others in order of arrival,
  * by one thread at a time even if several replicas share it. It may keep state, and implement {@link RequestEvents} to
- * update it; one object serves one engine. It must allocate no memory.
+ * update it; one object serves one engine. It should not allocate in a step.
  */
 public interface AdmissionPolicy {
     /** Default maximum number of times a request may be passed over; the option {@code maxPasses} changes it. */

@@ -6,7 +6,7 @@ package io.roseinfer.scheduler.policy;
  * arrives ends once.
  *
  * <p>Called under the lock of the waiting requests, so by one thread at a time and never during another call of the
- * policy, from any thread. Must be quick and allocate no memory. If a method throws, the engine stops before its next
+ * policy, from any thread. Must be quick and should not allocate. If a method throws, the engine stops before its next
  * step, with an error that names the policy.
  */
 public interface RequestEvents {

@@ -7,8 +7,8 @@ package io.roseinfer.scheduler.policy;
  * {@link #forScheduler}. An object that is also an admission or preemption policy, or implements {@link RequestEvents},
  * is called by one thread at a time.
  *
- * <p>It must not leave a step empty if {@link StepBuilder#decode} or {@link StepBuilder#prefill} would add to it, and must
- * allocate no memory. The engine stops with an error that names the policy if it leaves 100 consecutive steps empty
+ * <p>It must not leave a step empty if {@link StepBuilder#decode} or {@link StepBuilder#prefill} would add to it, and should
+ * not allocate. The engine stops with an error that names the policy if it leaves 100 consecutive steps empty
  * while requests wait or run and no step is in flight.
  */
 @FunctionalInterface
