@@ -75,7 +75,7 @@ class PolicyExamplesTest {
         assertThat(outcome.code()).as(outcome.err()).isZero();
         return outcome.out()
                 .lines()
-                .filter(line -> line.startsWith("E2EL from intended time"))
+                .filter(line -> line.startsWith("E2EL from scheduled time"))
                 .collect(Collectors.joining());
     }
 }

@@ -207,7 +207,7 @@ class SimulatedTimeTest {
         Outcome outcome =
                 bench("serve", SIMULATED, with(SMALL_LOAD, "--request-rate=20", "--json=" + file, "--report=" + page));
         assertThat(outcome.out())
-                .contains("TTFT from intended time", "prefill ", "decode ")
+                .contains("TTFT from scheduled time", "prefill ", "decode ")
                 .doesNotContain("Client process", "Dispatch lag", "dispatch ", "parse ", "write ", "delivery ");
         JsonNode results = SimBench.read(file).get("roseinfer");
         assertThat(List.of(results.get("client"), results.get("dispatch_lag_ms")))

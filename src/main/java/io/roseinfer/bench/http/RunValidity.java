@@ -163,7 +163,7 @@ public record RunValidity(
         long held = run.calls().stream().filter(call -> call.heldNanos() > 0).count();
         if (held > 0) {
             notes.add(held + " requests waited in the client for --max-concurrency: TTFT and E2EL start after"
-                    + " that wait, the latencies from intended time before it");
+                    + " that wait, the latencies from scheduled time before it");
         }
         long forced =
                 SchedulerCounts.of(run).map(SchedulerCounts::forcedAdmissions).orElse(0L);

@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The breakdown of a run's latencies; without samples if the server sends no timestamps.
  *
- * @param firstToken time to first token from the intended time, by the parts of {@link TtftBreakdown}
+ * @param firstToken time to first token from the scheduled time, by the parts of {@link TtftBreakdown}
  * @param gaps time between tokens, by the parts of {@link ItlBreakdown}
  * @param longest the longest gaps by the client's timestamps, longest first
  * @param gapsWithoutSteps gaps excluded from {@code gaps} because their steps are unknown; 0 if no step is known

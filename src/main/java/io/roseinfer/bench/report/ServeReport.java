@@ -112,8 +112,8 @@ public final class ServeReport {
     private static void client(Formatter out, ServeResult result) {
         ServeResult.Own own = result.roseinfer();
         title(out, "Client");
-        summary(out, "TTFT from intended time", own.ttftIntendedMillis());
-        summary(out, "E2EL from intended time", own.e2elIntendedMillis());
+        summary(out, "TTFT from scheduled time", own.ttftIntendedMillis());
+        summary(out, "E2EL from scheduled time", own.e2elIntendedMillis());
         if (own.load().scheduled()) {
             own.dispatchLagMillis().ifPresent(lag -> summary(out, "Dispatch lag", lag));
             own.floor().ifPresent(measured -> summary(out, "Client baseline, lag", measured.lagMillis()));
@@ -150,7 +150,7 @@ public final class ServeReport {
     /** Prints the latency breakdown, if the server sent timestamps. */
     private static void attribution(Formatter out, ServeResult result) {
         ServeResult.Own own = result.roseinfer();
-        own.ttftParts().ifPresent(parts -> parts(out, "Where TTFT from intended time went (ms)", parts));
+        own.ttftParts().ifPresent(parts -> parts(out, "Where TTFT from scheduled time went (ms)", parts));
         own.itlParts().ifPresent(parts -> parts(out, "Where ITL went (ms)", parts));
         result.slowestFirstToken()
                 .ifPresent(request -> out.format(

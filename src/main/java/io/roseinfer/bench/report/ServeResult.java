@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (absent without one)
  * duration (s), completed, failed, total_input_tokens, total_output_tokens
- * request_throughput, request_goodput (only with --goodput or --slo, bounds from the intended time), output_throughput, total_token_throughput
+ * request_throughput, request_goodput (only with --goodput or --slo, bounds from the scheduled time), output_throughput, total_token_throughput
  *                              per second of duration
  * mean_, median_, std_, pNN_ with ttft_ms, tpot_ms, itl_ms, e2el_ms      null without samples
  * input_lens[], output_lens[], ttfts[] (s), itls[][] (s), start_times[] (s), errors[]      a value per request

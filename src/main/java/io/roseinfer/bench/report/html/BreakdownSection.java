@@ -72,7 +72,7 @@ final class BreakdownSection {
         BreakdownTable first = own.ttftParts().get();
         Optional<BreakdownTable> gaps = own.itlParts();
         List<Block.Figure> figures = new ArrayList<>();
-        figures.add(bars("Time to first token, from the intended time", first));
+        figures.add(bars("Time to first token, from the scheduled time", first));
         BreakdownByRank.figure("Time to first token by percentile", "requests", first)
                 .ifPresent(figures::add);
         gaps.ifPresent(parts -> {

@@ -208,7 +208,7 @@ public final class HtmlReport {
                 "time to first token: from just before the request's first byte was written (bench serve) or the submit call"
                         + " started (bench streaming) until the first token arrived");
         words.put(
-                "TTFT, intended", "the same from the time when the request was due, so that a late client is visible");
+                "TTFT, scheduled", "the same from the scheduled time of the request, so that a late client is visible");
         words.put(
                 "TPOT",
                 "time per output token: (last token - first token) / (tokens - 1), for each request with two or more tokens");
@@ -374,7 +374,7 @@ public final class HtmlReport {
         Map<String, Function<ShownRun, double[]>> metrics = new LinkedHashMap<>();
         metrics.put("TTFT", run -> values(run, ShownRun.Request::ttftMillis));
         if (runs.stream().anyMatch(run -> run.verdict().isPresent())) {
-            metrics.put("TTFT, intended", run -> values(run, ShownRun.Request::ttftFromDueMillis));
+            metrics.put("TTFT, scheduled", run -> values(run, ShownRun.Request::ttftFromDueMillis));
         }
         metrics.put("TPOT", run -> values(run, ShownRun.Request::tpotMillis));
         metrics.put("ITL", HtmlReport::gaps);

@@ -187,10 +187,10 @@ final class Waterfall {
 
     private List<String> notes() {
         String which = drawn.size() == ordered.size()
-                ? "All " + Markup.number(drawn.size()) + " requests with a token, by due time."
+                ? "All " + Markup.number(drawn.size()) + " requests with a token, by scheduled time."
                 : "Requests " + Markup.number(first + 1.0) + " to "
                         + Markup.number(first + (double) drawn.size()) + " of " + Markup.number(ordered.size())
-                        + " with a token by due time: those around the worst time to first token.";
+                        + " with a token by scheduled time: those around the worst time to first token.";
         return List.of(
                 which
                         + (run.engine().steps().isEmpty()

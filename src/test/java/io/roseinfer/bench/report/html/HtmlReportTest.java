@@ -139,7 +139,7 @@ class HtmlReportTest {
         assertThat(rows)
                 .contains(
                         "TTFT|20|29|29.8|20|30|2",
-                        "TTFT, intended|20.5|29.1|29.8|20.5|30|2",
+                        "TTFT, scheduled|20.5|29.1|29.8|20.5|30|2",
                         "TPOT|10|10|10|10|10|1",
                         "ITL|10|10|10|10|10|5",
                         "Latency|45|58.5|59.7|45|60|2");
