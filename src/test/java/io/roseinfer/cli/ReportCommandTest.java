@@ -77,6 +77,25 @@ class ReportCommandTest {
                 .doesNotContain("--seed=1", directory.toString());
     }
 
+    @Test
+    void figures_of_simulated_time_name_its_costs_and_the_extrapolated_share() throws IOException {
+        String run = Files.readString(Path.of("src/test/resources/results/serve-simulated.json"));
+        Path json = directory.resolve("run.json");
+        Files.writeString(json, run.replace("\"notes\" : [ \"a note\" ]", "\"extrapolated_share\" : 0.25"));
+        Path figures = directory.resolve("figures");
+        Outcome outcome = CliRunner.run(
+                "report",
+                json.toString(),
+                "-o",
+                directory.resolve("page.html").toString(),
+                "--figures",
+                figures.toString());
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(figures.resolve("run-tokens-per-second.svg"))
+                .content()
+                .contains("simulated time, step:2,token:0.1", "up to 25.0 % of the simulated time is extrapolated");
+    }
+
     /** The report of {@code --report} equals the report of the results file. */
     @ParameterizedTest
     @CsvSource(

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.compare;
 
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
@@ -50,9 +51,6 @@ public final class ComparisonReport {
 
     /** Describes a metric of {@link Comparison#isIdentical identical} pairs. */
     public static final String IDENTICAL = "identical in every pair";
-
-    /** The smallest share of extrapolated time with a note, which rounds to 0.1 %. */
-    private static final double MIN_NOTED_SHARE = 0.0005;
 
     private ComparisonReport() {}
 
@@ -160,7 +158,7 @@ public final class ComparisonReport {
     private static Optional<String> extrapolated(
             List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm) {
         double most = max(pairs, arm, SweepPoint.EXTRAPOLATED_SHARE);
-        return most < MIN_NOTED_SHARE
+        return most < RunValidity.MIN_NOTED_SHARE
                 ? Optional.empty()
                 : Optional.of(String.format(
                         Locale.ROOT,

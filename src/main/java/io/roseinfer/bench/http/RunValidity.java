@@ -24,6 +24,9 @@ public record RunValidity(
         List<String> remedies,
         List<String> notes,
         @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble extrapolatedShare) {
+    /** The smallest share of extrapolated time that is noted, which rounds to 0.1 %. */
+    public static final double MIN_NOTED_SHARE = 0.0005;
+
     public RunValidity {
         reasons = List.copyOf(reasons);
         remedies = List.copyOf(remedies);

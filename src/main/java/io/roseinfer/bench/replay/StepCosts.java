@@ -2,6 +2,7 @@ package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.metrics.StepRecord;
 import java.util.List;
 import java.util.Locale;
@@ -20,9 +21,6 @@ import java.util.stream.Collectors;
  */
 public record StepCosts(
         String source, StepTimes times, Optional<LongFunction<Pace>> resampled, int inFlight, int kvBlocks) {
-    /** The smallest share of extrapolated time with a note, which rounds to 0.1 %. */
-    private static final double MIN_NOTED_SHARE = 0.0005;
-
     /**
      * Creates costs without a recorded run.
      *
@@ -101,7 +99,7 @@ public record StepCosts(
     /** Returns a note if steps of a simulated run were outside of the measured range. */
     public Optional<String> extrapolation(LoadResult run) {
         return time(run)
-                .filter(time -> time.share() >= MIN_NOTED_SHARE)
+                .filter(time -> time.share() >= RunValidity.MIN_NOTED_SHARE)
                 .map(time -> String.format(
                         Locale.ROOT,
                         "%.1f %% of the simulated time is in steps outside of the recorded range (%s); their costs are extrapolated",

@@ -2,9 +2,12 @@ package io.roseinfer.bench.report.html;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
 import io.roseinfer.bench.compare.Study;
+import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepResult;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.report.BenchResult;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ModelResult;
@@ -22,6 +25,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -146,7 +150,10 @@ public final class HtmlReport {
         switch (result) {
             case ServeResult served -> {
                 ServeResult.Own own = served.roseinfer();
-                String source = source(own.command(), List.of(own.environment()));
+                String source = source(
+                        own.command(),
+                        List.of(own.environment()),
+                        extrapolated(own.validity().extrapolatedShare().stream()));
                 sources.add(source);
                 runs.add(ShownRun.of(name, served));
                 hasParts |= own.ttftParts().isPresent();
@@ -160,17 +167,28 @@ public final class HtmlReport {
                 }
             }
             case StreamingResult streamed -> {
-                String source = source(List.of(), List.of(streamed.environment()));
+                String source = source(List.of(), List.of(streamed.environment()), List.of());
                 ShownRun.of(name, streamed).forEach(run -> {
                     sources.add(source);
                     runs.add(run);
                 });
             }
             case SweepResult sweep ->
-                studies.add(new Section(name, source(sweep.roseinfer().study()), SweepSection.blocks(name, sweep)));
+                studies.add(new Section(
+                        name,
+                        source(
+                                sweep.roseinfer().study(),
+                                extrapolated(sweep.sweep().points().stream()
+                                        .flatMapToDouble(
+                                                point -> point.metric(SweepPoint.EXTRAPOLATED_SHARE).stream()))),
+                        SweepSection.blocks(name, sweep)));
             case ComparisonResult comparison ->
                 studies.add(new Section(
-                        name, source(comparison.roseinfer().study()), ComparisonSection.blocks(name, comparison)));
+                        name,
+                        source(
+                                comparison.roseinfer().study(),
+                                ComparisonReport.notes(comparison.roseinfer().pairs())),
+                        ComparisonSection.blocks(name, comparison)));
             case ModelResult model -> steps.add(section(name, model.environment(), StepSection.blocks(name, model)));
             case StepCostResult cost -> steps.add(section(name, cost.environment(), StepSection.blocks(name, cost)));
             case SchedulerResult driven ->
@@ -180,24 +198,41 @@ public final class HtmlReport {
     }
 
     private static Section section(String name, Environment environment, List<Block> blocks) {
-        return new Section(name, source(List.of(), List.of(environment)), blocks);
+        return new Section(name, source(List.of(), List.of(environment), List.of()), blocks);
     }
 
-    private static String source(Study study) {
-        return source(study.command(), study.environments());
+    private static String source(Study study, List<String> caveats) {
+        return source(study.command(), study.environments(), caveats);
     }
 
-    /** Returns a command, if known, with file names instead of absolute paths, and the commits that it ran at. */
-    private static String source(List<String> command, List<Environment> environments) {
+    /** Returns the largest share of extrapolated time, if it does not round to 0. */
+    private static List<String> extrapolated(DoubleStream shares) {
+        return shares.filter(share -> share >= RunValidity.MIN_NOTED_SHARE).max().stream()
+                .mapToObj(most ->
+                        String.format(Locale.ROOT, "up to %.1f %% of the simulated time is extrapolated", 100 * most))
+                .toList();
+    }
+
+    /**
+     * Returns a command, if known, with file names instead of absolute paths, the commits that it ran at, the sources of simulated
+     * times, and caveats.
+     */
+    private static String source(List<String> command, List<Environment> environments, List<String> caveats) {
         List<String> words = command.stream()
                 .map(word -> DIRECTORIES.matcher(word).replaceAll(""))
                 .toList();
-        return Stream.concat(
-                        words.isEmpty() ? Stream.of() : Stream.of("roseinfer " + Markup.command(words)),
+        return Stream.of(
+                        words.isEmpty() ? Stream.<String>of() : Stream.of("roseinfer " + Markup.command(words)),
                         environments.stream()
                                 .flatMap(machine -> machine.commit().stream())
                                 .distinct()
-                                .map(commit -> "commit " + commit))
+                                .map(commit -> "commit " + commit),
+                        environments.stream()
+                                .flatMap(machine -> machine.simulated().stream())
+                                .distinct()
+                                .map(costs -> "simulated time, " + costs),
+                        caveats.stream())
+                .flatMap(Function.identity())
                 .collect(Collectors.joining("; "));
     }
 
