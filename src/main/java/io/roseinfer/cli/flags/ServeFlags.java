@@ -128,7 +128,7 @@ public final class ServeFlags {
     public void warnIfOpen(ServerOptions options, Terminal terminal) {
         if (options.apiKey().isEmpty() && !isLoopback()) {
             terminal.warning("--host " + host
-                    + " is reachable from other machines and requires no API key; set one with" + " --api-key-file");
+                    + " is reachable from other machines and requires no API key; set one with --api-key-file");
         }
     }
 
