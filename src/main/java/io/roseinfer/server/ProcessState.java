@@ -67,7 +67,7 @@ final class ProcessState {
     private static GaugeDataPointSnapshot point(String area, long bytes) {
         return GaugeDataPointSnapshot.builder()
                 .labels(Labels.of("area", area))
-                .value(bytes)
+                .value((double) bytes)
                 .build();
     }
 }
