@@ -1,6 +1,6 @@
 package io.roseinfer.backend;
 
-/** Precision of the KV cache. Arithmetic is not affected. Not every device supports every one. */
+/** Precision of the KV cache. Arithmetic is not affected. Not every device supports every precision. */
 public enum KvPrecision {
     /** The type of the activations. */
     AUTO,

@@ -12,7 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
  *     chat template
  * @param content the text
  * @param reasoning the model's reasoning before the text; empty if there is none
- * @param toolCalls the model's calls of tools
+ * @param toolCalls the model's tool calls
  * @param toolCallId the id of the call whose result this is; empty if it is none
  */
 public record ChatMessage(String role, String content, String reasoning, List<ToolCall> toolCalls, String toolCallId) {

@@ -222,7 +222,7 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Returns a prompt that continues a conversation, and reads the reply's reasoning and calls of tools.
+     * Returns a prompt that continues a conversation, and reads the reply's reasoning and tool calls.
      *
      * @param messages oldest first
      * @throws BadInput like {@link #chatRequest}, or if the model does not support the tools

@@ -23,9 +23,9 @@
  * them, one more than the device accepts, and plans and packs the next step while the device computes. A flight is
  * planned again only after the next one has been awaited, so its outputs stay readable until then.
  *
- * <p>Any exception on a replica's thread stops that replica, even an {@link OutOfMemoryError}. Ending its requests is
- * then best effort: those that cannot be ended for lack of memory are ended by {@code close}. Why not survive a full
- * heap: every path would have to work without allocation, and the process could not continue in a way that users want.
+ * <p>Any exception on a replica's thread stops that replica, even an {@link OutOfMemoryError}. Its requests are
+ * then ended as far as memory allows; {@code close} ends the others. The engine does not survive a full heap: every path
+ * would have to work without allocation, and the process could not continue in a way that users want.
  */
 @NullMarked
 package io.roseinfer.engine;

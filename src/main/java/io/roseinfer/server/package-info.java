@@ -5,7 +5,7 @@
  * handled on the connection's thread, or on one platform thread if it takes longer. A {@code Work} route has a virtual thread per call.
  * {@code PromptWorkers} parse and tokenize its body: a {@code CompletionReader} of {@code server.api} turns it into requests, which
  * {@code Completions} submits. {@code CompletionEvents} sends tokens on the thread of the client's connection, which the engine's
- * thread wakes for each delivery. So the engine pays a queue entry per token, and no thread is woken for a single stream. Events are
+ * thread wakes for each delivery. So delivery costs the engine one queue entry per token, and no thread is woken for a single stream. Events are
  * copied from an {@code EventTemplate}. The page at {@code /} is the resource {@code page.html}. {@code RequestGate} admits requests,
  * and is notified if the engine fails.
  *

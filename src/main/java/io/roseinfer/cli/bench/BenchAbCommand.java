@@ -85,7 +85,8 @@ public final class BenchAbCommand implements Command {
     @Option(
             names = "--metric",
             paramLabel = "<METRIC>",
-            description = "Metric that decides, by its name in the results, as in p99_ttft_ms or output_throughput.")
+            description =
+                    "Metric that decides the comparison, as named in the results, such as p99_ttft_ms or output_throughput.")
     private String metric = "median_e2el_ms";
 
     @Option(

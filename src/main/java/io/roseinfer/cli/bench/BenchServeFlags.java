@@ -80,7 +80,7 @@ final class BenchServeFlags {
             paramLabel = "<S>",
             preprocessor = Within.Check.class,
             description =
-                    "Leave requests that were due in the first S seconds out of the results, which then begin at S.")
+                    "Exclude requests that are due in the first S seconds from the results, which then begin at S.")
     @Within(min = 0)
     private double trimWarmUp;
 
@@ -88,7 +88,7 @@ final class BenchServeFlags {
             names = "--trim-cooldown-s",
             paramLabel = "<S>",
             preprocessor = Within.Check.class,
-            description = "Leave requests that were due in the S seconds before the last one out of the results.")
+            description = "Exclude requests that are due in the S seconds before the last one from the results.")
     @Within(min = 0)
     private double trimCoolDown;
 

@@ -71,7 +71,8 @@ public final class BenchSweepCommand implements Command {
             names = "--rate-resolution",
             paramLabel = "<PERCENT>",
             preprocessor = Within.Check.class,
-            description = "Stop when the highest passing and the lowest failing rate are this close.")
+            description =
+                    "Stop when the highest passing and the lowest failing rate differ by at most this percentage.")
     @Within(above = 0)
     private double resolution = 5;
 

@@ -17,9 +17,9 @@ public final class SpeculateFlag {
             description =
                     "Draft tokens that a step verifies. Output is unchanged (on CUDA only with --batch-invariant): none,"
                             + " ngram (up to N, by default " + DEFAULT_TOKENS
-                            + ", that followed the last three tokens earlier in the text), suffix (that followed the longest"
-                            + " repeated end of the text; shared also searches other requests' answers, which response times can"
-                            + " then reveal), or the proposals of a Drafter by class name or source file.")
+                            + ", tokens after an earlier occurrence of the last three), suffix (the tokens after the earlier"
+                            + " occurrence of the longest repeated suffix of the text; shared also searches completions of other"
+                            + " requests, which response times can reveal), or a Drafter by class name or source file.")
     private String drafter = "none";
 
     /**

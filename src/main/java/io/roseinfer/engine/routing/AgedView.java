@@ -6,12 +6,12 @@ import java.util.ArrayDeque;
 import java.util.Optional;
 
 /**
- * The state of a replica some time ago, which a router sees that learns of its replicas by messages. All values are as
+ * The past state of a replica, as seen by a router that learns of its replicas by messages. All values are as
  * old as the view's age: requests, running and outstanding tokens, KV use, and the contents of the prefix cache.
  *
  * <p>A router knows what it has sent. So a view may add the requests that were routed to the replica since, as waiting
  * ones, with the cached tokens that the router expected. The routers of vLLM, SGLang and Dynamo count like this; one
- * that only reads the metrics of its servers does not, and may herd. Of what has ended since, no view knows.
+ * that only reads the metrics of its servers does not, and may herd. No view reflects requests that have ended since.
  *
  * <p>Keeps the changes within the age. Not thread-safe: for virtual time only.
  */

@@ -3,7 +3,7 @@ package io.roseinfer.engine.routing;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
- * How old the state of replicas is that a router sees, see {@link AgedView}.
+ * The age of the replica state that a router sees, see {@link AgedView}.
  *
  * @param nanos the age, at least 0; 0 shows the current state
  * @param countsSent whether requests are counted that were routed since then

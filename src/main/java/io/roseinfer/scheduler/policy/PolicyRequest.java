@@ -49,7 +49,7 @@ public interface PolicyRequest {
     int remainingNewTokens();
 
     /**
-     * Returns how many tokens the caller predicts for the whole completion; without a prediction, the maximum of them.
+     * Returns how many tokens the caller predicts for the whole completion; the maximum if there is no prediction.
      */
     int predictedNewTokens();
 

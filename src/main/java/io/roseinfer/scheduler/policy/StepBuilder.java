@@ -4,8 +4,8 @@ package io.roseinfer.scheduler.policy;
  * A step being planned, as a {@link StepPolicy} fills it: either by {@link #decode()} and {@link #prefill(int)}, or
  * request by request. A request that gets no row keeps its KV blocks, so leaving it out pauses it.
  *
- * <p>{@link #decoding()} and {@link #prefilling()} are the running requests when the step first uses one of them, or a
- * request; ask for them before {@link #decode()} and {@link #prefill(int)}, which change the order. Valid only during the
+ * <p>{@link #decoding()} and {@link #prefilling()} are the running requests at the first use of one of them or of a
+ * request; call them before {@link #decode()} and {@link #prefill(int)}, which change the order. Valid only during the
  * call it is passed to. A call that is not allowed stops the engine with an error that states what is.
  */
 public interface StepBuilder {

@@ -12,7 +12,7 @@
  * <p>Netty is used only in this package. The alternative was Helidon SE, whose handlers block like these. It reads a socket between
  * requests only, so it detects a disconnect at the second write after it, and a completion that is not streamed has no writes. A
  * thread per connection that reads ahead would fix that, but depends on Helidon's internals. Its writes to a client that does not read
- * have no deadline. Netty reads always, bounds unsent bytes, has timers, and is 9 jars instead of 33. What it lacks is added here: a
+ * have no deadline. Netty reads continuously, bounds unsent bytes, has timers, and needs 9 jars instead of 33. What it lacks is added here: a
  * body with two lengths is rejected, and so is a request without exactly one host, with an encoding other than chunked, or with too
  * many headers; headers, bodies and writes have deadlines. The JDK's server detects a disconnect only when it writes, and can neither
  * bound a stalled write nor close it.
