@@ -62,6 +62,6 @@ final class DeterministicFailures extends SparkListener {
     /** Returns whether another attempt fails for the same reason. */
     static boolean isPermanent(RoseException failure) {
         return failure instanceof BadInput
-                || failure instanceof BadModel model && model.exitCode() != BadModel.EXIT_NOT_DOWNLOADED;
+                || (failure instanceof BadModel model && model.exitCode() != BadModel.EXIT_NOT_DOWNLOADED);
     }
 }
