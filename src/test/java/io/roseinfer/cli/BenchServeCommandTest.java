@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.http.FakeServer;
 import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -369,6 +370,49 @@ class BenchServeCommandTest {
                     : CliRunner.run("bench", "serve", url, "--model=m", flag);
             assertThat(outcome.code()).isEqualTo(2);
             assertThat(outcome.err()).contains(message);
+        }
+    }
+
+    @Test
+    void signal_ends_a_run_whose_policy_loops_and_names_the_line() throws Exception {
+        Path policy = directory.resolve("Loops.java");
+        Files.writeString(policy, """
+                import io.roseinfer.scheduler.policy.AdmissionPolicy;
+                import io.roseinfer.scheduler.policy.QueueView;
+                import io.roseinfer.scheduler.policy.WaitingRequest;
+
+                public final class Loops implements AdmissionPolicy {
+                    public int lookahead() {
+                        return 1;
+                    }
+
+                    public long rank(WaitingRequest request, QueueView queue) {
+                        System.err.println("looping");
+                        while (true) {}
+                    }
+                }
+                """);
+        Process process = new ProcessBuilder(CommandJvm.withDefaultSignals(
+                        "TERM",
+                        "bench",
+                        "serve",
+                        "--backend=sim",
+                        "--num-prompts=2",
+                        "--prefill-admission-policy=" + policy))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try (BufferedReader errors = process.errorReader(StandardCharsets.UTF_8)) {
+            String line = errors.readLine();
+            while (line != null && !line.equals("looping")) {
+                line = errors.readLine();
+            }
+            assertThat(process.toHandle().destroy()).isTrue();
+            assertThat(errors.readAllAsString())
+                    .contains(
+                            "the run did not stop within 5 s of the signal; it is still in Loops.rank(Loops.java:12)");
+            assertThat(process.waitFor()).isEqualTo(128 + 15);
+        } finally {
+            process.destroyForcibly();
         }
     }
 }

@@ -11,7 +11,10 @@ import io.roseinfer.cli.flags.BenchServeOutputFlags;
 import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -24,6 +27,7 @@ import picocli.CommandLine.Model.CommandSpec;
  */
 record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlags pages) {
     private static final int INVALID = 8;
+    private static final int PATIENCE_SECONDS = 5;
 
     /**
      * Runs the load, writes and prints the results, and returns the exit code.
@@ -44,20 +48,40 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
             BenchServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
             AtomicInteger code = new AtomicInteger();
             Thread running = Thread.currentThread();
+            CountDownLatch ended = new CountDownLatch(1);
             StopSignals.Handled handled = StopSignals.handle(terminal, signal -> {
                 code.set(signal);
                 running.interrupt();
+                Thread.ofPlatform().daemon().name("stop").start(() -> haltIfStuck(running, ended, signal, terminal));
             });
             LoadResult result;
             try {
                 result = system.run(flags, load.offered());
             } finally {
+                ended.countDown();
                 handled.close();
                 boolean unusedInterrupted = Thread.interrupted();
             }
             MeasuredRun run = new MeasuredRun(line, system, result, load.counts(), floor);
             int judged = report(run, file, terminal);
             return code.get() > 0 ? code.get() : judged;
+        }
+    }
+
+    /** Ends the process if its run ignores the interruption, as a policy that loops does. */
+    private static void haltIfStuck(Thread running, CountDownLatch ended, int code, Terminal terminal) {
+        try {
+            if (!ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                String where = Arrays.stream(running.getStackTrace())
+                        .findFirst()
+                        .map(frame -> " in " + frame)
+                        .orElse("");
+                terminal.note("the run did not stop within " + PATIENCE_SECONDS + " s of the signal; it is still"
+                        + where + ", and the process ends without results");
+                Runtime.getRuntime().halt(code);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
