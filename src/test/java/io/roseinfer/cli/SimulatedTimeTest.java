@@ -107,6 +107,21 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void bounds_of_a_class_that_no_request_has_are_named_in_a_note() {
+        Outcome outcome = bench(
+                "serve",
+                SIMULATED,
+                "--num-prompts=5",
+                "--tenant=a:slo=chat",
+                "--goodput=ttft:200",
+                "--slo=caht=ttft:100");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err())
+                .containsOnlyOnce("--slo caht has no effect: no request of the load has this class")
+                .doesNotContain("--slo chat");
+    }
+
+    @Test
     void comparison_ends_after_two_identical_pairs() throws IOException {
         Path trace = Files.writeString(
                 directory.resolve("trace.jsonl"),

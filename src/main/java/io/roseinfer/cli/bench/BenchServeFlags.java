@@ -233,20 +233,22 @@ final class BenchServeFlags {
         OfferedLoad offered = withWords(withinDuration(arrivals.load(data, ofSeed)));
         objective.requireBounds(offered);
         boolean endsAtLength = isSimulated || endpoint.ask().ignoreEos();
-        return new Load(
-                endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), notes(command, data, offered.size()));
+        return new Load(endsAtLength ? offered : offered.upToMaxTokens(), data.counts(), notes(command, data, offered));
     }
 
-    /** Returns notes on requests of the dataset that were clipped or omitted, or may be beyond the default number. */
-    private List<String> notes(CommandSpec command, DatasetFlags.Requests data, int count) {
-        List<String> notes = new ArrayList<>();
+    /**
+     * Returns notes on requests of the dataset that were clipped or omitted, or may be beyond the default number, and on classes without
+     * requests.
+     */
+    private List<String> notes(CommandSpec command, DatasetFlags.Requests data, OfferedLoad offered) {
+        List<String> notes = new ArrayList<>(objective.notes(offered));
         if (!data.changes().isEmpty()) {
             notes.add(data.changes());
         }
         boolean isDefault = duration.isEmpty() && !ExplicitFlags.has(command, "--num-prompts");
-        if (isDefault && dataset.isFile() && count == numPrompts) {
+        if (isDefault && dataset.isFile() && offered.size() == numPrompts) {
             notes.add("the run has the first " + numPrompts
-                    + " requests of the file, the default --num-prompts; a longer file needs" + " a higher one");
+                    + " requests of the file, the default --num-prompts; a longer file needs a higher one");
         }
         return notes;
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.Stack;
+import java.util.TreeSet;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.IParameterConsumer;
 import picocli.CommandLine.Model.ArgSpec;
@@ -138,5 +139,14 @@ public final class ObjectiveFlags {
                     "--slo has bounds of class " + String.join(", ", defined) + ", but no request has a class;"
                             + " add slo to --tenant or to the lines of a jsonl file, or use --goodput");
         }
+    }
+
+    /** Returns a note on each class with bounds that no request of a load has. */
+    public List<String> notes(OfferedLoad load) {
+        Set<String> unused = new TreeSet<>(objectives().slos().keySet());
+        load.turns().forEach(request -> request.traits().slo().ifPresent(unused::remove));
+        return unused.stream()
+                .map(name -> "--slo " + name + " has no effect: no request of the load has this class")
+                .toList();
     }
 }
