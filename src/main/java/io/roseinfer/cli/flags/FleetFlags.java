@@ -124,7 +124,7 @@ public final class FleetFlags {
         }
         if (count >= engines) {
             throw new BadInput("--prefill-engines is " + count + " of " + engines
-                    + " engines; leave at least one that decodes, or raise --engines");
+                    + " engines; leave at least one that decodes, or use more engines");
         }
         if (!scalePolicy.equals(ALL)) {
             throw new BadInput("--prefill-engines cannot be combined with --scale-policy; leave one of the two out");
@@ -237,7 +237,7 @@ public final class FleetFlags {
     private static void requireEngine(String flag, String text, int engine, int engines) {
         if (engine >= engines) {
             throw new BadInput(flag + " is " + Quoted.value(text) + ", but the engines are 0 to " + (engines - 1)
-                    + "; choose one of them, or raise --engines");
+                    + "; choose one of them, or use more engines");
         }
     }
 

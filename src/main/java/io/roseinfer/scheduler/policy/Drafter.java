@@ -21,7 +21,7 @@ public interface Drafter {
     /** Returns what proposes the drafts of one request; called once per request, before its second token. */
     Drafts newDrafts();
 
-    /** Proposes the drafts of one request. The scheduler's thread calls it; it must allocate no memory in the long run. */
+    /** Proposes the drafts of one request. The scheduler's thread calls it; it should not allocate in the long run. */
     @FunctionalInterface
     interface Drafts {
         /**

@@ -9,8 +9,8 @@ package io.roseinfer.scheduler.policy;
  *
  * <p>No policy can prevent progress. The candidates are the request that needs the block and all others that are in no
  * step in flight. The oldest is never a candidate, and neither is a request that has reached the maximum number of
- * restarts while there are others. Called by one thread at a time even if several replicas share it. It must allocate
- * no memory.
+ * restarts while there are others. Called by one thread at a time even if several replicas share it. It should not
+ * allocate.
  */
 public interface PreemptionPolicy {
     /** Returns which of two candidates to preempt; the victim is the winner of all comparisons. */
