@@ -19,14 +19,12 @@ final class FigureFile {
     private static final double LEGEND_LEFT = 16;
     private static final double SAMPLE = 24;
 
-    /** Mean width of a character of the legend; texts are not measured, as fonts are the reader's. */
-    private static final double CHARACTER = 6.9;
+    private static final int LEGEND_SIZE = 13;
 
-    /** Height, font size and maximum characters of a line of the notes and the source. */
+    /** Height and font size of a line of the notes and the source. */
     private static final double SOURCE_ROW = 13;
 
     private static final int SOURCE_SIZE = 10;
-    private static final int SOURCE_CHARACTERS = 115;
 
     private static final String SOFT = "#3f474f";
     private static final List<String> COLORS =
@@ -80,12 +78,12 @@ final class FigureFile {
         double y = TITLE_HEIGHT + figure.height() + 4;
         double x = LEGEND_LEFT;
         for (Block.Key key : figure.legend()) {
-            double width = SAMPLE + 8 + CHARACTER * key.text().length() + 16;
+            double width = SAMPLE + 8 + Svg.width(key.text(), LEGEND_SIZE) + 16;
             if (x > LEGEND_LEFT && x + width > Svg.WIDTH) {
                 x = LEGEND_LEFT;
                 y += LEGEND_ROW;
             }
-            legend.append(sample(key, x, y)).append(text("start", x + SAMPLE + 6, y + 4, 13, "", key.text()));
+            legend.append(sample(key, x, y)).append(text("start", x + SAMPLE + 6, y + 4, LEGEND_SIZE, "", key.text()));
             x += width;
         }
         double height = figure.legend().isEmpty() ? TITLE_HEIGHT + figure.height() : y + LEGEND_ROW - 4;
@@ -121,17 +119,28 @@ final class FigureFile {
     private static List<String> lines(String text) {
         List<String> lines = new ArrayList<>();
         StringBuilder line = new StringBuilder();
-        for (String word : text.isEmpty() ? List.<String>of() : List.of(text.split(" "))) {
-            if (!line.isEmpty() && line.length() + word.length() >= SOURCE_CHARACTERS) {
+        for (String word : text.split(" ")) {
+            if (!line.isEmpty() && !fits(line + " " + word)) {
                 lines.add(line.toString());
                 line.setLength(0);
             }
-            line.append(line.isEmpty() ? "" : " ").append(word);
+            line.append(line.isEmpty() ? "" : " ");
+            for (int next : word.codePoints().toArray()) {
+                if (!fits(line + Character.toString(next))) {
+                    lines.add(line.toString());
+                    line.setLength(0);
+                }
+                line.appendCodePoint(next);
+            }
         }
         if (!line.isEmpty()) {
             lines.add(line.toString());
         }
         return lines;
+    }
+
+    private static boolean fits(String line) {
+        return Svg.width(line, SOURCE_SIZE) <= Svg.WIDTH - 2 * LEGEND_LEFT;
     }
 
     private static String text(String anchor, double x, double y, int size, String more, String text) {

@@ -22,6 +22,9 @@ final class Svg {
                 0.4, -1.2, -0.4, -0.4, -0.4
             });
 
+    private static final String NARROW = "ijlI .,:;!|/-'()[]frt";
+    private static final String WIDE = "mwMW%@=+<>";
+
     private final StringBuilder out = new StringBuilder();
 
     /** The alignment of a text. */
@@ -32,6 +35,18 @@ final class Svg {
 
     /** A point of a line. */
     record Point(double x, double y) {}
+
+    /** Returns an upper bound of a text's width in common sans-serif fonts; it cannot be measured, because fonts are the reader's. */
+    static double width(String text, double size) {
+        double em = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char next = text.charAt(i);
+            em += NARROW.indexOf(next) >= 0
+                    ? 0.46
+                    : WIDE.indexOf(next) >= 0 || next > 0x24f ? 1 : Character.isUpperCase(next) ? 0.8 : 0.65;
+        }
+        return em * size;
+    }
 
     Svg line(String style, double x1, double y1, double x2, double y2) {
         out.append("<line class=\"" + style + "\" x1=\"" + Markup.at(x1) + "\" x2=\"" + Markup.at(x2) + "\" y1=\""

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
@@ -139,6 +141,15 @@ class FigureFileTest {
         assertThat(lines.stream().map(line -> Double.parseDouble(line.getAttribute("y"))))
                 .isSorted()
                 .allMatch(y -> y < height);
+    }
+
+    /** Widths of characters in DejaVu Sans, which many Linux machines have instead of Helvetica. */
+    @ParameterizedTest
+    @CsvSource({"'01234567 ', 0.6", "www, 0.818", "WM, 0.93", "--seed=1, 0.58"})
+    void lines_of_the_source_are_within_the_drawing_in_wide_fonts(String word, double em) throws Exception {
+        assertThat(small(parse(FigureFile.of(FIGURE, word.repeat(100)))))
+                .hasSizeGreaterThan(1)
+                .allMatch(line -> 16 + 10 * em * line.getTextContent().strip().length() <= Svg.WIDTH);
     }
 
     @Test
