@@ -20,8 +20,11 @@ final class Chart {
     static final double TOP = 14;
     static final double BOTTOM = HEIGHT - 50;
 
-    /** Ratio of the largest to the smallest value from which on an axis is logarithmic. */
+    /** Ratio of the largest to the smallest value from which on a horizontal axis is logarithmic. */
     private static final double FAR = 50;
+
+    /** The same of a vertical axis, where few high values would flatten all others. */
+    private static final double FAR_UP = 10;
 
     /** Ratio by which an axis exceeds its values, so that no mark is cut off. */
     private static final double MARGIN = 1.03;
@@ -194,7 +197,7 @@ final class Chart {
         double high = Math.max(highestY(), extent.y());
         double low = allY().filter(value -> value > 0).min().orElse(1);
         double end = high > 0 ? high : 1;
-        return yMayBeLogarithmic && high > FAR * low
+        return yMayBeLogarithmic && high > FAR_UP * low
                 ? Axis.logarithmic(low / MARGIN, high * MARGIN, BOTTOM, TOP)
                 : new Axis(0, marks.isEmpty() ? end : end * MARGIN, BOTTOM, TOP, false, Axis.even(end));
     }
