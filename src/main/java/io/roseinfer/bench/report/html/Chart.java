@@ -7,8 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.function.Predicate;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** A line chart. */
 final class Chart {
@@ -29,8 +31,11 @@ final class Chart {
     /** Ratio by which an axis exceeds its values, so that no mark is cut off. */
     private static final double MARGIN = 1.03;
 
-    private static final double LABEL_WIDTH = 40;
+    private static final double LABEL_SIZE = 13;
     private static final double LABEL_HEIGHT = 14;
+
+    /** Radius of the ring around a labeled mark. */
+    private static final double RING = 8;
 
     /** The style of a line that belongs to no series. */
     static final int NEUTRAL = 6;
@@ -96,11 +101,22 @@ final class Chart {
      */
     record Mark(int style, double x, double y, String label, boolean hollow) {}
 
+    /**
+     * The range of a line's values.
+     *
+     * @param style color by {@link Chart#style}
+     * @param x ascending values
+     * @param low lowest values, as many as x
+     * @param high highest values, as many as x
+     */
+    record Band(int style, List<Double> x, List<Double> low, List<Double> high) {}
+
     private final String title;
     private final String xLabel;
     private final String yLabel;
     private final List<Series> series;
     private List<Mark> marks = List.of();
+    private List<Band> bands = List.of();
     private Point extent = new Point(0, 0);
     private OptionalDouble limit = OptionalDouble.empty();
     private boolean yMayBeLogarithmic;
@@ -122,6 +138,12 @@ final class Chart {
     /** Adds marks; returns this chart. */
     Chart withMarks(List<Mark> value) {
         marks = List.copyOf(value);
+        return this;
+    }
+
+    /** Adds ranges, drawn below the lines; returns this chart. */
+    Chart withBands(List<Band> value) {
+        bands = List.copyOf(value);
         return this;
     }
 
@@ -149,6 +171,7 @@ final class Chart {
         Axis x = xAxis();
         Axis y = yAxis();
         Svg svg = new Svg().below(x, TOP, BOTTOM, label(xLabel, x)).leftOf(y, LEFT, RIGHT, label(yLabel, y));
+        bands.forEach(band -> svg.path("a" + color(band.style()), outline(band, x, y)));
         limit.ifPresent(value -> svg.line("s" + NEUTRAL, LEFT, y.at(value), RIGHT, y.at(value))
                 .text("label", Anchor.END, RIGHT - 4, y.at(value) - 5, "objective " + Markup.tick(value)));
         series.stream()
@@ -165,6 +188,24 @@ final class Chart {
                 ? List.of()
                 : series.stream().map(this::key).distinct().toList();
         return new Figure(title, HEIGHT, svg, legend, List.of());
+    }
+
+    private static StringBuilder outline(Band band, Axis x, Axis y) {
+        StringBuilder path = new StringBuilder();
+        int last = band.x().size() - 1;
+        for (int i = 0; i <= last; i++) {
+            path.append(i == 0 ? "M" : "L")
+                    .append(corner(x.at(band.x().get(i)), y.at(band.high().get(i))));
+        }
+        for (int i = last; i >= 0; i--) {
+            path.append("L")
+                    .append(corner(x.at(band.x().get(i)), y.at(band.low().get(i))));
+        }
+        return path.append(last < 0 ? "" : "z");
+    }
+
+    private static String corner(double x, double y) {
+        return Markup.at(x) + " " + Markup.at(y);
     }
 
     /** Returns the legend entry of a series, with its mark if points are marked. */
@@ -184,7 +225,11 @@ final class Chart {
 
     private DoubleStream allY() {
         DoubleStream drawn = DoubleStream.concat(
-                series.stream().flatMap(line -> line.y().stream()).mapToDouble(Double::doubleValue),
+                Stream.concat(
+                                series.stream().flatMap(line -> line.y().stream()),
+                                bands.stream()
+                                        .flatMap(band -> Stream.concat(band.low().stream(), band.high().stream())))
+                        .mapToDouble(Double::doubleValue),
                 marks.stream().mapToDouble(Mark::y));
         return DoubleStream.concat(drawn, limit.stream());
     }
@@ -222,28 +267,50 @@ final class Chart {
     private void mark(Svg svg, Mark mark, Axis x, Axis y) {
         double at = x.at(mark.x());
         double height = y.at(mark.y());
-        boolean named = !mark.label().isEmpty();
-        if (named) {
-            svg.circle("r" + color(mark.style()), at, height, 8);
-        } else {
+        if (mark.label().isEmpty()) {
             svg.mark(
                     (mark.hollow() ? "h" : "m") + color(mark.style()),
                     shape(mark.style()),
                     at,
                     height,
                     mark.hollow() ? 4.5 : 3.5);
+            return;
         }
-        boolean isOver = marks.stream()
+        List<Mark> earlier = marks.stream()
                 .takeWhile(other -> !other.equals(mark))
-                .anyMatch(other -> !other.label().isEmpty()
-                        && Math.abs(x.at(other.x()) - at) < LABEL_WIDTH
-                        && Math.abs(y.at(other.y()) - height) < LABEL_HEIGHT);
-        if (named && !isOver) {
-            if (at - 12 - LABEL_WIDTH < LEFT) {
-                svg.text("label", Anchor.MIDDLE, Math.max(at, LEFT + LABEL_WIDTH / 2), height + 24, mark.label());
-            } else {
-                svg.text("label", Anchor.END, at - 12, height + 4, mark.label());
-            }
+                .filter(other -> !other.label().isEmpty())
+                .toList();
+        Predicate<Mark> isHere = other -> !other.label().isEmpty()
+                && Math.abs(x.at(other.x()) - at) < RING
+                && Math.abs(y.at(other.y()) - height) < RING;
+        long rings = earlier.stream().filter(isHere).count();
+        svg.circle("r" + color(mark.style()), at, height, RING * (1 + 0.4 * rings));
+        if (rings > 0) {
+            return;
+        }
+        List<String> labels =
+                marks.stream().filter(isHere).map(Mark::label).distinct().toList();
+        double width = labels.stream()
+                        .mapToDouble(label -> Svg.width(label, LABEL_SIZE))
+                        .max()
+                        .orElse(0)
+                + 8;
+        double above = LABEL_HEIGHT
+                * earlier.stream()
+                        .filter(other -> Math.abs(x.at(other.x()) - at) < width
+                                && Math.abs(y.at(other.y()) - height) < LABEL_HEIGHT)
+                        .count();
+        boolean isLeft = at - 12 - width >= LEFT;
+        double first = isLeft
+                ? Math.max(height + 4 - above, LABEL_HEIGHT * labels.size())
+                : height + 24 + above + LABEL_HEIGHT * (labels.size() - 1);
+        for (int i = 0; i < labels.size(); i++) {
+            svg.text(
+                    "label",
+                    isLeft ? Anchor.END : Anchor.MIDDLE,
+                    isLeft ? at - 12 : Math.max(at, LEFT + width / 2),
+                    first - LABEL_HEIGHT * i,
+                    labels.get(i));
         }
     }
 }

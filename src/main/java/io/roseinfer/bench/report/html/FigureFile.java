@@ -44,6 +44,7 @@ final class FigureFile {
             'm', "fill=\"%s\"",
             'h', "fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"2\"",
             'r', "fill=\"none\" stroke=\"%s\" stroke-width=\"2\"",
+            'a', "fill=\"%s\" fill-opacity=\"0.18\"",
             'b', "fill=\"url(#hatch%2$d)\"");
 
     private FigureFile() {}

@@ -5,13 +5,17 @@ import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
+import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 
 /** The section of a sweep: goodput and tail latency by offered rate, total throughput by speed per user, and all points. */
 final class SweepSection {
@@ -155,25 +159,109 @@ final class SweepSection {
     private Chart againstRate(String title, String yLabel, String metric, boolean marksKnee) {
         List<Chart.Series> series = new ArrayList<>();
         List<Chart.Mark> marks = new ArrayList<>();
-        for (Sweep.Settings settings : sweep.bySettings()) {
-            List<SweepPoint> points = settings.points().stream()
-                    .filter(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent()
-                            && point.metric(metric).isPresent())
-                    .toList();
-            int style = style(settings);
-            series.add(new Chart.Series(
-                    seriesName(settings),
-                    style,
-                    points.stream().map(SweepSection::offered).toList(),
-                    points.stream().map(point -> point.metric(metric).orElse(0)).toList()));
-            points.forEach(point -> marks.add(mark(style, point, metric, "")));
-            if (marksKnee
-                    && sweep.knee(settings) instanceof Sweep.SearchedRate.Between knee
-                    && knee.beyond().isPresent()) {
-                marks.add(mark(style, knee.point(), metric, "knee"));
+        List<Chart.Band> bands = new ArrayList<>();
+        for (List<Sweep.Settings> arm : arms()) {
+            int style = style(arm.getFirst());
+            for (List<List<SweepPoint>> line : lines(arm)) {
+                List<List<SweepPoint>> known = line.stream()
+                        .map(points -> points.stream()
+                                .filter(point -> point.metric(metric).isPresent())
+                                .toList())
+                        .filter(points -> !points.isEmpty())
+                        .toList();
+                List<Double> rates = known.stream().map(SweepSection::offered).toList();
+                boolean isPooled = line.stream().anyMatch(points -> points.size() > 1);
+                String name = isPooled ? ", median and range of " + arm.size() + " seeds" : "";
+                series.add(new Chart.Series(
+                        isPooled ? label(withoutSeed(arm.getFirst())) + name : seriesName(arm.getFirst()),
+                        style,
+                        rates,
+                        known.stream().map(points -> median(points, metric)).toList()));
+                if (isPooled) {
+                    bands.add(new Chart.Band(
+                            style,
+                            rates,
+                            known.stream()
+                                    .map(points -> values(points, metric).min().orElse(0))
+                                    .toList(),
+                            known.stream()
+                                    .map(points -> values(points, metric).max().orElse(0))
+                                    .toList()));
+                }
+                known.forEach(points -> marks.add(mark(style, points, metric, "")));
+            }
+            if (marksKnee) {
+                knee(arm).ifPresent(points -> marks.add(mark(style, points, metric, kneeLabel(arm))));
             }
         }
-        return new Chart(title, "requests/s offered", yLabel, series, false).withMarks(marks);
+        return new Chart(title, "requests/s offered", yLabel, series, false)
+                .withMarks(marks)
+                .withBands(bands);
+    }
+
+    /** Returns settings that differ only in the seed together. */
+    private List<List<Sweep.Settings>> arms() {
+        return List.copyOf(sweep.bySettings().stream()
+                .collect(Collectors.groupingBy(SweepSection::withoutSeed, LinkedHashMap::new, Collectors.toList()))
+                .values());
+    }
+
+    /** Returns the lines of an arm: one with all seeds at each rate if they share the rates, otherwise one for each seed. */
+    private static List<List<List<SweepPoint>>> lines(List<Sweep.Settings> arm) {
+        List<List<SweepPoint>> seeds = arm.stream()
+                .map(settings -> settings.points().stream()
+                        .filter(point -> point.metric(SweepPoint.OFFERED_RATE).isPresent())
+                        .toList())
+                .toList();
+        Map<List<String>, List<SweepPoint>> byRate = new LinkedHashMap<>();
+        seeds.forEach(points -> points.forEach(point -> byRate.computeIfAbsent(
+                        List.of(
+                                point.flags().getOrDefault(Sweep.RATE, ""),
+                                point.flags().getOrDefault(Sweep.TRACE_SPEED, "")),
+                        rate -> new ArrayList<>())
+                .add(point)));
+        return byRate.values().stream().allMatch(points -> points.size() == arm.size())
+                ? List.of(byRate.values().stream()
+                        .sorted(Comparator.comparingDouble(SweepSection::offered))
+                        .toList())
+                : seeds.stream()
+                        .map(points -> points.stream().map(List::of).toList())
+                        .toList();
+    }
+
+    /** Returns the points with the lowest knee of an arm's seeds; empty if a seed's knee is not between two points. */
+    private Optional<List<SweepPoint>> knee(List<Sweep.Settings> arm) {
+        List<SweepPoint> knees = arm.stream()
+                .map(sweep::knee)
+                .filter(rate -> rate instanceof Sweep.SearchedRate.Between knee
+                        && knee.beyond().isPresent())
+                .map(rate -> ((Sweep.SearchedRate.Between) rate).point())
+                .toList();
+        return knees.size() < arm.size()
+                ? Optional.empty()
+                : lines(arm).stream()
+                        .flatMap(List::stream)
+                        .filter(points -> points.stream().anyMatch(knees::contains))
+                        .min(Comparator.comparingDouble(SweepSection::offered));
+    }
+
+    /** Returns the label of an arm's knee: the flags by which it differs from others. */
+    private String kneeLabel(List<Sweep.Settings> arm) {
+        List<Map<String, String>> all =
+                arms().stream().map(other -> withoutSeed(other.getFirst())).toList();
+        String flags = withoutSeed(arm.getFirst()).entrySet().stream()
+                .filter(flag -> all.stream().anyMatch(other -> !flag.getValue().equals(other.get(flag.getKey()))))
+                .map(Map.Entry::getValue)
+                .collect(Collectors.joining(", "));
+        return (arm.size() > 1 ? "lowest knee" : "knee") + (flags.isEmpty() ? "" : " of " + flags);
+    }
+
+    private static DoubleStream values(List<SweepPoint> points, String metric) {
+        return points.stream().flatMapToDouble(point -> point.metric(metric).stream());
+    }
+
+    private static double median(List<SweepPoint> points, String metric) {
+        return Summary.of(values(points, metric).toArray()).p50();
     }
 
     /** Returns a style that settings share if they differ only in the seed. */
@@ -200,12 +288,18 @@ final class SweepSection {
         return flags;
     }
 
-    private static Chart.Mark mark(int style, SweepPoint point, String metric, String label) {
-        return new Chart.Mark(style, offered(point), point.metric(metric).orElse(0), label, !point.counts());
+    /** Returns the mark at the medians of points; hollow if one is invalid. */
+    private static Chart.Mark mark(int style, List<SweepPoint> points, String metric, String label) {
+        return new Chart.Mark(
+                style,
+                offered(points),
+                median(points, metric),
+                label,
+                !points.stream().allMatch(SweepPoint::counts));
     }
 
-    private static double offered(SweepPoint point) {
-        return point.metric(SweepPoint.OFFERED_RATE).orElse(0);
+    private static double offered(List<SweepPoint> points) {
+        return median(points, SweepPoint.OFFERED_RATE);
     }
 
     /** Draws every point in its setting's color, and a neutral line through the Pareto front. */

@@ -105,7 +105,7 @@ class StudySectionsTest {
                         "verdict good",
                         "TTFT at most 200 ms",
                         "knee between 20 and 40 requests/s",
-                        ">knee</text>",
+                        ">knee of 8</text>",
                         "&lt;32&gt;",
                         "--seed=1")
                 .doesNotContain("<32>");
@@ -175,23 +175,77 @@ class StudySectionsTest {
                 .isEqualTo("s6");
     }
 
+    /** Returns a sweep of two batch sizes at rates 10 and 20 with two seeds, whose goodputs differ by a factor of two. */
+    private static Sweep twoSeeds(double otherRate) {
+        return new Sweep(
+                Stream.of("8", "32")
+                        .flatMap(batch -> Stream.of("0", "1")
+                                .flatMap(seed -> Stream.of(10.0, "0".equals(seed) ? 20 : otherRate)
+                                        .map(rate -> new SweepPoint(
+                                                Map.of(
+                                                        "request-rate",
+                                                        "" + rate,
+                                                        "max-batch-size",
+                                                        batch,
+                                                        "seed",
+                                                        seed),
+                                                point(batch, rate, "0".equals(seed) ? 1 : 0.5, 100, 5)
+                                                        .metrics(),
+                                                0,
+                                                List.of()))))
+                        .toList(),
+                0.99);
+    }
+
+    private static String legend(String page) {
+        return page.substring(page.indexOf("<p class=\"legend\">")).split("</p>", 2)[0];
+    }
+
     @Test
-    void seeds_of_a_setting_share_a_style_and_a_legend_entry() throws Exception {
-        List<SweepPoint> points = Stream.of("8", "32")
-                .flatMap(batch -> Stream.of("0", "1")
-                        .map(seed -> new SweepPoint(
-                                Map.of("request-rate", "10", "max-batch-size", batch, "seed", seed),
-                                point(batch, 10, 1, 100, 5).metrics(),
-                                0,
-                                List.of())))
+    void seeds_of_a_setting_are_a_line_of_medians_and_a_band_of_their_range() throws Exception {
+        String page = HtmlReport.of("s", SweepResult.of(twoSeeds(20), study(Map.of())));
+        Element chart = (Element) parse(page).getElementsByTagName("svg").item(0);
+        assertThat(marks(chart)).containsExactly("m0", "m0", "m1", "m1");
+        Element band = (Element) chart.getElementsByTagName("path").item(0);
+        assertThat(band.getAttribute("class")).isEqualTo("a0");
+        List<Double> edge = Stream.of(band.getAttribute("d").split("[MLz]"))
+                .filter(corner -> !corner.isEmpty())
+                .map(corner -> Double.parseDouble(corner.split(" ")[1]))
                 .toList();
-        String page = HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of())));
-        assertThat(marks((Element) parse(page).getElementsByTagName("svg").item(0)))
-                .containsExactly("m0", "m0", "m1", "m1");
-        String legend = page.substring(page.indexOf("<p class=\"legend\">"));
-        assertThat(legend.substring(0, legend.indexOf("</p>")))
+        assertThat(heights(chart).getFirst()).isCloseTo((edge.getFirst() + edge.getLast()) / 2, within(0.1));
+        assertThat(edge.getLast() - edge.getFirst()).isGreaterThan(20);
+        assertThat(legend(page))
+                .containsOnlyOnce("max-batch-size 8, median and range of 2 seeds")
+                .containsOnlyOnce("max-batch-size 32, median and range of 2 seeds");
+    }
+
+    @Test
+    void seeds_with_different_rates_are_lines_of_one_style_and_legend_entry() throws Exception {
+        String page = HtmlReport.of("s", SweepResult.of(twoSeeds(21), study(Map.of())));
+        Element chart = (Element) parse(page).getElementsByTagName("svg").item(0);
+        assertThat(marks(chart)).containsExactly("m0", "m0", "m0", "m0", "m1", "m1", "m1", "m1");
+        assertThat(chart.getElementsByTagName("polyline").getLength()).isEqualTo(4);
+        assertThat(legend(page))
                 .containsOnlyOnce("max-batch-size 8, 2 seeds")
                 .containsOnlyOnce("max-batch-size 32, 2 seeds");
+    }
+
+    @Test
+    void seeds_of_a_setting_have_one_knee_at_the_lowest_of_their_rates() throws Exception {
+        List<SweepPoint> points = new ArrayList<>();
+        for (double[] good : new double[][] {{1, 1, 0.5}, {1, 0.5, 0.5}}) {
+            for (int i = 0; i < 3; i++) {
+                SweepPoint point = point("8", 10 * (i + 1), good[i], 100, 5);
+                points.add(new SweepPoint(
+                        Map.of("request-rate", "" + i, "seed", "" + good[1]), point.metrics(), 0, List.of()));
+            }
+        }
+        Element chart = (Element) parse(HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of()))))
+                .getElementsByTagName("svg")
+                .item(0);
+        assertThat(numbers(chart, "r0", "cx"))
+                .containsExactly(numbers(chart, "m0", "cx").getFirst());
+        assertThat(labels(chart, "label")).contains("lowest knee");
     }
 
     @Test
@@ -227,7 +281,7 @@ class StudySectionsTest {
                         "knee unknown, at least 10 requests/s: the point at 20 requests/s is invalid.",
                         "late by &lt;1&gt;</li>",
                         "<strong>1 of 2 points are invalid</strong>")
-                .doesNotContain(">knee</text>");
+                .doesNotContain(">knee");
         List<String> rate = marks((Element) parsed.getElementsByTagName("svg").item(0));
         assertThat(rate).containsExactly("m0", "h0");
     }
@@ -423,16 +477,22 @@ class StudySectionsTest {
     }
 
     @Test
-    void coinciding_knees_have_one_label() throws Exception {
+    void coinciding_knees_have_labels_above_each_other() throws Exception {
         List<SweepPoint> points = new ArrayList<>();
         for (String batch : List.of("8", "32")) {
             points.add(point(batch, 10, 1, 100, 5));
             points.add(point(batch, 20, 0.5, 100, 5));
         }
         String page = HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of())));
-        assertThat(page.split(">knee</text>", -1)).hasSize(2);
-        assertThat(marks((Element) parse(page).getElementsByTagName("svg").item(0)))
-                .contains("r0", "r1");
+        Element chart = (Element) parse(page).getElementsByTagName("svg").item(0);
+        NodeList texts = chart.getElementsByTagName("text");
+        assertThat(IntStream.range(0, texts.getLength())
+                        .mapToObj(i -> (Element) texts.item(i))
+                        .filter(text -> text.getTextContent().startsWith("knee of"))
+                        .map(text -> text.getAttribute("y")))
+                .hasSize(2)
+                .doesNotHaveDuplicates();
+        assertThat(marks(chart)).contains("r0", "r1");
     }
 
     @Test
