@@ -34,6 +34,9 @@ final class Chart {
     private static final double LABEL_SIZE = 13;
     private static final double LABEL_HEIGHT = 14;
 
+    /** Distance from which on marks are seen apart. */
+    private static final double NEAR = 3;
+
     /** Radius of the ring around a labeled mark. */
     private static final double RING = 8;
 
@@ -174,20 +177,51 @@ final class Chart {
         bands.forEach(band -> svg.path("a" + color(band.style()), outline(band, x, y)));
         limit.ifPresent(value -> svg.line("s" + NEUTRAL, LEFT, y.at(value), RIGHT, y.at(value))
                 .text("label", Anchor.END, RIGHT - 4, y.at(value) - 5, "objective " + Markup.tick(value)));
-        series.stream()
-                .filter(line -> !line.x().isEmpty())
-                .forEach(line -> svg.polyline(
-                        line("s", "c", line.style()),
-                        IntStream.range(0, line.x().size())
-                                .mapToObj(i -> new Point(
-                                        x.at(line.x().get(i)), y.at(line.y().get(i))))
-                                .toList()));
+        lines(svg, x, y);
         marks.stream().filter(mark -> !mark.hollow()).forEach(mark -> mark(svg, mark, x, y));
         marks.stream().filter(Mark::hollow).forEach(mark -> mark(svg, mark, x, y));
         List<Block.Key> legend = series.size() < 2
                 ? List.of()
                 : series.stream().map(this::key).distinct().toList();
         return new Figure(title, HEIGHT, svg, legend, List.of());
+    }
+
+    /** Draws the lines. Where lines with marks coincide, the lower one is wider and the upper one has gaps of the page's color. */
+    private void lines(Svg svg, Axis x, Axis y) {
+        List<List<Point>> drawn = series.stream()
+                .map(line -> IntStream.range(0, line.x().size())
+                        .mapToObj(i ->
+                                new Point(x.at(line.x().get(i)), y.at(line.y().get(i))))
+                        .toList())
+                .toList();
+        for (int i = 0; i < drawn.size(); i++) {
+            List<Point> points = drawn.get(i);
+            String style = line("s", "c", series.get(i).style());
+            for (int k = 1; k < points.size() && !marks.isEmpty(); k++) {
+                List<Point> segment = points.subList(k - 1, k + 1);
+                if (coincides(segment, k, drawn.subList(0, i))) {
+                    svg.polyline("casing", segment);
+                }
+                if (coincides(segment, k, drawn.subList(i + 1, drawn.size()))) {
+                    svg.polyline(style + " wide", segment);
+                }
+            }
+            if (!points.isEmpty()) {
+                svg.polyline(style, points);
+            }
+        }
+    }
+
+    /** Returns whether one of other lines has a segment at the same place, to its point k. */
+    private static boolean coincides(List<Point> segment, int k, List<List<Point>> others) {
+        return others.stream()
+                .anyMatch(other -> k < other.size()
+                        && isNear(segment.getFirst(), other.get(k - 1))
+                        && isNear(segment.getLast(), other.get(k)));
+    }
+
+    private static boolean isNear(Point one, Point other) {
+        return Math.hypot(one.x() - other.x(), one.y() - other.y()) < NEAR;
     }
 
     private static StringBuilder outline(Band band, Axis x, Axis y) {
@@ -264,6 +298,20 @@ final class Chart {
                 : new Axis(0, marks.isEmpty() ? end : end * MARGIN, LEFT, RIGHT, false, Axis.even(end));
     }
 
+    /** Returns the number of other styles whose marks are drawn above a mark. */
+    private long above(Mark mark, Axis x, Axis y) {
+        Point at = new Point(x.at(mark.x()), y.at(mark.y()));
+        return marks.stream()
+                .dropWhile(other -> !other.equals(mark))
+                .filter(other -> other.label().isEmpty()
+                        && other.hollow() == mark.hollow()
+                        && other.style() != mark.style()
+                        && isNear(at, new Point(x.at(other.x()), y.at(other.y()))))
+                .map(Mark::style)
+                .distinct()
+                .count();
+    }
+
     private void mark(Svg svg, Mark mark, Axis x, Axis y) {
         double at = x.at(mark.x());
         double height = y.at(mark.y());
@@ -273,7 +321,7 @@ final class Chart {
                     shape(mark.style()),
                     at,
                     height,
-                    mark.hollow() ? 4.5 : 3.5);
+                    (mark.hollow() ? 4.5 : 3.5) + 2 * above(mark, x, y));
             return;
         }
         List<Mark> earlier = marks.stream()

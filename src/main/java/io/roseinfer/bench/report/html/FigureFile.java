@@ -1,6 +1,7 @@
 package io.roseinfer.bench.report.html;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -36,12 +37,13 @@ final class FigureFile {
             List.of("", "M-1 7L7 -1", "M0 3h6", "M-1 -1L7 7", "M3 0v6", "M-1 7L7 -1M-1 -1L7 7");
 
     private static final Pattern CLASS = Pattern.compile("class=\"([^\"]*)\"");
+    private static final Pattern ATTRIBUTE = Pattern.compile("([\\w-]+)=\"[^\"]*\"");
     private static final String LINE = "fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"";
     private static final Map<Character, String> SHAPES = Map.of(
             's', LINE,
             'c', LINE,
             'd', "stroke-linecap=\"butt\"",
-            'm', "fill=\"%s\"",
+            'm', "fill=\"%s\" stroke=\"#ffffff\" stroke-width=\"1\"",
             'h', "fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"2\"",
             'r', "fill=\"none\" stroke=\"%s\" stroke-width=\"2\"",
             'a', "fill=\"%s\" fill-opacity=\"0.18\"",
@@ -179,20 +181,24 @@ final class FigureFile {
     }
 
     private static String withAttributes(String drawing) {
-        return CLASS.matcher(drawing)
-                .replaceAll(
-                        match -> Matcher.quoteReplacement(List.of(match.group(1).split(" ")).stream()
-                                .map(FigureFile::attributes)
-                                .collect(Collectors.joining(" "))));
+        return CLASS.matcher(drawing).replaceAll(match -> {
+            Map<String, String> byName = new LinkedHashMap<>();
+            for (String style : match.group(1).split(" ")) {
+                ATTRIBUTE.matcher(attributes(style)).results().forEach(one -> byName.put(one.group(1), one.group()));
+            }
+            return Matcher.quoteReplacement(String.join(" ", byName.values()));
+        });
     }
 
-    /** Returns the attributes for a class of the page's style sheet. */
+    /** Returns the attributes for a class of the page's style sheet; those of a later class replace an earlier one's. */
     static String attributes(String style) {
         return switch (style) {
             case "grid" -> "stroke=\"#d0d5da\" stroke-width=\"1\"";
             case "zero" -> "stroke=\"" + SOFT + "\" stroke-width=\"1.5\"";
             case "tick", "label" -> "font-size=\"13\" fill=\"#000000\"";
             case "strong" -> "font-size=\"13\" font-weight=\"bold\" fill=\"#000000\"";
+            case "wide" -> "stroke-width=\"5\"";
+            case "casing" -> "fill=\"none\" stroke=\"#ffffff\" stroke-width=\"2\"";
             case "pale" -> "opacity=\"0.5\"";
             default -> {
                 int number = style.charAt(1) - '0';

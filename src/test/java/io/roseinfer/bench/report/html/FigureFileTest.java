@@ -66,6 +66,26 @@ class FigureFileTest {
     }
 
     @Test
+    void coinciding_lines_differ_in_width_and_their_marks_in_size() throws Exception {
+        List<Chart.Series> series = IntStream.range(0, 2)
+                .mapToObj(i -> new Chart.Series("s" + i, i, List.of(1.0, 2.0, 3.0), List.of(1.0, 2.0, 2.0 + i)))
+                .toList();
+        List<Chart.Mark> marks = series.stream()
+                .map(line -> new Chart.Mark(line.style(), 1, 1, "", false))
+                .toList();
+        Document svg = parse(FigureFile.of(
+                new Chart("t", "x", "y", series, false).withMarks(marks).figure(), ""));
+        NodeList lines = svg.getElementsByTagName("polyline");
+        assertThat(IntStream.range(0, 4).mapToObj(i -> (Element) lines.item(i)))
+                .extracting(line -> line.getAttribute("stroke-width")
+                        + line.getAttribute("stroke-dasharray")
+                        + line.getAttribute("stroke"))
+                .containsExactly("5#1f6fb4", "2#1f6fb4", "2#ffffff", "27 3#d1591a");
+        Element lower = (Element) svg.getElementsByTagName("circle").item(0);
+        assertThat(lower.getAttribute("r")).isEqualTo("5.5");
+    }
+
+    @Test
     void thirty_six_series_differ_in_color_or_mark_and_the_legend_shows_both() throws Exception {
         List<Chart.Series> series = IntStream.range(0, 36)
                 .mapToObj(i -> new Chart.Series("s" + i, Chart.style(i), List.of(1.0, 2.0), List.of(1.0, 2.0)))

@@ -224,7 +224,9 @@ class StudySectionsTest {
         String page = HtmlReport.of("s", SweepResult.of(twoSeeds(21), study(Map.of())));
         Element chart = (Element) parse(page).getElementsByTagName("svg").item(0);
         assertThat(marks(chart)).containsExactly("m0", "m0", "m0", "m0", "m1", "m1", "m1", "m1");
-        assertThat(chart.getElementsByTagName("polyline").getLength()).isEqualTo(4);
+        assertThat(numbers(chart, "s0", "points").size()
+                        + numbers(chart, "s1", "points").size())
+                .isEqualTo(4);
         assertThat(legend(page))
                 .containsOnlyOnce("max-batch-size 8, 2 seeds")
                 .containsOnlyOnce("max-batch-size 32, 2 seeds");
