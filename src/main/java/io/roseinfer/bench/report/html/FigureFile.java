@@ -190,7 +190,7 @@ final class FigureFile {
         });
     }
 
-    /** Returns the attributes for a class of the page's style sheet; those of a later class replace an earlier one's. */
+    /** Returns the attributes for a class of the page's style sheet; a later class has precedence. */
     static String attributes(String style) {
         return switch (style) {
             case "grid" -> "stroke=\"#d0d5da\" stroke-width=\"1\"";
