@@ -125,8 +125,13 @@ public final class ComparisonReport {
         return out.toString();
     }
 
+    /** Returns whether tables and charts show a metric of all requests in addition to the deciding one. */
+    public static boolean isShown(String metric) {
+        return SHOWN.contains(metric);
+    }
+
     private static boolean isShown(String metric, ComparisonResult.Arms arms) {
-        return SHOWN.contains(metric)
+        return isShown(metric)
                 || metric.equals(arms.metric())
                 || SHOWN_OF_GROUPS.matcher(metric).matches();
     }

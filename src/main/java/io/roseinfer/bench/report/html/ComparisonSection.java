@@ -9,7 +9,9 @@ import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.DoubleSummaryStatistics;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -31,6 +33,16 @@ final class ComparisonSection {
 
     /** Ratio by which an axis exceeds its values. */
     private static final double MARGIN = 1.01;
+
+    private static final int MAX_CLIPPED = 2;
+
+    /** Minimum distance from 1 of clipped intervals: as a factor, and in multiples of all others' logarithms. */
+    private static final double FAR = 3;
+
+    private static final double FARTHER = 4;
+
+    /** Width of the numbers of clipped intervals. */
+    private static final double NUMBERS = 140;
 
     private static final String AXIS = "B / A, logarithmic";
 
@@ -72,8 +84,9 @@ final class ComparisonSection {
 
     private List<Block> blocks() {
         List<Block.Figure> figures = new ArrayList<>();
-        if (!own.ratios().isEmpty()) {
-            figures.add(intervals());
+        Map<String, PairedRatio> shown = shown();
+        if (!shown.isEmpty()) {
+            figures.add(intervals(shown));
         }
         byPair().ifPresent(figures::add);
         return List.of(
@@ -153,36 +166,104 @@ final class ComparisonSection {
                 to);
     }
 
+    /** Returns the ratios in the chart: of the main metrics and the deciding one. */
+    private Map<String, PairedRatio> shown() {
+        Map<String, PairedRatio> shown = new LinkedHashMap<>(own.ratios());
+        shown.keySet().removeIf(metric -> !metric.equals(own.metric()) && !ComparisonReport.isShown(metric));
+        return shown;
+    }
+
+    /** Returns the factor beyond which intervals are clipped, if one or two are far from 1 and all others are near. */
+    private double clip(Map<String, PairedRatio> shown) {
+        List<Double> factors = shown.values().stream()
+                .map(ComparisonSection::factor)
+                .sorted(Comparator.reverseOrder())
+                .toList();
+        PairedRatio decides = shown.get(own.metric());
+        for (int k = MAX_CLIPPED; k > 0; k--) {
+            if (k < factors.size()) {
+                double next = Math.max(factors.get(k), decides == null ? MIN_FACTOR : factor(decides));
+                if (factors.get(k - 1) > FAR
+                        && Math.log(factors.get(k - 1)) > FARTHER * Math.log(Math.max(next, MIN_FACTOR))) {
+                    return Math.max(next, MIN_FACTOR);
+                }
+            }
+        }
+        return Double.POSITIVE_INFINITY;
+    }
+
+    /** Returns the larger distance of an interval's ends from 1. */
+    private static double factor(PairedRatio ratio) {
+        return Math.max(1 / ratio.low(), ratio.high());
+    }
+
     /** Draws a line per metric with its interval and ratio, the deciding metric in bold. */
-    private Block.Figure intervals() {
-        double left = own.ratios().keySet().stream()
+    private Block.Figure intervals(Map<String, PairedRatio> shown) {
+        double clip = clip(shown);
+        double left = shown.keySet().stream()
                 .mapToDouble(metric -> 16 + CHARACTER * Markup.metric(metric).length())
                 .max()
                 .orElse(0);
-        Axis axis = axis(
-                own.ratios().values().stream().flatMapToDouble(ratio -> DoubleStream.of(ratio.low(), ratio.high())),
-                left,
-                RIGHT);
-        double bottom = TOP + ROW * own.ratios().size();
+        boolean isClippedLow = shown.values().stream().anyMatch(ratio -> ratio.low() < 1 / clip);
+        boolean isClippedHigh = shown.values().stream().anyMatch(ratio -> ratio.high() > clip);
+        DoubleStream ends = shown.values().stream()
+                .flatMapToDouble(ratio -> DoubleStream.of(ratio.low(), ratio.high()))
+                .map(end -> Math.clamp(end, 1 / clip, clip));
+        Axis axis = axis(ends, left + (isClippedLow ? NUMBERS : 0), RIGHT - (isClippedHigh ? NUMBERS : 0));
+        double bottom = TOP + ROW * shown.size();
         Svg svg = new Svg().below(axis, TOP, bottom, AXIS).line("zero", axis.at(1), TOP, axis.at(1), bottom);
         double y = TOP + ROW / 2;
-        for (Map.Entry<String, PairedRatio> entry : own.ratios().entrySet()) {
+        for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
             PairedRatio ratio = entry.getValue();
             boolean decides = entry.getKey().equals(own.metric());
             int style = style(entry.getKey(), ratio);
+            double low = Math.clamp(ratio.low(), axis.low(), axis.high());
+            double high = Math.clamp(ratio.high(), axis.low(), axis.high());
             svg.text(decides ? "strong" : "tick", Svg.Anchor.END, left - 8, y + 4, Markup.metric(entry.getKey()))
-                    .polyline(
-                            "s" + style,
-                            List.of(new Svg.Point(axis.at(ratio.low()), y), new Svg.Point(axis.at(ratio.high()), y)))
-                    .mark("m" + style, style == WORSE ? WORSE : 0, axis.at(ratio.ratio()), y, 4);
+                    .polyline("s" + style, List.of(new Svg.Point(axis.at(low), y), new Svg.Point(axis.at(high), y)));
+            if (ratio.ratio() == Math.clamp(ratio.ratio(), axis.low(), axis.high())) {
+                svg.mark("m" + style, style == WORSE ? WORSE : 0, axis.at(ratio.ratio()), y, 4);
+            }
+            if (high < ratio.high()) {
+                arrow(svg, style, axis.to(), y, 1).text("tick", Svg.Anchor.END, Svg.WIDTH - 4, y + 4, numbers(ratio));
+            }
+            if (low > ratio.low()) {
+                arrow(svg, style, axis.from(), y, -1)
+                        .text(
+                                "tick",
+                                Svg.Anchor.END,
+                                axis.from() - 8,
+                                y + 4,
+                                high < ratio.high() ? "" : numbers(ratio));
+            }
             y += ROW;
         }
         List<Block.Key> legend = List.of(
                 new Block.Key("k" + BETTER, "better"),
                 new Block.Key("k" + WORSE, "worse"),
                 new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
-        List<String> arms = List.of("A: " + flags(own.a()), "B: " + flags(own.b()));
-        return new Block.Figure("B / A with 98 % intervals", bottom + 50, svg, legend, arms);
+        List<String> notes = new ArrayList<>(List.of("A: " + flags(own.a()), "B: " + flags(own.b())));
+        if (isClippedLow || isClippedHigh) {
+            notes.add("Arrows: intervals that exceed the axis, with B / A and the interval in numbers.");
+        }
+        if (shown.size() < own.ratios().size()) {
+            notes.add("All metrics, also of tenants and classes, are in the table of the HTML report.");
+        }
+        return new Block.Figure("B / A with 98 % intervals", bottom + 50, svg, legend, notes);
+    }
+
+    /** Draws the head of an arrow to an end of the axis, with its tip there. */
+    private static Svg arrow(Svg svg, int style, double x, double y, int direction) {
+        double back = x - 8.0 * direction;
+        return svg.path(
+                "m" + style,
+                new StringBuilder("M" + Markup.at(x) + " " + Markup.at(y) + "L" + Markup.at(back) + " "
+                        + Markup.at(y - 5) + "L" + Markup.at(back) + " " + Markup.at(y + 5) + "z"));
+    }
+
+    private static String numbers(PairedRatio ratio) {
+        return Markup.number(ratio.ratio()) + " (" + Markup.number(ratio.low()) + "–" + Markup.number(ratio.high())
+                + ")";
     }
 
     /** Returns green for an improvement by the metric's direction, red for a regression, gray for neither. */

@@ -15,10 +15,12 @@ import io.roseinfer.bench.report.Objectives;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -425,6 +427,53 @@ class StudySectionsTest {
                         "request goodput of slo x y, requests/s",
                         "Jain index",
                         "max normalized latency, ms/token");
+    }
+
+    /** Returns the chart of the intervals of metrics with the given ratios. */
+    private static Element intervals(String decides, Map<String, Double> ratios) throws Exception {
+        List<Comparison.Pair> pairs = LongStream.range(0, 10)
+                .mapToObj(seed -> {
+                    Map<String, Double> b = new LinkedHashMap<>();
+                    ratios.forEach((metric, ratio) -> b.put(metric, ratio * (100 + seed)));
+                    return new Comparison.Pair(
+                            seed, ratios.keySet().stream().collect(Collectors.toMap(m -> m, m -> 100.0 + seed)), b);
+                })
+                .toList();
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), decides, 0, 0);
+        return (Element) parse(HtmlReport.of("c", ComparisonResult.of(Comparison.of(pairs), arms, study(Map.of()))))
+                .getElementsByTagName("figure")
+                .item(0);
+    }
+
+    @Test
+    void interval_chart_has_the_main_metrics_and_the_deciding_one() throws Exception {
+        Element chart = intervals(
+                "p99_ttft_ms{tenant=a}",
+                Map.of(
+                        "p99_ttft_ms{tenant=a}",
+                        1.1,
+                        "p99_ttft_ms{tenant=b}",
+                        1.2,
+                        "mean_ttft_ms",
+                        1.0,
+                        "p99_ttft_ms",
+                        1.1));
+        assertThat(labels(chart)).containsExactlyInAnyOrder("p99 TTFT of tenant a", "p99 TTFT");
+        assertThat(chart.getTextContent()).contains("All metrics, also of tenants and classes, are in the table");
+    }
+
+    @Test
+    void far_interval_is_clipped_with_an_arrow_and_its_numbers() throws Exception {
+        Map<String, Double> ratios = Map.of("median_ttft_ms", 1.1, "p99_ttft_ms", 1.2, "p99_e2el_ms", 41.5);
+        Element chart = intervals("median_ttft_ms", ratios);
+        assertThat(chart.getTextContent()).contains("41.5 (41.5–41.5)", "Arrows: ");
+        assertThat(chart.getElementsByTagName("path").getLength()).isEqualTo(1);
+        String arrow = ((Element) chart.getElementsByTagName("path").item(0)).getAttribute("d");
+        assertThat(Double.parseDouble(arrow.substring(1).split(" ")[0]))
+                .isGreaterThan(numbers(chart, "zero", "x1").getFirst() + 100);
+        assertThat(intervals("p99_e2el_ms", ratios).getTextContent())
+                .as("the deciding metric is not clipped")
+                .doesNotContain("Arrows");
     }
 
     /** Returns the figures of a comparison in which one latency is half and the other is twice as long. */
