@@ -52,6 +52,11 @@ public final class ReportCommand implements Command {
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> figures = Optional.empty();
 
+    @Option(
+            names = "--no-caption",
+            description = "Omit notes and the command below the figures of --figures; their descriptions keep them.")
+    private boolean noCaption;
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         if (Files.isDirectory(output)) {
@@ -59,6 +64,9 @@ public final class ReportCommand implements Command {
         }
         if (files.stream().anyMatch(file -> isSame(file, output))) {
             throw new BadInput("--output " + output + " is one of the results files; name another file");
+        }
+        if (noCaption && figures.isEmpty()) {
+            throw new BadInput("--no-caption has no effect without --figures; add --figures DIR");
         }
         HtmlReport report = HtmlReport.read(title, files);
         write("--output", output, report.page(), terminal);
@@ -69,7 +77,7 @@ public final class ReportCommand implements Command {
             } catch (IOException e) {
                 throw new BadInput("--figures " + folder + " cannot be created: " + FileFailure.reason(e), e);
             }
-            report.figures().forEach((name, svg) -> write("--figures", folder.resolve(name), svg, terminal));
+            report.figures(!noCaption).forEach((name, svg) -> write("--figures", folder.resolve(name), svg, terminal));
         }
         return 0;
     }

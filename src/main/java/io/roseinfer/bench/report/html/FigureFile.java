@@ -56,8 +56,10 @@ final class FigureFile {
      *
      * @param name name of the figures' results; empty for figures of several
      * @param source the command and commit of the results; empty if unknown
+     * @param hasCaption whether notes and the source are below the drawing; the description always has them
      */
-    static void addAll(Map<String, String> files, String name, String source, List<Block.Figure> figures) {
+    static void addAll(
+            Map<String, String> files, String name, String source, List<Block.Figure> figures, boolean hasCaption) {
         for (Block.Figure figure : figures) {
             String file = (name + " " + figure.title())
                     .toLowerCase(Locale.ROOT)
@@ -67,7 +69,7 @@ final class FigureFile {
             for (int number = 2; files.containsKey(unique + ".svg"); number++) {
                 unique = file + "-" + number;
             }
-            files.put(unique + ".svg", of(figure, source));
+            files.put(unique + ".svg", of(figure, source, hasCaption));
         }
     }
 
@@ -75,8 +77,9 @@ final class FigureFile {
      * Returns the document of a figure.
      *
      * @param source the command and commit of its results, shown below its notes; empty if unknown
+     * @param hasCaption whether notes and the source are below the drawing; the description always has them
      */
-    static String of(Block.Figure figure, String source) {
+    static String of(Block.Figure figure, String source, boolean hasCaption) {
         StringBuilder legend = new StringBuilder();
         double y = TITLE_HEIGHT + figure.height() + 4;
         double x = LEGEND_LEFT;
@@ -91,7 +94,7 @@ final class FigureFile {
         }
         double height = figure.legend().isEmpty() ? TITLE_HEIGHT + figure.height() : y + LEGEND_ROW - 4;
         StringBuilder below = new StringBuilder();
-        Stream<String> texts = Stream.concat(figure.notes().stream(), Stream.of(source));
+        Stream<String> texts = hasCaption ? Stream.concat(figure.notes().stream(), Stream.of(source)) : Stream.of();
         for (String line : texts.flatMap(text -> lines(text).stream()).toList()) {
             below.append(text("start", LEGEND_LEFT, height + SOURCE_ROW - 4, SOURCE_SIZE, "", line))
                     .append('\n');

@@ -281,18 +281,22 @@ public final class HtmlReport {
         return Page.of(title, blocks());
     }
 
-    /** Returns the page's figures as SVG documents, by file name. */
-    public Map<String, String> figures() {
+    /**
+     * Returns the page's figures as SVG documents, by file name.
+     *
+     * @param hasCaption whether notes and the command are below the drawings
+     */
+    public Map<String, String> figures(boolean hasCaption) {
         Map<String, String> files = new LinkedHashMap<>();
         for (Section section : sections()) {
             if (section.name().isEmpty()) {
-                FigureFile.addAll(files, "", section.source(), distributions());
+                FigureFile.addAll(files, "", section.source(), distributions(), hasCaption);
                 List<List<Block.Figure>> ofRuns = overTime();
                 for (int i = 0; i < ofRuns.size(); i++) {
-                    FigureFile.addAll(files, "", sources.get(i), ofRuns.get(i));
+                    FigureFile.addAll(files, "", sources.get(i), ofRuns.get(i), hasCaption);
                 }
             } else {
-                FigureFile.addAll(files, section.name(), section.source(), section.figures());
+                FigureFile.addAll(files, section.name(), section.source(), section.figures(), hasCaption);
             }
         }
         return files;

@@ -36,7 +36,7 @@ class FigureFileTest {
 
     @Test
     void file_needs_no_style_sheet_and_no_script() throws Exception {
-        Document svg = parse(FigureFile.of(FIGURE, ""));
+        Document svg = parse(FigureFile.of(FIGURE, "", true));
         assertThat(svg.getDocumentElement().getNamespaceURI()).isEqualTo("http://www.w3.org/2000/svg");
         NodeList all = svg.getElementsByTagName("*");
         for (int i = 0; i < all.getLength(); i++) {
@@ -52,14 +52,14 @@ class FigureFileTest {
 
     @Test
     void title_axes_and_legend_are_texts() throws Exception {
-        assertThat(parse(FigureFile.of(FIGURE, "")).getDocumentElement().getTextContent())
+        assertThat(parse(FigureFile.of(FIGURE, "", true)).getDocumentElement().getTextContent())
                 .contains("Goodput <1> & more", "requests/s offered", "good requests/s", "fifo", "own policy", "knee");
     }
 
     /** Two series differ by dash and mark, so a print without colors shows them. */
     @Test
     void series_differ_without_colors() {
-        String gray = FigureFile.of(FIGURE, "").replaceAll("#[0-9a-f]{6}", "#000000");
+        String gray = FigureFile.of(FIGURE, "", true).replaceAll("#[0-9a-f]{6}", "#000000");
         assertThat(gray).contains("<polygon").contains("<circle");
         assertThat(FigureFile.attributes("s0")).doesNotContain("dash");
         assertThat(FigureFile.attributes("s1")).contains("stroke-dasharray=\"7 3\"");
@@ -74,7 +74,7 @@ class FigureFileTest {
                 .map(line -> new Chart.Mark(line.style(), 1, 1, "", false))
                 .toList();
         Document svg = parse(FigureFile.of(
-                new Chart("t", "x", "y", series, false).withMarks(marks).figure(), ""));
+                new Chart("t", "x", "y", series, false).withMarks(marks).figure(), "", true));
         NodeList lines = svg.getElementsByTagName("polyline");
         assertThat(IntStream.range(0, 4).mapToObj(i -> (Element) lines.item(i)))
                 .extracting(line -> line.getAttribute("stroke-width")
@@ -99,7 +99,7 @@ class FigureFileTest {
                 .hasSize(36)
                 .doesNotHaveDuplicates();
         assertThat(figure.legend()).allMatch(key -> key.shape().isPresent());
-        parse(FigureFile.of(figure, ""));
+        parse(FigureFile.of(figure, "", true));
         assertThat(Page.of(figure)).contains("<i class=\"k0\"></i><i class=\"g g0\">●</i>s0<", ">■</i>s6<");
     }
 
@@ -141,8 +141,8 @@ class FigureFileTest {
     @Test
     void files_have_the_name_of_their_results_and_equal_ones_a_number() {
         Map<String, String> files = new LinkedHashMap<>();
-        FigureFile.addAll(files, "night", "", List.of(FIGURE, FIGURE));
-        FigureFile.addAll(files, "", "", List.of(FIGURE));
+        FigureFile.addAll(files, "night", "", List.of(FIGURE, FIGURE), true);
+        FigureFile.addAll(files, "", "", List.of(FIGURE), true);
         assertThat(files.keySet())
                 .containsExactly("night-goodput-1-more.svg", "night-goodput-1-more-2.svg", "goodput-1-more.svg");
     }
@@ -150,7 +150,7 @@ class FigureFileTest {
     @Test
     void source_is_in_the_description_and_in_lines_within_the_drawing() throws Exception {
         String source = "roseinfer bench ab " + "--flag 'a <value>' ".repeat(20) + "; commit 0123";
-        Document svg = parse(FigureFile.of(FIGURE, source));
+        Document svg = parse(FigureFile.of(FIGURE, source, true));
         assertThat(svg.getElementsByTagName("desc").item(0).getTextContent()).isEqualTo("fifo, own policy. " + source);
         List<Element> lines = small(svg);
         assertThat(lines).hasSizeGreaterThan(2);
@@ -167,7 +167,7 @@ class FigureFileTest {
     @ParameterizedTest
     @CsvSource({"'01234567 ', 0.6", "www, 0.818", "WM, 0.93", "--seed=1, 0.58"})
     void lines_of_the_source_are_within_the_drawing_in_wide_fonts(String word, double em) throws Exception {
-        assertThat(small(parse(FigureFile.of(FIGURE, word.repeat(100)))))
+        assertThat(small(parse(FigureFile.of(FIGURE, word.repeat(100), true))))
                 .hasSizeGreaterThan(1)
                 .allMatch(line -> 16 + 10 * em * line.getTextContent().strip().length() <= Svg.WIDTH);
     }
@@ -176,14 +176,23 @@ class FigureFileTest {
     void notes_are_above_the_source() throws Exception {
         Block.Figure noted =
                 new Block.Figure("t", 90, FIGURE.drawing(), FIGURE.legend(), List.of("A: --policy x", "B: --policy y"));
-        assertThat(small(parse(FigureFile.of(noted, "roseinfer bench ab"))).stream()
+        assertThat(small(parse(FigureFile.of(noted, "roseinfer bench ab", true))).stream()
                         .map(Element::getTextContent))
                 .containsExactly("A: --policy x", "B: --policy y", "roseinfer bench ab");
     }
 
     @Test
+    void figure_without_a_caption_has_notes_and_source_only_in_its_description() throws Exception {
+        Block.Figure noted = new Block.Figure("t", 90, FIGURE.drawing(), FIGURE.legend(), List.of("A: --policy x"));
+        Document svg = parse(FigureFile.of(noted, "roseinfer bench ab", false));
+        assertThat(small(svg)).isEmpty();
+        assertThat(svg.getElementsByTagName("desc").item(0).getTextContent())
+                .isEqualTo("A: --policy x. roseinfer bench ab");
+    }
+
+    @Test
     void figure_without_a_source_has_no_lines_of_it() throws Exception {
-        assertThat(small(parse(FigureFile.of(FIGURE, "")))).isEmpty();
+        assertThat(small(parse(FigureFile.of(FIGURE, "", true)))).isEmpty();
     }
 
     private static List<Element> small(Document svg) {
