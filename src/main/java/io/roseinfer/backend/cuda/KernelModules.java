@@ -71,10 +71,11 @@ final class KernelModules {
         return code;
     }
 
-    /** Returns whether a model needs a file: Hopper GEMMs have a file per weight type, such as {@code gemm_bf16}. */
-    private static boolean needed(String module, ElementType weights) {
-        return Arrays.stream(ElementType.values())
-                .noneMatch(other -> other != weights && module.equals("gemm_" + other.suffix()));
+    /** Returns whether a model needs a file: Hopper GEMMs have files per weight type, such as {@code gemm_prompt_bf16}. */
+    static boolean needed(String module, ElementType weights) {
+        return !module.startsWith("gemm_")
+                || Arrays.stream(ElementType.values())
+                        .noneMatch(other -> other != weights && module.endsWith("_" + other.suffix()));
     }
 
     public static RoseException refused(KernelImages.File file, KernelImages images, CudaSystem system, int code) {

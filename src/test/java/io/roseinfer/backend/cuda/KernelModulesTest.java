@@ -6,6 +6,7 @@ import io.roseinfer.backend.cuda.driver.CudaSystem;
 import io.roseinfer.backend.cuda.driver.DriverStatus;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.InsufficientMemory;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -40,5 +41,18 @@ class KernelModulesTest {
                 new CudaSystem("13.0", "13.0", List.of()),
                 DriverStatus.OUT_OF_MEMORY);
         assertThat(refusal).isInstanceOf(InsufficientMemory.class).hasMessageContaining("sample.sm_80.ptx");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "F32, gemm_generic",
+        "F16, gemm_f16 gemm_generic gemm_prompt_f16",
+        "BF16, gemm_bf16 gemm_generic gemm_prompt_bf16",
+        "INT8, gemm_generic gemm_int8"
+    })
+    void files_of_gemms_are_those_of_the_weights(ElementType weights, String files) {
+        String[] gemms = {"gemm_bf16", "gemm_f16", "gemm_generic", "gemm_int8", "gemm_prompt_bf16", "gemm_prompt_f16"};
+        assertThat(Arrays.stream(gemms).filter(module -> KernelModules.needed(module, weights)))
+                .containsExactly(files.split(" "));
     }
 }
