@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -109,17 +110,92 @@ public record Sweep(List<SweepPoint> points, double attainment) {
 
     /** Returns the highest rates over seeds, for each setting that was measured with several. */
     public List<OverSeeds> overSeeds() {
-        Map<Map<String, String>, List<SearchedRate>> groups = new LinkedHashMap<>();
+        return overSeeds(this::highest);
+    }
+
+    /** Returns the knees over seeds, for each setting that was measured with several. */
+    public List<OverSeeds> kneesOverSeeds() {
+        return overSeeds(this::knee);
+    }
+
+    private List<OverSeeds> overSeeds(Function<Settings, SearchedRate> search) {
+        return severalSeeds().entrySet().stream()
+                .map(group -> overSeeds(
+                        group.getKey(),
+                        group.getValue().values().stream().map(search).toList()))
+                .toList();
+    }
+
+    /** Returns the settings that were measured with several seeds, by their other flags and the seed. */
+    private Map<Map<String, String>, Map<String, Settings>> severalSeeds() {
+        Map<Map<String, String>, Map<String, Settings>> groups = new LinkedHashMap<>();
         for (Settings settings : bySettings()) {
             Map<String, String> others = new LinkedHashMap<>(settings.flags());
-            if (others.remove(SEED) != null) {
-                groups.computeIfAbsent(others, key -> new ArrayList<>()).add(highest(settings));
+            String seed = others.remove(SEED);
+            if (seed != null) {
+                groups.computeIfAbsent(others, key -> new LinkedHashMap<>()).put(seed, settings);
             }
         }
-        return groups.entrySet().stream()
-                .filter(group -> group.getValue().size() > 1)
-                .map(group -> overSeeds(group.getKey(), group.getValue()))
-                .toList();
+        groups.values().removeIf(seeds -> seeds.size() < 2);
+        return groups;
+    }
+
+    /** Returns whether settings were measured with several seeds, so that rates over seeds include theirs. */
+    public boolean isPooled(Settings settings) {
+        return severalSeeds().values().stream().anyMatch(seeds -> seeds.containsValue(settings));
+    }
+
+    /**
+     * A comparison of the highest rates of two settings by seed, for the same requests. Ranges that overlap, and unknown ones, are
+     * neither higher nor lower.
+     *
+     * @param flags the flags of the compared setting, without the seed
+     * @param first the flags of the setting that it is compared with
+     * @param seeds number of common seeds
+     * @param higher number of seeds with a higher range
+     * @param lower number of seeds with a lower range
+     */
+    public record BySeed(Map<String, String> flags, Map<String, String> first, int seeds, int higher, int lower) {}
+
+    /** Compares the highest rates of each setting that was measured with several seeds with the first one. */
+    public List<BySeed> bySeed() {
+        List<BySeed> all = new ArrayList<>();
+        Map<Map<String, String>, Map<String, Settings>> groups = severalSeeds();
+        groups.entrySet().stream()
+                .findFirst()
+                .ifPresent(first -> groups.entrySet().stream().skip(1).forEach(other -> all.add(bySeed(first, other))));
+        return all;
+    }
+
+    private BySeed bySeed(
+            Map.Entry<Map<String, String>, Map<String, Settings>> first,
+            Map.Entry<Map<String, String>, Map<String, Settings>> other) {
+        int seeds = 0;
+        int higher = 0;
+        int lower = 0;
+        for (Map.Entry<String, Settings> seed : other.getValue().entrySet()) {
+            Settings same = first.getValue().get(seed.getKey());
+            if (same != null) {
+                SearchedRate rate = highest(seed.getValue());
+                seeds++;
+                higher += isAbove(rate, highest(same)) ? 1 : 0;
+                lower += isAbove(highest(same), rate) ? 1 : 0;
+            }
+        }
+        return new BySeed(other.getKey(), first.getKey(), seeds, higher, lower);
+    }
+
+    /** Returns whether a range starts at the end of another one or above. */
+    private static boolean isAbove(SearchedRate one, SearchedRate other) {
+        if (!(one instanceof SearchedRate.Between found)) {
+            return false;
+        }
+        return switch (other) {
+            case SearchedRate.BelowAll none -> true;
+            case SearchedRate.Between lower ->
+                lower.beyond().filter(end -> rate(found.point()) >= rate(end)).isPresent();
+            case SearchedRate.NotKnown open -> false;
+        };
     }
 
     private static OverSeeds overSeeds(Map<String, String> flags, List<SearchedRate> rates) {

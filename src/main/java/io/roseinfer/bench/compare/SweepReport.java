@@ -136,11 +136,12 @@ public final class SweepReport {
         }
         if (sweep.variesRate()) {
             sweep.bySettings().forEach(settings -> settings(out, sweep, settings, objectives));
+            sweep.kneesOverSeeds().forEach(pooled -> overSeeds(out, "Knee", pooled));
             if (!objectives.isEmpty()) {
-                sweep.overSeeds()
-                        .forEach(pooled -> out.format(
-                                "Highest rate over seeds%s: %s\n",
-                                of(pooled.flags()), seedsText(pooled, SweepReport::fourDigits)));
+                sweep.overSeeds().forEach(pooled -> overSeeds(out, "Highest rate", pooled));
+                sweep.bySeed()
+                        .forEach(compared ->
+                                out.format("Highest rate by seed%s: %s\n", of(compared.flags()), bySeedText(compared)));
             }
         }
         if (!sweep.invalid().isEmpty()) {
@@ -149,6 +150,21 @@ public final class SweepReport {
                     sweep.invalid().size(), sweep.points().size());
         }
         return out.toString();
+    }
+
+    private static void overSeeds(Formatter out, String what, Sweep.OverSeeds pooled) {
+        out.format("%s over seeds%s: %s\n", what, of(pooled.flags()), seedsText(pooled, SweepReport::fourDigits));
+    }
+
+    /** Describes a comparison by seed. */
+    public static String bySeedText(Sweep.BySeed compared) {
+        return String.format(
+                Locale.ROOT,
+                "higher than%s for %d, lower for %d of %d seeds",
+                of(compared.first()),
+                compared.higher(),
+                compared.lower(),
+                compared.seeds());
     }
 
     private static String objective(Sweep sweep, Objectives objectives) {
@@ -215,7 +231,9 @@ public final class SweepReport {
             return;
         }
         String of = of(settings.flags());
-        out.format("Knee%s: %s\n", of, rateText(sweep.knee(settings)));
+        if (!sweep.isPooled(settings)) {
+            out.format("Knee%s: %s\n", of, rateText(sweep.knee(settings)));
+        }
         if (!objectives.isEmpty()) {
             Sweep.SearchedRate highest = sweep.highest(settings);
             out.format("Highest rate that meets the objective%s: %s\n", of, rateText(highest));

@@ -285,6 +285,20 @@ class SweepTest {
                 .toList();
     }
 
+    @Test
+    void knees_of_seeds_are_pooled_and_settings_are_compared_by_seed() {
+        List<SweepPoint> points = new ArrayList<>();
+        points.addAll(seeded("0", "2", "gbb"));
+        points.addAll(seeded("1", "2", "ggb"));
+        points.addAll(seeded("0", "4", "ggb"));
+        points.addAll(seeded("1", "4", "ggb"));
+        assertThat(SweepReport.text(new Sweep(points, 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
+                .contains("\nKnee over seeds with replicas=2: 10.00 to 40.00 requests/s, 2 seeds\n")
+                .contains(
+                        "\nHighest rate by seed with replicas=4: higher than with replicas=2 for 1, lower for 0 of 2 seeds\n")
+                .doesNotContain("Knee with");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -307,7 +321,7 @@ class SweepTest {
         assertThat(SweepReport.text(sweep, bounds))
                 .contains("\nHighest rate over seeds with replicas=2: " + range + "\n")
                 .doesNotContain("over seeds with replicas=4");
-        assertThat(SweepReport.text(sweep, Objectives.NONE)).doesNotContain("over seeds");
+        assertThat(SweepReport.text(sweep, Objectives.NONE)).doesNotContain("Highest");
     }
 
     /** Returns points at 8, 4, 2 requests/s and so on, with shares of good requests and median TTFTs. */

@@ -173,14 +173,20 @@ class PrintedLinesTest {
         SweepPoint brief = new SweepPoint(Map.of(Sweep.SEED, "0", Sweep.RATE, "600"), overloaded, 0, List.of())
                 .with(SweepPoint.OFFERED_RATE, 600)
                 .with(SweepPoint.NEEDED_REQUESTS, 900);
-        Sweep sweep = new Sweep(List.of(good, invalid, behind, brief, other), 0.99);
+        List<SweepPoint> points = new ArrayList<>(List.of(good, invalid, behind, brief, other));
+        for (String seed : List.of("0", "1")) {
+            Map<String, String> flags = Map.of(Sweep.SEED, seed, Sweep.RATE, "60", "threads", "2");
+            points.add(new SweepPoint(flags, other.metrics(), 0, List.of()));
+        }
+        Sweep sweep = new Sweep(points, 0.99);
         Map<String, List<String>> defined = defined("how-to/compare.md", "Sweep a parameter");
         List<String> lines = SweepReport.text(sweep, BOUNDS).lines().toList();
         assertThat(without(defined.keySet(), lines.get(1))).isBlank();
         assertThat(lines.get(3)).endsWith(" INVALID");
         assertThat(lines.get(4)).endsWith(" BEHIND");
         assertThat(lines.get(5)).endsWith(" BEHIND, TOO SHORT");
-        assertThat(lines.subList(7, lines.size()).stream().map(line -> line.replaceFirst("( with seed=.)?: .*", "")))
+        assertThat(lines.subList(9, lines.size()).stream()
+                        .map(line -> line.replaceFirst("( with [ =a-z0-9]+)?: .*", "")))
                 .isNotEmpty()
                 .allSatisfy(label -> assertThat(defined).containsKey(label));
         assertThat(String.join("\n", lines)).contains(defined.keySet());

@@ -85,12 +85,20 @@ final class SweepSection {
                 .simulated(ComparisonSection.simulated(study));
         verdict.text(objective.isEmpty() ? "" : "Good: " + objective + ". ").end();
         if (sweep.variesRate()) {
-            sweep.bySettings()
+            sweep.bySettings().stream()
+                    .filter(settings -> !objective.isEmpty() || !sweep.isPooled(settings))
                     .forEach(settings -> verdict.text(finding(settings, !objective.isEmpty()))
                             .end());
+            sweep.kneesOverSeeds()
+                    .forEach(pooled -> verdict.text(finding("knee", pooled)).end());
             if (!objective.isEmpty()) {
                 sweep.overSeeds()
-                        .forEach(pooled -> verdict.text(finding(pooled)).end());
+                        .forEach(pooled ->
+                                verdict.text(finding("highest rate", pooled)).end());
+                sweep.bySeed()
+                        .forEach(compared -> verdict.text(label(compared.flags()) + ": highest rate by seed "
+                                        + SweepReport.bySeedText(compared) + ".")
+                                .end());
             }
         }
         if (!invalid.isEmpty()) {
@@ -126,13 +134,19 @@ final class SweepSection {
     private String finding(Sweep.Settings settings, boolean hasObjective) {
         OptionalDouble missed = sweep.missedAtLowest(settings.flags());
         String of = settings.flags().isEmpty() ? "" : label(settings.flags()) + ": ";
-        return of + (hasObjective ? "highest rate that meets this " + rate(sweep.highest(settings)) + "; " : "")
-                + "knee " + rate(sweep.knee(settings)) + "."
+        List<String> rates = new ArrayList<>();
+        if (hasObjective) {
+            rates.add("highest rate that meets this " + rate(sweep.highest(settings)));
+        }
+        if (!sweep.isPooled(settings)) {
+            rates.add("knee " + rate(sweep.knee(settings)));
+        }
+        return of + String.join("; ", rates) + "."
                 + (hasObjective && missed.isPresent() ? " " + SweepReport.lowestText(missed.getAsDouble()) + "." : "");
     }
 
-    private static String finding(Sweep.OverSeeds pooled) {
-        return (pooled.flags().isEmpty() ? "" : label(pooled.flags()) + ": ") + "highest rate over seeds "
+    private static String finding(String what, Sweep.OverSeeds pooled) {
+        return (pooled.flags().isEmpty() ? "" : label(pooled.flags()) + ": ") + what + " over seeds "
                 + SweepReport.seedsText(pooled, Markup::number) + ".";
     }
 
