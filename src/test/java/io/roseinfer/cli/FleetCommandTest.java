@@ -58,7 +58,7 @@ class FleetCommandTest {
         assertThat(Files.readString(page))
                 .containsPattern("<th[^>]*>engine 0</th>(<td>[^<]*</td>){7}<td>–</td>")
                 .containsPattern("<th[^>]*>engine 1</th>(<td>[^<]*</td>){7}<td>0.250</td>")
-                .contains("engine seconds", "an engine fails");
+                .contains("engine seconds", "an engine fails", ">engine 1</text>");
     }
 
     @Test

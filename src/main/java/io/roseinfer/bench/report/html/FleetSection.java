@@ -6,11 +6,20 @@ import io.roseinfer.bench.http.FleetUse.EngineUse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 
 /** The section of a simulated fleet: a table with a row for each engine, and the numbers of engines over time. */
 final class FleetSection {
     private static final List<String> HEAD = List.of(
-            "", "requests", "failed", "output tokens", "steps", "tokens/step", "busy (%)", "used (s)", "failed at (s)");
+            "",
+            "requests",
+            "failed",
+            "output tokens",
+            "steps",
+            "tokens per step",
+            "busy (%)",
+            "used (s)",
+            "failed at (s)");
 
     private static final int FAILURES = Chart.style(3);
 
@@ -60,7 +69,8 @@ final class FleetSection {
         }
         List<Chart.Mark> failures = fleet.engines().stream()
                 .filter(engine -> engine.failedS().isPresent())
-                .map(engine -> failure(engine, fleet.counts()))
+                .flatMap(engine ->
+                        Stream.of("", "engine " + engine.engine()).map(label -> failure(engine, fleet.counts(), label)))
                 .toList();
         if (!failures.isEmpty()) {
             series.add(new Chart.Series("an engine fails", FAILURES, List.of(), List.of()));
@@ -87,13 +97,13 @@ final class FleetSection {
     }
 
     /** Returns the mark of a failure, at the engines that serve from then on. */
-    private static Chart.Mark failure(EngineUse engine, List<Count> counts) {
+    private static Chart.Mark failure(EngineUse engine, List<Count> counts, String label) {
         double at = engine.failedS().orElseThrow();
         int serving = counts.stream()
                 .filter(count -> count.s() <= at)
                 .reduce((earlier, later) -> later)
                 .map(Count::serving)
                 .orElse(0);
-        return new Chart.Mark(FAILURES, at, serving, "", false);
+        return new Chart.Mark(FAILURES, at, serving, label, false);
     }
 }
