@@ -50,6 +50,16 @@ class FleetCommandTest {
     }
 
     @Test
+    void comparison_prints_the_common_flags_and_failed_requests_only_if_a_request_failed() {
+        List<String> command = List.of("bench", "ab", "--backend=sim", "--pairs=10", "--b=--prefill-max-batch-size=1");
+        Outcome failing = run(command, "--engines=3", "--max-failed=100", "--death=0.25:1");
+        assertThat(failing.out())
+                .contains("Both: --backend=sim --step-costs=step:2,token:0.1 --num-prompts=60")
+                .containsPattern("\nfailed_requests +[0-9.]+ +[0-9.]+ ");
+        assertThat(run(command, "--engines=3").out()).doesNotContain("failed_requests");
+    }
+
+    @Test
     void page_has_a_row_for_each_engine_and_marks_failures() throws IOException {
         Path page = directory.resolve("fleet.html");
         Outcome outcome =

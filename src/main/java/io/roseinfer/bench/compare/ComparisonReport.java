@@ -39,6 +39,7 @@ public final class ComparisonReport {
             "recomputed_tokens",
             "cache_hit_rate",
             "engine_seconds",
+            RunMetrics.FAILED_REQUESTS,
             "jain_index",
             "max_service_gap");
 

@@ -47,6 +47,9 @@ public final class RunMetrics {
     /** The number of admissions that the limit of passes forced. */
     public static final String FORCED_ADMISSIONS = "forced_admissions";
 
+    /** The number of failed requests of a run in a comparison. */
+    public static final String FAILED_REQUESTS = "failed_requests";
+
     private static final String ENGINE_SECONDS = "engine_seconds";
 
     private static final List<String> LATENCIES = List.of("ttft", "tpot", "itl", "e2el");
@@ -65,7 +68,7 @@ public final class RunMetrics {
                 .filter(name -> !name.equals(GroupResults.JAIN_INDEX))
                 .sorted()
                 .forEach(names::add);
-        names.addAll(List.of("preemptions", "recomputed_tokens", FORCED_ADMISSIONS, ENGINE_SECONDS));
+        names.addAll(List.of("preemptions", "recomputed_tokens", FORCED_ADMISSIONS, ENGINE_SECONDS, FAILED_REQUESTS));
         names.addAll(GroupResults.names(load.turns().map(OfferedRequest::traits).toList()));
         return names;
     }

@@ -210,6 +210,7 @@ public final class BenchAbCommand implements Command {
         results.write(measured);
         pages.write("ab", () -> results.result(measured));
         terminal.print(Environment.simulatedLines(results.environments));
+        terminal.print("Both: " + (results.shared.isEmpty() ? "no flags" : String.join(" ", results.shared)) + "\n");
         terminal.print(ComparisonReport.text(comparison, results.arms(measured)));
         if (measured.all().size() < pairs && !comparison.isOfOneRun()) {
             terminal.note("the comparison is invalid: " + measured.all().size() + " of " + pairs
@@ -330,6 +331,9 @@ public final class BenchAbCommand implements Command {
             }
             Map<String, Double> metrics = new LinkedHashMap<>(RunMetrics.of(
                     line.flags().counted(result), line.flags().objective().objectives()));
+            metrics.put(
+                    RunMetrics.FAILED_REQUESTS,
+                    (double) result.calls().size() - result.completed().size());
             system.extrapolatedShare(result).ifPresent(share -> metrics.put(SweepPoint.EXTRAPOLATED_SHARE, share));
             return Optional.of(metrics);
         };
