@@ -61,7 +61,7 @@ public final class SweepReport {
     private static String mark(SweepPoint point, double attainment) {
         return !point.counts()
                 ? " INVALID"
-                : point.keepsUp() ? "" : point.isUndecided(attainment) ? " BEHIND, TOO SHORT" : " BEHIND";
+                : point.keepsUp() ? "" : point.isUndecided(attainment) ? " TOO SHORT" : " BEHIND";
     }
 
     /** Returns the percentage of good requests, with as many digits as show that it is below the attainment. */

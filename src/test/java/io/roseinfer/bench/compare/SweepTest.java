@@ -156,12 +156,12 @@ class SweepTest {
         SweepPoint burst = burst(1, OptionalDouble.of(3000));
         assertThat(burst.meets(0.99)).isFalse();
         assertThat(SweepReport.line(burst, 0.99))
-                .contains(", BEHIND, TOO SHORT: ")
+                .contains("ms, TOO SHORT: ")
                 .endsWith("; to decide, give --num-prompts 3000");
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst), 0.99);
         assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
                 .contains(
-                        " BEHIND, TOO SHORT\n",
+                        "   TOO SHORT\n",
                         "meets the objective: unknown, at least 10.00 requests/s: the point at 400.0 requests/s is too short to decide"
                                 + " (--num-prompts 3000)\n")
                 .doesNotContain("The next point is within the bounds");

@@ -368,7 +368,7 @@ final class SweepSection {
                                 : point.keepsUp()
                                         ? "no"
                                         : point.isTooShort() && point.isWithin(sweep.attainment())
-                                                ? "unknown: behind, too short"
+                                                ? "unknown: too short"
                                                 : "no: behind");
                 row.add(point.counts() ? "yes" : "no: " + point.reasons().getFirst());
                 rows.add(row);
