@@ -15,7 +15,7 @@ import java.util.OptionalDouble;
  * One run of a sweep.
  *
  * @param flags values of the varied flags
- * @param metrics by the names of {@link RunMetrics}, {@code offered_rate} in requests per second and {@code backlog_growth} for loads with times,
+ * @param metrics by the names of {@link RunMetrics}, {@code requests}, {@code offered_rate} in requests per second and {@code backlog_growth} for loads with times,
  *     {@code needed_requests} of loads that are too short, and {@code extrapolated_share} of simulated runs
  * @param failed number of failed requests
  * @param reasons reasons why the run is invalid; empty if it is valid
@@ -25,6 +25,9 @@ public record SweepPoint(
         @JsonProperty("figures") Map<String, Double> metrics,
         int failed,
         List<String> reasons) {
+    /** The metric with the number of requests, including failed ones. */
+    public static final String REQUESTS = "requests";
+
     /** The metric with the scheduled request rate. */
     public static final String OFFERED_RATE = "offered_rate";
 
@@ -52,6 +55,7 @@ public record SweepPoint(
     /** Returns the point of a run. */
     public static SweepPoint of(Map<String, String> flags, LoadResult run, RunValidity verdict, Objectives objectives) {
         Map<String, Double> metrics = new LinkedHashMap<>();
+        metrics.put(REQUESTS, (double) run.calls().size());
         if (run.isScheduled() && Double.isFinite(run.scheduledRate())) {
             metrics.put(OFFERED_RATE, run.scheduledRate());
             Backlog backlog = Backlog.of(run);

@@ -111,8 +111,9 @@ public final class SweepReport {
         width = Math.max(width, "point".length());
         boolean isMeasured = hasExtrapolation(sweep);
         out.format(
-                "%-" + width + "s %9s %11s %9s %7s %6s %10s %10s %10s %10s %8s %6s%s  goodput\n",
+                "%-" + width + "s %9s %9s %11s %9s %7s %6s %10s %10s %10s %10s %8s %6s%s  goodput\n",
                 "point",
+                "requests",
                 "offered/s",
                 "growth %",
                 "goodput/s",
@@ -205,8 +206,9 @@ public final class SweepReport {
         double goodput = point.metric("request_goodput").orElse(0);
         OptionalDouble offered = point.metric(SweepPoint.OFFERED_RATE);
         out.format(
-                "%-" + width + "s %9s %11s %9.2f %7s %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
+                "%-" + width + "s %9s %9s %11s %9.2f %7s %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
                 flags(point.flags()),
+                known(point, SweepPoint.REQUESTS, "%.0f", 1),
                 offered.isPresent() ? fourDigits(offered.getAsDouble()) : "-",
                 known(point, SweepPoint.BACKLOG_GROWTH, "%.1f", 100),
                 goodput,

@@ -225,7 +225,8 @@ class SweepTest {
                 0.98,
                 "request_goodput",
                 90.0);
-        SweepPoint good = new SweepPoint(Map.of(Sweep.RATE, "100"), metrics, 0, List.of());
+        SweepPoint good =
+                new SweepPoint(Map.of(Sweep.RATE, "100"), metrics, 0, List.of()).with(SweepPoint.REQUESTS, 50);
         Map<String, Double> slow = Map.of(
                 SweepPoint.OFFERED_RATE,
                 120.0,
@@ -235,13 +236,14 @@ class SweepTest {
                 1.0,
                 "request_goodput",
                 112.0);
-        SweepPoint behind = new SweepPoint(Map.of(Sweep.RATE, "120"), slow, 0, List.of());
+        SweepPoint behind = new SweepPoint(Map.of(Sweep.RATE, "120"), slow, 0, List.of()).with(SweepPoint.REQUESTS, 60);
         List<String> lines = SweepReport.text(new Sweep(List.of(good, behind), 0.9), Objectives.NONE)
                 .lines()
                 .toList();
-        assertThat(lines.get(1).split(" +")).startsWith("point", "offered/s", "growth", "%", "goodput/s", "good");
-        assertThat(lines.get(2).split(" +")).startsWith("request-rate=100", "100.0", "2.0", "90.00", "98.0");
-        assertThat(lines.get(3).split(" +")).startsWith("request-rate=120", "120.0", "6.0", "112.00", "100.0");
+        assertThat(lines.get(1).split(" +"))
+                .startsWith("point", "requests", "offered/s", "growth", "%", "goodput/s", "good");
+        assertThat(lines.get(2).split(" +")).startsWith("request-rate=100", "50", "100.0", "2.0", "90.00", "98.0");
+        assertThat(lines.get(3).split(" +")).startsWith("request-rate=120", "60", "120.0", "6.0", "112.00", "100.0");
         assertThat(lines.get(3)).endsWith(" BEHIND");
         assertThat(lines.get(4)).isEqualTo("Knee: between 100.0 and 120.0 requests/s");
     }

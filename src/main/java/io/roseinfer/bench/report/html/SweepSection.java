@@ -20,6 +20,7 @@ import java.util.stream.DoubleStream;
 /** The section of a sweep: goodput and tail latency by offered rate, total throughput by speed per user, and all points. */
 final class SweepSection {
     private static final List<String> SHOWN = List.of(
+            SweepPoint.REQUESTS,
             SweepPoint.OFFERED_RATE,
             SweepPoint.BACKLOG_GROWTH,
             "request_goodput",
