@@ -23,8 +23,8 @@ public interface ModelRunner extends AutoCloseable {
     int maxInFlight();
 
     /**
-     * Returns the maximum tokens, over all rows, of a step with drafts: rows of several tokens that draw after each of them. Such a step
-     * takes at most five times as long as a step of one token; with more tokens, drafts would not pay. 0 if steps cannot verify drafts.
+     * Returns the maximum tokens, over all rows, of a step with drafts: rows of several tokens that draw after each of them. With
+     * more tokens, drafts would not pay. 0 if steps cannot verify drafts.
      */
     default int maxDraftedTokens() {
         return 0;

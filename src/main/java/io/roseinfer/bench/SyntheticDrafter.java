@@ -6,12 +6,15 @@ import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.Drafter;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntBinaryOperator;
 
 /**
  * A drafter with a given acceptance, to measure what drafts of some quality gain. It learns the completion of each prompt, and drafts it
  * when the prompt comes again, with wrong tokens in between. So a run needs a run of the same requests before it, greedy or with seeds.
- * Drafts are verified as all others are.
+ * The tokens of a simulated device follow from each other ({@link #withNextToken}), so there every draft can be right at once. Drafts are
+ * verified as all others are.
  *
  * <p>Thread-safe. Keeps all completions in memory.
  */
@@ -19,6 +22,7 @@ public final class SyntheticDrafter implements Drafter {
     private static final int INITIAL_TOKENS = 256;
 
     private final double[] rates;
+    private final Optional<IntBinaryOperator> nextToken;
     private final Map<Long, Completion> completions = new ConcurrentHashMap<>();
 
     /**
@@ -28,15 +32,27 @@ public final class SyntheticDrafter implements Drafter {
      * @throws BadInput if a rate is not in [0, 1], or there are none or too many
      */
     public SyntheticDrafter(String rates) {
-        this(Arrays.stream(rates.split("/", -1))
-                .mapToDouble(SyntheticDrafter::rate)
-                .toArray());
+        this(
+                Arrays.stream(rates.split("/", -1))
+                        .mapToDouble(SyntheticDrafter::rate)
+                        .toArray(),
+                Optional.empty());
     }
 
-    private SyntheticDrafter(double... rates) {
+    private SyntheticDrafter(double[] rates, Optional<IntBinaryOperator> nextToken) {
         BadInput.require(
                 rates.length < MAX_ROW_TOKENS, "acceptance rates", rates.length, "1 to " + (MAX_ROW_TOKENS - 1));
         this.rates = rates;
+        this.nextToken = nextToken;
+    }
+
+    /**
+     * Returns a drafter that learns nothing, as it knows each request's tokens beforehand.
+     *
+     * @param next returns the token after a token and the number of tokens up to it
+     */
+    public SyntheticDrafter withNextToken(IntBinaryOperator next) {
+        return new SyntheticDrafter(rates, Optional.of(next));
     }
 
     private static double rate(String text) {
@@ -104,16 +120,33 @@ public final class SyntheticDrafter implements Drafter {
                 for (int i = 0; i < tokens.promptLength(); i++) {
                     prompt = SplitMix64.mix(prompt * 31 + tokens.token(i));
                 }
-                completion = completions.computeIfAbsent(prompt, key -> new Completion());
+                if (nextToken.isEmpty()) {
+                    completion = completions.computeIfAbsent(prompt, key -> new Completion());
+                }
             }
-            completion.learn(tokens);
             int from = tokens.length() - tokens.promptLength();
-            int count = completion.copy(from, max, into);
+            int count = nextToken.isPresent()
+                    ? follow(nextToken.get(), tokens, max, into)
+                    : learnAndCopy(tokens, from, max, into);
             for (int i = 0; i < count; i++) {
                 boolean isRight = SplitMix64.uniform(prompt + i, from) < rates[i];
                 into[i] = isRight ? into[i] : into[i] == 0 ? 1 : into[i] - 1;
             }
             return count;
+        }
+
+        private int learnAndCopy(TokenHistory tokens, int from, int max, int[] into) {
+            completion.learn(tokens);
+            return completion.copy(from, max, into);
+        }
+
+        private static int follow(IntBinaryOperator next, TokenHistory tokens, int max, int[] into) {
+            int last = tokens.token(tokens.length() - 1);
+            for (int i = 0; i < max; i++) {
+                last = next.applyAsInt(last, tokens.length() + i);
+                into[i] = last;
+            }
+            return max;
         }
     }
 }

@@ -192,7 +192,9 @@ final class Pipeline {
         awaited(flight);
         applied = flight.outputs();
         scheduler.apply(flight.plan(), sampledTokens);
-        return applied(flight);
+        applied(flight);
+        scheduler.learn(flight.record());
+        return flight;
     }
 
     /** Drops the oldest step in flight, which failed on the device. */

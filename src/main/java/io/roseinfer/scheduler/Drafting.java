@@ -4,13 +4,16 @@ import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Drafter.Drafts;
 
 /**
- * The drafts of one request. How many there are depends on how many of the latest ones were accepted; if these are few, the
- * request pauses. Pauses end at steps whose number is a multiple of their length, so that requests end them together: the
- * device waits for the host before each step that may have drafts.
+ * The drafts of one request. Their number depends on how many of the latest ones were accepted, and on what they cost; if none
+ * pays, the request pauses. Pauses end at steps whose number is a multiple of their length, so that requests end them together:
+ * the device waits for the host before each step that may have drafts.
  */
 final class Drafting {
-    /** The share of accepted drafts from which the maximum is drafted, as a multiple of a draft's cost. */
-    private static final double FULL_ACCEPTANCE = 4;
+    /** The assumed acceptance of a request without drafts so far; high, so that its first row has several. */
+    private static final double INITIAL_ACCEPTANCE = 0.85;
+
+    /** The weight of a row's drafts when the next row's are verified. */
+    private static final double DECAY = 0.7;
 
     /** Steps, powers of two. */
     private static final int MIN_PAUSE = 4;
@@ -23,11 +26,13 @@ final class Drafting {
     private final Drafter drafter;
     private final Drafts drafts;
 
-    /** The part of a step that a draft costs at most; the request pauses if a smaller share of its drafts is accepted. */
-    private final double cost;
+    private final DraftCost cost;
 
-    /** The share of accepted drafts; the last row has half of the weight, the row before it a quarter, and so on. */
-    private double acceptance = 0.5;
+    /** Accepted drafts, weighted. */
+    private double accepted = INITIAL_ACCEPTANCE;
+
+    /** Accepted drafts and the first rejected one of each row, weighted. Later ones are not verified. */
+    private double tried = 1;
 
     /** The step that ends the pause. */
     private long resumeStep;
@@ -38,7 +43,7 @@ final class Drafting {
     /** The next pause after a step that waited in vain; doubles with each of them. */
     private int nextWaitPause = 1;
 
-    Drafting(Drafter drafter, Sequence sequence, double cost) {
+    Drafting(Drafter drafter, Sequence sequence, DraftCost cost) {
         this.drafter = drafter;
         this.cost = cost;
         try {
@@ -62,14 +67,15 @@ final class Drafting {
      * Proposes up to {@code max} tokens, which is positive; returns their number.
      *
      * @param step the step that verifies them
+     * @param rows rows of the step
      * @param waited whether the step before ended first, so that the device was idle
      */
-    int propose(Sequence sequence, long step, int max, int[] into, boolean waited) {
+    int propose(Sequence sequence, long step, int rows, int max, int[] into, boolean waited) {
         if (!isDue(step)) {
             return 0;
         }
-        double share = Math.min(1, acceptance / (FULL_ACCEPTANCE * cost));
-        int wanted = Math.clamp(Math.round(share * drafter.maxTokens()), 1, max);
+        // A pause ends with at least one draft, to learn whether acceptance has changed.
+        int wanted = Math.max(1, bestDrafts(rows, max));
         try {
             int count = drafts.propose(sequence, wanted, into);
             check(count, wanted, into);
@@ -81,6 +87,10 @@ final class Drafting {
         } catch (Throwable thrown) {
             throw PolicyFailure.ofDrafter(drafter, thrown);
         }
+    }
+
+    private int bestDrafts(int rows, int max) {
+        return cost.bestDrafts(rows, max, accepted / tried);
     }
 
     /** Notifies the drafter that the request has ended with all its tokens. */
@@ -103,14 +113,15 @@ final class Drafting {
         }
     }
 
-    /** Records how many of a row's drafts, at least one, were accepted; {@code step} is the next step. */
-    void verified(long step, int drafted, int accepted) {
-        acceptance += ((double) accepted / drafted - acceptance) / 2;
-        if (accepted > 0) {
+    /** Records how many of a row's drafts, at least one, were accepted, in a step of {@code rows} rows; {@code step} is the next one. */
+    void verified(long step, int rows, int drafted, int right) {
+        accepted = DECAY * accepted + right;
+        tried = DECAY * tried + Math.min(drafted, right + 1);
+        if (right > 0) {
             nextPause = MIN_PAUSE;
             nextWaitPause = 1;
         }
-        if (acceptance < cost) {
+        if (bestDrafts(rows, drafter.maxTokens()) == 0) {
             pause(step, nextPause);
             nextPause = Math.min(2 * nextPause, MAX_PAUSE);
         }

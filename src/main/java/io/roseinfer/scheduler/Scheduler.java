@@ -320,7 +320,7 @@ public final class Scheduler {
         int rejected = plan.samples(row) - applied;
         if (sequence.drafts > 0) {
             plan.addAccepted(sequence.drafts - rejected);
-            verified(sequence, rejected);
+            verified(sequence, plan.rows(), rejected);
         }
         sequence.confirmed = plan.start(row) + plan.count(row) - rejected;
         sequence.publish();
@@ -376,6 +376,11 @@ public final class Scheduler {
         }
     }
 
+    /** Learns from the duration of a step that has been applied what drafts cost, on which their number depends. */
+    public void learn(StepRecord step) {
+        planner.learn(step);
+    }
+
     /** Ends every sequence of a step that failed on the device, and releases its blocks. */
     public void abandon(StepPlan plan) {
         endStep(plan);
@@ -400,9 +405,9 @@ public final class Scheduler {
     }
 
     /** Records how many drafts of a row were accepted, and rolls back the rejected ones. */
-    private void verified(Sequence sequence, int rejected) {
+    private void verified(Sequence sequence, int rows, int rejected) {
         if (sequence.drafting != null) {
-            sequence.drafting.verified(steps, sequence.drafts, sequence.drafts - rejected);
+            sequence.drafting.verified(steps, rows, sequence.drafts, sequence.drafts - rejected);
         }
         sequence.drafts = 0;
         if (rejected > 0) {

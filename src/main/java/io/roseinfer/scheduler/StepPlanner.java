@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * and advances them.
  */
 final class StepPlanner implements StepBuilder {
-    /** Maximum additional time of the largest step with drafts, in steps of one token. */
-    private static final double DRAFTED_STEP_COST = 4;
-
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
@@ -34,6 +31,7 @@ final class StepPlanner implements StepBuilder {
     private final Consumer<Sequence> onFirstAdmission;
 
     private final int maxRowDrafts;
+    private final DraftCost draftCost;
     private final int[] drafts = new int[Drafter.MAX_ROW_TOKENS];
 
     private Runnable admissionBegins = () -> {};
@@ -85,6 +83,7 @@ final class StepPlanner implements StepBuilder {
         this.maxStepSamples = maxStepSamples;
         this.queues = queues;
         this.blocks = new BlockAllocator(pool, queues, options.policies().preemption(), waitingQueue, totals);
+        this.draftCost = new DraftCost(this.maxDraftedTokens);
         this.maxRowDrafts = Math.min(options.drafter().maxTokens(), Drafter.MAX_ROW_TOKENS - 1);
         this.admission = new Admission(options, queues, waitingQueue, number, pool);
     }
@@ -276,6 +275,7 @@ final class StepPlanner implements StepBuilder {
 
     private void decode(StepPlan plan) {
         int maxDrafts = maxDrafts(plan.rows(), plan.tokens(), plan.remainingSamples());
+        int expectedRows = Math.min(plan.rows() + queues.decoding.size(), options.maxBatchSize());
         for (int candidates = queues.decoding.size();
                 candidates > 0 && plan.rows() < options.maxBatchSize() && hasRoom(plan);
                 candidates--) {
@@ -290,7 +290,7 @@ final class StepPlanner implements StepBuilder {
             }
             if (blocks.allocateSlot(sequence)) {
                 queues.decoding.rotate();
-                addDecodeRow(plan, sequence, drafts(sequence, plan, maxDrafts));
+                addDecodeRow(plan, sequence, drafts(sequence, plan, expectedRows, maxDrafts));
             } else if (!sequence.isWaiting()) {
                 return;
             }
@@ -344,6 +344,13 @@ final class StepPlanner implements StepBuilder {
         return false;
     }
 
+    /** Learns what drafts cost from a step that has ended. */
+    void learn(StepRecord step) {
+        if (maxRowDrafts > 0) {
+            draftCost.learn(step);
+        }
+    }
+
     private boolean mayAdmit() {
         return queues.active() < options.maxActiveRequests() && admission.hasWaiting(maxShared);
     }
@@ -352,7 +359,7 @@ final class StepPlanner implements StepBuilder {
      * Sets up to {@code max} drafts of a sequence and allocates their blocks; returns their number. Drafts take only blocks
      * that no other sequence needs for its next token, so they preempt nothing.
      */
-    private int drafts(Sequence sequence, StepPlan plan, int max) {
+    private int drafts(Sequence sequence, StepPlan plan, int rows, int max) {
         // The last token of a sequence is never computed.
         int wanted = Math.min(max, sequence.maxLength() - sequence.plannedLength() - 1);
         // A row in flight whose draw was skipped is no exception: it is applied before drafts are verified.
@@ -360,9 +367,9 @@ final class StepPlanner implements StepBuilder {
             return 0;
         }
         if (sequence.drafting == null) {
-            sequence.drafting = new Drafting(options.drafter(), sequence, DRAFTED_STEP_COST / maxDraftedTokens);
+            sequence.drafting = new Drafting(options.drafter(), sequence, draftCost);
         }
-        int count = sequence.drafting.propose(sequence, plan.step(), wanted, drafts, awaitedDrafts);
+        int count = sequence.drafting.propose(sequence, plan.step(), rows, wanted, drafts, awaitedDrafts);
         int fitting = Math.min(count, blocks.growForDrafts(sequence, count));
         sequence.setDrafts(drafts, fitting);
         return fitting;

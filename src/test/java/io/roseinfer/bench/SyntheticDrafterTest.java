@@ -45,6 +45,23 @@ class SyntheticDrafterTest {
         assertThat((double) right[1] / drafted).isBetween(0.48, 0.52);
     }
 
+    /** Token n follows token n − 1, as in {@link History}. */
+    @Test
+    void drafts_of_a_known_device_are_right_at_their_rates_at_once() {
+        Drafts drafts = new SyntheticDrafter("0.8/0.5")
+                .withNextToken((last, length) -> length == last + 1 ? length : 0)
+                .newDrafts();
+        int[] into = new int[2];
+        int[] right = new int[2];
+        for (int length = 4; length < TOKENS; length++) {
+            assertThat(drafts.propose(new History(length), 2, into)).isEqualTo(2);
+            right[0] += into[0] == length ? 1 : 0;
+            right[1] += into[1] == length + 1 ? 1 : 0;
+        }
+        assertThat((double) right[0] / TOKENS).isBetween(0.78, 0.82);
+        assertThat((double) right[1] / TOKENS).isBetween(0.48, 0.52);
+    }
+
     @Test
     void drafts_end_with_the_known_completion() {
         SyntheticDrafter drafter = new SyntheticDrafter("1/1/1");

@@ -98,6 +98,21 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void drafts_of_a_text_are_rejected_in_simulated_time() {
+        Outcome outcome = bench("serve", SIMULATED, "--num-prompts=2", "--speculate=suffix:4");
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+        assertThat(outcome.err())
+                .isEqualToIgnoringNewLines("roseinfer: --speculate is suffix:4, but simulated time has no text to draft"
+                        + " from; give acceptance rates, such as --speculate synthetic:0.8/0.6, or remove it");
+    }
+
+    @Test
+    void acceptance_of_drafts_can_be_given() throws IOException {
+        JsonNode run = serve(SIMULATED, "--num-prompts=20", "--speculate=synthetic:1/1/1", "--max-concurrency=1");
+        assertThat(run.at("/speculation/acceptance_rate").asDouble()).isEqualTo(1);
+    }
+
+    @Test
     void bounds_of_a_class_are_rejected_if_no_request_has_a_class() {
         Outcome outcome = bench("serve", SIMULATED, "--num-prompts=5", "--slo=caht=ttft:100");
         assertThat(outcome.code()).isEqualTo(2);

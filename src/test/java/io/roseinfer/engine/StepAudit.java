@@ -1,10 +1,10 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.policy.Drafter;
 import java.util.Arrays;
 
 /** Checks every step before it runs, as a device would read it, and fails if it cannot be correct for any requests. */
@@ -56,7 +56,7 @@ final class StepAudit {
             drafts += drafts(in, row);
         }
         Require.that(
-                drafts == 0 || in.tokens() <= Drafter.MAX_ROW_TOKENS,
+                drafts == 0 || in.tokens() <= SimRunner.MAX_DRAFTED_TOKENS,
                 "a step of %d tokens has %d drafts",
                 in.tokens(),
                 drafts);

@@ -14,9 +14,9 @@ class DraftingTest {
     /** Returns the first step with drafts of a request whose steps wait for them. */
     private static int firstDrafts(Drafter drafter, int... prompt) {
         Sequence sequence = new Sequence(0, "", prompt, prompt.length + 100, SamplingParams.greedy(), 0, new int[0]);
-        Drafting drafting = new Drafting(drafter, sequence, 0.1);
+        Drafting drafting = new Drafting(drafter, sequence, new DraftCost(16));
         int step = 0;
-        while (step < MAX_STEPS && drafting.propose(sequence, step, 8, new int[8], true) == 0) {
+        while (step < MAX_STEPS && drafting.propose(sequence, step, 1, 8, new int[8], true) == 0) {
             step++;
         }
         return step;

@@ -561,7 +561,7 @@ class SchedulerTest {
         add(scheduler, 6, 10);
         assertThat(step(scheduler)).isEqualTo("0:1 1:3");
         assertThat(step(scheduler)).isEqualTo("0:1 1:3");
-        assertThat(step(scheduler)).isEqualTo("0:7 1:5");
+        assertThat(step(scheduler)).isEqualTo("0:8 1:4");
     }
 
     @Test
@@ -608,6 +608,6 @@ class SchedulerTest {
                 .isInstanceOf(EngineStopped.class)
                 .hasMessageContaining(
                         "the speculation policy " + wrong.getClass().getName())
-                .hasMessageContaining("proposed 3 tokens, not 0 to 2");
+                .hasMessageContaining("proposed 5 tokens, not 0 to 4");
     }
 }

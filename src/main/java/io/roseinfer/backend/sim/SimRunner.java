@@ -36,7 +36,8 @@ public final class SimRunner implements ModelRunner {
 
     private static final int DEFAULT_BLOCKS = 4096;
 
-    private static final int DRAFTED_TOKENS = 16;
+    /** Maximum tokens of a step with drafts, as on a GPU. */
+    public static final int MAX_DRAFTED_TOKENS = 64;
 
     private record Step(StepInputs inputs, StepOutputs outputs) {}
 
@@ -100,7 +101,7 @@ public final class SimRunner implements ModelRunner {
 
     @Override
     public int maxDraftedTokens() {
-        return DRAFTED_TOKENS;
+        return MAX_DRAFTED_TOKENS;
     }
 
     @Override
@@ -184,7 +185,7 @@ public final class SimRunner implements ModelRunner {
                 out.set(sample, 0, StepOutputs.Status.NON_FINITE);
                 return;
             }
-            hash = SplitMix64.mix(hash * 31 + token + ((long) position << 32));
+            hash = hash(hash, token, position);
         }
         int vocabulary = spec.vocabularySize();
         int best = (int) Long.remainderUnsigned(hash, vocabulary);
@@ -201,6 +202,20 @@ public final class SimRunner implements ModelRunner {
         for (int rank = 0; rank < Math.min(vocabulary, request.params().logprobs()); rank++) {
             out.setTop(sample, rank, (best + rank) % vocabulary, logprob(hash, rank));
         }
+    }
+
+    private static long hash(long before, int token, int position) {
+        return SplitMix64.mix(before * 31 + token + ((long) position << 32));
+    }
+
+    /**
+     * Returns the greedy token of a device of shapes with seed 0, unless the request restricts it.
+     *
+     * @param last the token before it
+     * @param length the number of tokens before it, including the prompt
+     */
+    public static int nextToken(int last, int length, int vocabulary) {
+        return (int) Long.remainderUnsigned(hash(0, last, length - 1), vocabulary);
     }
 
     private int slot(StepInputs in, int row, int position) {

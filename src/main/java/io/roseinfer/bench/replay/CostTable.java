@@ -7,7 +7,7 @@ import io.roseinfer.base.Check;
  * were measured:
  *
  * <pre>
- * decode    decode.curve(rows)     + perAttended · attended + perLongest · unsplit
+ * decode    decode.curve(tokens)   + perAttended · attended + perLongest · unsplit
  * prefill   prefill.curve(tokens)  + perRow · rows + perAttended · attended
  * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended + perLongest · unsplit
  * </pre>
@@ -15,7 +15,7 @@ import io.roseinfer.base.Check;
  * <p>Attention splits a step's work by rows, so one long row delays the others: its length has a cost besides the sum
  * ({@link StepShape#unsplit}).
  *
- * @param decode steps that only decode, by rows
+ * @param decode steps that only decode, by rows; a draft counts as a row
  * @param prefill steps of prompts alone, by tokens of all rows
  * @param mixed steps of prompts and decode rows, by tokens of all rows
  * @param range the measured steps; costs of others are extrapolated
@@ -55,7 +55,7 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
     @Override
     public double nanos(StepShape shape) {
         if (shape.isDecode()) {
-            return decode.nanos(shape.rows(), shape);
+            return decode.nanos(shape.tokens(), shape);
         }
         return (shape.isMixed() ? mixed : prefill).nanos(shape.tokens(), shape);
     }

@@ -258,8 +258,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     private void requireNoDrafts() {
         if (result.steps().stream().anyMatch(step -> step.get(Fact.DRAFTS) > 0)) {
             throw new BadInput(
-                    name + " was recorded with --speculate, which simulated time cannot predict; record a run"
-                            + " without it");
+                    name + " was recorded with --speculate, whose drafts depend on the text; record a run without it,"
+                            + " and simulate drafts by --speculate synthetic:RATES");
         }
     }
 

@@ -14,7 +14,7 @@ import java.util.Optional;
  * op(bytes, flops)  max(bytes / (B · bandwidth), flops / (C · rate))
  * matrix i × o      op(weight bytes · i · o, 2 · i · o · tokens)
  * attention         op(2 · 2 · KV width · attended by decode rows, 4 · query width · attended)
- * step              STEP + layers · (LAYER + qkv + attention + output + up + down) + head(rows)
+ * step              STEP + layers · (LAYER + qkv + attention + output + up + down) + head(rows and drafts)
  * </pre>
  *
  * <p>A prompt's queries share reads of keys and values, so its attention only computes. A step's shape has only the sum of attended
@@ -59,7 +59,7 @@ public record Roofline(ModelSpec model, DeviceRates device, int weightBytes) imp
                 + matrix(attention.queryWidth(), width, tokens)
                 + matrix(width, model.mlp().outputs(), tokens)
                 + matrix(model.mlp().inner(), width, tokens);
-        return STEP_NANOS + model.layers() * layer + matrix(width, model.vocabularySize(), shape.rows());
+        return STEP_NANOS + model.layers() * layer + matrix(width, model.vocabularySize(), shape.samples());
     }
 
     private double matrix(int inputs, int outputs, int tokens) {

@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The range of measured steps.
  *
- * @param minDecodeRows minimum rows of steps that only decode
+ * @param minDecodeRows minimum rows of steps that only decode; a draft counts as a row
  * @param maxDecodeRows maximum rows of steps that only decode
  * @param minTokens minimum tokens of other steps
  * @param maxTokens maximum tokens of other steps
@@ -49,7 +49,7 @@ public record StepRange(
     /** Returns whether a step is within the range. */
     public boolean contains(StepShape step) {
         boolean isWithin = step.isDecode()
-                ? step.rows() >= minDecodeRows && step.rows() <= maxDecodeRows && step.attended() <= maxAttended
+                ? step.tokens() >= minDecodeRows && step.tokens() <= maxDecodeRows && step.attended() <= maxAttended
                 : step.tokens() >= minTokens && step.tokens() <= maxTokens;
         return isWithin && step.context() <= maxContext;
     }

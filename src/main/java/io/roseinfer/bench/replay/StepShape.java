@@ -11,10 +11,16 @@ import io.roseinfer.metrics.StepRecord.Fact;
  * @param prefillTokens prompt tokens of all rows
  * @param attended positions attended to in one layer, summed over tokens: a token at position p, counted from zero, attends to p + 1
  * @param longest positions that the longest decode row attends to, or 0 without decode rows
+ * @param draftTokens draft tokens of all rows
  */
-public record StepShape(int rows, int tokens, int prefillTokens, long attended, long longest) {
+public record StepShape(int rows, int tokens, int prefillTokens, long attended, long longest, int draftTokens) {
     /** Rows from which attention does not split a row: 132 multiprocessors and 8 KV heads. */
     private static final double UNSPLIT_ROWS = 16;
+
+    /** Creates the shape of a step without drafts. */
+    public StepShape(int rows, int tokens, int prefillTokens, long attended, long longest) {
+        this(rows, tokens, prefillTokens, attended, longest, 0);
+    }
 
     static StepShape of(StepRecord step) {
         return new StepShape(
@@ -22,12 +28,18 @@ public record StepShape(int rows, int tokens, int prefillTokens, long attended, 
                 (int) step.get(Fact.TOKENS),
                 (int) step.get(Fact.PREFILL_TOKENS),
                 step.get(Fact.ATTENDED),
-                step.get(Fact.LONGEST));
+                step.get(Fact.LONGEST),
+                (int) step.get(Fact.DRAFT_TOKENS));
     }
 
-    /** Returns whether every row only decodes one token. */
+    /** Returns the tokens that are sampled if no row is a part of a prompt: one for each row, and one for each draft. */
+    int samples() {
+        return rows + draftTokens;
+    }
+
+    /** Returns whether every row only decodes one token, and verifies its drafts. */
     public boolean isDecode() {
-        return prefillTokens == 0 && tokens == rows;
+        return prefillTokens == 0 && tokens == samples();
     }
 
     /** Returns whether rows that decode share the step with rows that compute a prompt. */
@@ -48,6 +60,6 @@ public record StepShape(int rows, int tokens, int prefillTokens, long attended, 
      * that all of a GPU works; from 16 rows on they are not.
      */
     double unsplit() {
-        return longest * Math.min(1, rows / UNSPLIT_ROWS);
+        return longest * Math.min(1, samples() / UNSPLIT_ROWS);
     }
 }

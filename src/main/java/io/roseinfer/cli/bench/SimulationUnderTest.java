@@ -3,7 +3,9 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.bench.SyntheticDrafter;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.LoadRun;
 import io.roseinfer.bench.load.OfferedLoad;
@@ -21,6 +23,8 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.Drafter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -96,6 +100,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         var unusedPlan = flags.fleet().plan(engines);
         flags.fleet().tellWithoutEffect(engines, flags.model().routesByState(), terminal);
         EngineOptions asked = flags.engineOptions(terminal);
+        requireRates(asked.scheduler().drafter());
         try (LoadedModel loaded = flags.model().load(spec -> withPool(asked, costs.apply(spec)), terminal)) {
             StepCosts shared = costs.apply(loaded.spec());
             List<StepCosts> own = IntStream.range(0, engines)
@@ -111,6 +116,14 @@ final class SimulationUnderTest implements SystemUnderTest {
         }
     }
 
+    private static void requireRates(Drafter drafter) {
+        if (drafter.maxTokens() > 0 && !(drafter instanceof SyntheticDrafter)) {
+            throw new BadInput("--speculate is " + drafter
+                    + ", but simulated time has no text to draft from; give acceptance rates,"
+                    + " such as --speculate synthetic:0.8/0.6, or remove it");
+        }
+    }
+
     private static EngineOptions withPool(EngineOptions asked, StepCosts costs) {
         return asked.withKvBlocks(asked.kvBlocks() > 0 ? asked.kvBlocks() : costs.kvBlocks());
     }
@@ -123,7 +136,7 @@ final class SimulationUnderTest implements SystemUnderTest {
                         new SimulatedServer.Engines(
                                 costs.size(),
                                 this::runner,
-                                flags.withNewPolicies(asked.withKvBlocks(0)),
+                                options(),
                                 flags.model().routing(),
                                 flags.fleet().plan(costs.size()),
                                 split()),
@@ -134,6 +147,19 @@ final class SimulationUnderTest implements SystemUnderTest {
                 .run(offered);
     }
 
+    /** Returns the options of a run, with new policies. */
+    private EngineOptions options() {
+        EngineOptions options = flags.withNewPolicies(asked.withKvBlocks(0));
+        SchedulerOptions scheduler = options.scheduler();
+        if (!(scheduler.drafter() instanceof SyntheticDrafter drafter)) {
+            return options;
+        }
+        int vocabulary = spec.vocabularySize();
+        return options.withScheduler(scheduler.toBuilder()
+                .drafter(drafter.withNextToken((last, length) -> SimRunner.nextToken(last, length, vocabulary)))
+                .build());
+    }
+
     /** Returns the split of a run, with new policies for the decode engines; empty if each engine serves whole requests. */
     private Optional<Split> split() {
         OptionalInt prefillEngines = flags.fleet().prefillEngines(costs.size());
@@ -142,7 +168,7 @@ final class SimulationUnderTest implements SystemUnderTest {
                 : Optional.of(new Split(
                         prefillEngines.getAsInt(),
                         flags.fleet().transfer(spec),
-                        flags.withNewPolicies(asked.withKvBlocks(0)),
+                        options(),
                         flags.model().routing()));
     }
 

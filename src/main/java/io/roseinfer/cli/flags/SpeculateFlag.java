@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.SyntheticDrafter;
 import io.roseinfer.scheduler.policy.Drafter;
 import picocli.CommandLine.Option;
 
@@ -13,13 +14,15 @@ public final class SpeculateFlag {
 
     @Option(
             names = FLAG,
-            paramLabel = "<none|ngram[:N]|suffix[:N[:shared]]|CLASS|FILE.java[:ARG]>",
+            paramLabel = "<none|ngram[:N]|suffix[:N[:shared]]|synthetic:RATES|CLASS|FILE.java[:ARG]>",
             description =
                     "Draft tokens that a step verifies. Output is unchanged (on CUDA only with --batch-invariant): none,"
                             + " ngram (up to N, by default " + DEFAULT_TOKENS
                             + ", tokens after an earlier occurrence of the last three), suffix (the tokens after the earlier"
                             + " occurrence of the longest repeated suffix of the text; shared also searches completions of other"
-                            + " requests, which response times can reveal), or a Drafter by class name or source file.")
+                            + " requests, which response times can reveal), synthetic (the request's own tokens, some"
+                            + " made wrong, so that drafts are accepted at RATES such as 0.8/0.6; except in simulated time, the prompt"
+                            + " must have run before), or a Drafter by class name or source file.")
     private String drafter = "none";
 
     /**
@@ -34,6 +37,7 @@ public final class SpeculateFlag {
                 .orWithArgument("ngram", argument -> Drafter.ngram(tokens(argument)))
                 .or("suffix", () -> Drafter.suffix(DEFAULT_TOKENS, false))
                 .orWithArgument("suffix", this::suffix)
+                .orWithArgument("synthetic", SyntheticDrafter::new)
                 .make(drafter);
     }
 

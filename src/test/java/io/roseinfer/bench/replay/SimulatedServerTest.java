@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.SyntheticDrafter;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Speculation;
 import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.bench.load.RandomPrompts;
 import io.roseinfer.bench.load.SyntheticTrace;
 import io.roseinfer.bench.load.Trace;
 import io.roseinfer.engine.EngineOptions;
@@ -291,6 +295,41 @@ class SimulatedServerTest {
             preemptions += expected.steps().sum(Fact.PREEMPTIONS);
         }
         assertThat(preemptions).isPositive();
+    }
+
+    /** Returns a run of eight closed-loop clients on steps of 1 ms and a time per token. */
+    private static LoadResult speculating(double tokenNanos, Drafter drafter) {
+        StepTimes times = new StepTimes(CostTable.linear(1e6, tokenNanos, 0), Pace.EVEN, HostTimes.NONE);
+        SchedulerOptions.Builder options =
+                SchedulerOptions.builder().maxBatchSize(8).drafter(drafter);
+        OfferedLoad load = OfferedLoad.of(
+                new RandomPrompts(20, 200, 0, 0, 1000, 3).requests(160), new Arrivals(Double.POSITIVE_INFINITY, 1, 3));
+        return SimulatedRuns.server(times, options, 8, 0).run(load);
+    }
+
+    private static Drafter accepted(String rates) {
+        return new SyntheticDrafter(rates).withNextToken((last, length) -> SimRunner.nextToken(last, length, 1000));
+    }
+
+    @Test
+    void drafts_are_accepted_at_the_rates_of_a_synthetic_drafter() {
+        LoadResult run = speculating(1000, accepted("0.9/0.8"));
+        Speculation seen = Speculation.of(run).orElseThrow();
+        double first = (double) seen.acceptedTokensPerPos().getFirst() / seen.drafts();
+        double second = (double) seen.acceptedTokensPerPos().get(1)
+                / seen.acceptedTokensPerPos().getFirst();
+        assertThat(first).isBetween(0.88, 0.92);
+        assertThat(second).isBetween(0.77, 0.83);
+        assertThat(run.seconds()).isLessThan(speculating(1000, Drafter.none()).seconds() / 2);
+    }
+
+    /** A step of 2 tokens per row takes 1.8 times as long as one of 1, so drafts never pay. */
+    @Test
+    void drafts_that_cost_more_than_they_gain_are_seldom_made() {
+        LoadResult run = speculating(1e6, accepted("0.5/0.5/0.5/0.5"));
+        assertThat(run.seconds())
+                .isLessThan(1.05 * speculating(1e6, Drafter.none()).seconds());
+        assertThat(Speculation.of(run).orElseThrow().draftTokens()).isLessThan(run.outputTokens() / 10);
     }
 
     /** Returns two requests of two turns each, with ten tokens a turn and 20 ms between the turns. */
