@@ -101,6 +101,18 @@ class UsageTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "--prefill-admission-policy, fiffo, fifo",
+        "--preemption-policy, youngst, youngest",
+        "--step-costs, 'step:2,tokens:0.1', token"
+    })
+    void misspelled_name_of_a_policy_or_cost_has_a_suggestion(String flag, String value, String meant) {
+        Outcome outcome = CliRunner.run("bench", "serve", "--backend=sim", flag, value);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).endsWith("; did you mean " + meant + "?" + System.lineSeparator());
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"lifo", "java.lang.String", "io.roseinfer.scheduler.policy.AdmissionPolicy", ""})
     void unknown_admission_policy_lists_the_known_ones(String policy) {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", policy);

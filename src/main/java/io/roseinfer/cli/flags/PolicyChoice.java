@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.SpellingSuggestion;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -105,7 +106,9 @@ final class PolicyChoice<T> {
                             + (builtIn.isEmpty() ? "" : " or ")
                             + "FILE.java, or a public class on the class path, that implements " + type.getName()
                             + " and has a public constructor without parameters, or with one String for CLASS:ARGUMENT"
-                            + (e instanceof ClassNotFoundException ? NOT_FOUND : ""),
+                            + (e instanceof ClassNotFoundException
+                                    ? NOT_FOUND + SpellingSuggestion.suggestion(text, builtIn.keySet())
+                                    : ""),
                     e);
         }
     }

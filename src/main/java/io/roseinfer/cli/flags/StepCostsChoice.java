@@ -34,6 +34,7 @@ final class StepCostsChoice {
     static final String ALLOWED = "a result file (or several, separated by commas), step:MS,token:MS,attended:MS,"
             + " roofline:DEVICE, a CostModel as FILE.java or CLASS, or one of ";
 
+    private static final List<String> COMPONENTS = List.of("step", "token", "attended");
     private static final String ROOFLINE = "roofline:";
     private static final String INT8 = ":int8";
 
@@ -126,8 +127,9 @@ final class StepCostsChoice {
         Map<String, Double> nanos = new HashMap<>();
         for (String part : text.split(",", -1)) {
             String[] pair = part.split(":", 2);
-            if (pair.length < 2 || !List.of("step", "token", "attended").contains(pair[0])) {
-                throw new BadInput(flag + " is " + Quoted.value(text) + "; it must be " + allowed());
+            if (pair.length < 2 || !COMPONENTS.contains(pair[0])) {
+                throw new BadInput(flag + " is " + Quoted.value(text) + "; it must be " + allowed()
+                        + SpellingSuggestion.suggestion(pair[0], COMPONENTS));
             }
             double millis = SimulationFlags.number(flag, pair[1], "milliseconds, as in step:2,token:0.1");
             if (millis > MAX_MILLIS) {
