@@ -60,8 +60,8 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      * Sets an action to run after every delivery of tokens and at the end, so that one thread can read hundreds of
      * streams without blocking. The action runs on the delivering thread, usually the engine's. If something was
      * already delivered, it also runs immediately on the caller's thread. It must not block, allocate memory or read
-     * the stream. Instead it wakes a reader that calls {@link #poll} without waiting. Its exceptions are dropped on
-     * either thread. A later action replaces an earlier one.
+     * the stream. Instead it wakes a reader that calls {@link #poll} without waiting. Exceptions that it throws are
+     * ignored. A later action replaces an earlier one.
      *
      * <p>The engine drops the action when the request ends. Until then an action that refers to the stream keeps it
      * reachable, so such a stream must be closed.

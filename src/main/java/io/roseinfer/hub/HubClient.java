@@ -222,7 +222,7 @@ final class HubClient implements AutoCloseable {
                     if (failures == maxAttempts) {
                         throw gaveUp(id, file, maxAttempts, e);
                     }
-                    listener.retrying(file, reason(e));
+                    listener.retrying(file, reason(e, " to " + endpoint));
                     delay.sleep(delayAfter(failures, e));
                 }
             }
@@ -248,11 +248,15 @@ final class HubClient implements AutoCloseable {
         return cause instanceof TransientStatus status ? status.retryAfter.orElse(backoff) : backoff;
     }
 
-    /** Returns the reason without the wrapper exception of the JDK's client. */
     private static String reason(IOException failure) {
+        return reason(failure, "");
+    }
+
+    /** Returns the reason without the wrapper exception of the JDK's client; {@code target} follows "cannot connect". */
+    private static String reason(IOException failure, String target) {
         IOException cause = failure.getCause() instanceof IOException inner ? inner : failure;
         return cause instanceof ConnectException
-                ? "cannot connect (connection refused or host unknown)"
+                ? "cannot connect" + target + " (connection refused or host unknown)"
                 : FileFailure.reason(cause);
     }
 
