@@ -19,6 +19,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
+import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
 import java.util.Arrays;
@@ -265,6 +266,10 @@ public final class VirtualEngine {
                 wakeOne();
             }
             loop.begin(maxShared(isBusy));
+            // A step policy that leaves step after step empty is named by the scheduler.
+            for (int i = 0; i < Scheduler.MAX_EMPTY_PLANS && loop.stepsInFlight() == 0 && loop.isBusy(); i++) {
+                loop.begin(maxShared(isBusy));
+            }
             if (loop.stepsInFlight() == 0) {
                 Check.that(!loop.isBusy(), "requests wait and nothing can run");
                 park();

@@ -37,7 +37,7 @@ public final class Scheduler {
     private static final Fact[] COUNTS = Fact.counts().toArray(Fact[]::new);
 
     /** Maximum consecutive empty plans while requests wait and no step is in flight. */
-    private static final int MAX_EMPTY_PLANS = 100;
+    public static final int MAX_EMPTY_PLANS = 100;
 
     private final SchedulerOptions options;
     private final KvBlockPool pool;

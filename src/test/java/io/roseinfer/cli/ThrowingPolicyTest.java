@@ -54,6 +54,33 @@ class ThrowingPolicyTest {
         assertThat(outcome.out()).doesNotContain("Throughput", "throughput");
     }
 
+    public static final class Idle implements StepPolicy {
+        @Override
+        public void plan(StepBuilder step) {}
+    }
+
+    public static final class OnlyPrompts implements StepPolicy {
+        @Override
+        public void plan(StepBuilder step) {
+            step.prefill(1000);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Idle.class, OnlyPrompts.class})
+    void step_policy_that_leaves_steps_empty_is_named_in_simulated_time(Class<? extends StepPolicy> policy) {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "serve",
+                "--backend=sim",
+                "--step-costs=step:2",
+                "--num-prompts=4",
+                "--random-input-len=8",
+                "--step-policy=" + policy.getName());
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
+        assertThat(outcome.err()).contains("the step policy " + policy.getName() + " left 100 steps in a row empty");
+    }
+
     public static final class Blind implements AdmissionPolicy {
         @Override
         public int lookahead() {
