@@ -38,8 +38,8 @@ import picocli.CommandLine.Option;
 @picocli.CommandLine.Command(
         name = "ab",
         description = {
-            "Compare two configurations or servers by pairs of runs of the same requests, in the order A B B A, with a confidence interval.",
-            "Takes all flags of bench serve for both arms; --a and --b add to them."
+            "Compare two configurations or servers by pairs of runs of the same requests, in order A B B A, with a confidence interval.",
+            "Takes bench serve's flags, except for percentiles, for both arms; --a and --b add to them."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,

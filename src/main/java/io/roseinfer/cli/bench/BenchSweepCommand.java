@@ -28,8 +28,8 @@ import picocli.CommandLine.Option;
 @picocli.CommandLine.Command(
         name = "sweep",
         description = {
-            "Run bench serve for every combination of flag values, or search for the highest rate that meets an objective.",
-            "Takes all flags of bench serve; --goodput is the objective."
+            "Run bench serve for every combination of flag values, or find the highest rate that meets an objective.",
+            "Takes bench serve's flags, except for percentiles; --goodput is the objective."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
