@@ -79,7 +79,10 @@ public final class AccessLog {
         ObjectNode entry = StrictJson.mapper().createObjectNode();
         entry.put("time", time.instant().toString());
         if (format == Format.JSON) {
-            entry.put("level", exchange.status() >= FIRST_ERROR ? "error" : "info");
+            // A supervisor's 503 is an answer.
+            boolean isError = exchange.status() >= FIRST_ERROR
+                    && !Api.SUPERVISED.contains(exchange.call().path());
+            entry.put("level", isError ? "error" : "info");
         }
         entry.put("client", exchange.call().client())
                 .put("request_id", exchange.requestId())

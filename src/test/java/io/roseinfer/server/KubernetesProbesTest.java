@@ -50,6 +50,7 @@ class KubernetesProbesTest {
             }
             assertThat(server.get(ready).status()).isEqualTo(503);
             assertThat(server.get(lives).status()).isEqualTo(200);
+            assertThat(server.log.getLast()).contains("\"level\":\"info\"", "\"status\":503");
             assertThat(server.metric("roseinfer:http_errors_total{engine=\"0\",model_name=\"sim\",status=\"503\"}"))
                     .as("probes are not errors")
                     .isZero();
