@@ -47,11 +47,20 @@ final class Exchange {
     /**
      * The engine's work for a call.
      *
-     * @param completionTokens generated tokens, also of completions that have not ended
+     * @param completionTokens generated tokens; of completions that have not ended, those that were read
      * @param finishReason of the last completion that has ended; {@code error} or {@code abort} if one failed or was cut
      * @param completions those that have ended, in order
      */
-    record Served(CompletionCall call, int completionTokens, String finishReason, List<Completion> completions) {}
+    record Served(CompletionCall call, int completionTokens, String finishReason, List<Completion> completions) {
+        Served {
+            // A client that is too slow has not read all tokens of a completion that was cut off.
+            completionTokens = Math.max(
+                    completionTokens,
+                    completions.stream()
+                            .mapToInt(completion -> completion.tokens().size())
+                            .sum());
+        }
+    }
 
     Exchange(HttpCall call, long startNanos, InstantSource time) {
         this.call = call;

@@ -117,9 +117,11 @@ class DisconnectTest {
             while (server.log.stream().noneMatch(DisconnectTest::isCompletion)) {
                 Thread.onSpinWait();
             }
+            long generated = (long) server.metric("vllm:generation_tokens_total");
             assertThat(server.log)
                     .anyMatch(line -> line.contains("\"status\":499")
-                            && line.contains("\"error\":\"disconnected: the client has read nothing for 1 s\""));
+                            && line.contains("\"error\":\"disconnected: the client has read nothing for 1 s\""))
+                    .anyMatch(line -> line.contains("\"completion_tokens\":" + generated + ","));
         }
     }
 
