@@ -216,7 +216,10 @@ class BadRequestTest {
 
     @Test
     void deep_nesting_is_rejected() throws IOException {
-        JsonNode unused = error(server.complete("{\"prompt\":" + "[".repeat(10_000) + "]".repeat(10_000) + "}"), 400);
+        JsonNode error = error(server.complete("{\"prompt\":" + "[".repeat(10_000) + "]".repeat(10_000) + "}"), 400);
+        assertThat(error.get("message").stringValue())
+                .startsWith("the body is invalid: ")
+                .contains("nesting depth");
     }
 
     @Test

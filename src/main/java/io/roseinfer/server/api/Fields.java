@@ -62,7 +62,9 @@ public final class Fields {
                     ? ""
                     : " at line " + (firstLine + at.getLineNr() - 1) + ", column " + at.getColumnNr();
             String reason = StrictJson.reason(e);
-            String verdict = reason.startsWith("Duplicate ") ? " is invalid" : " is not JSON";
+            String verdict = reason.startsWith("Duplicate ") || reason.startsWith("Document nesting ")
+                    ? " is invalid"
+                    : " is not JSON";
             throw ApiError.badRequest(what + verdict + where + ": " + Printable.line(reason));
         }
         if (root.isMissingNode()) {
