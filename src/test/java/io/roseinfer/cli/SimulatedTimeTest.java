@@ -460,13 +460,13 @@ class SimulatedTimeTest {
         List<String> replayed = List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run);
         JsonNode within =
                 serve(replayed, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20", "--step-noise=0"));
-        assertThat(within.get("validity").get("notes").toString()).doesNotContain("outside of the recorded range");
+        assertThat(within.get("validity").get("notes").toString()).doesNotContain("outside the recorded range");
         assertThat(within.get("validity").get("extrapolated_share").doubleValue())
                 .isZero();
         JsonNode beyond = serve(replayed, with(SMALL_LOAD, "--max-batch-size=32", "--step-noise=0"));
         assertThat(beyond.get("validity").get("notes").toString())
                 .containsPattern(
-                        "[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range"
+                        "[1-9][0-9.]* % of the simulated time is in steps outside the recorded range"
                                 + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens, other steps of .*, contexts up to 39 tokens\\)");
         assertThat(beyond.get("validity").get("extrapolated_share").doubleValue())
                 .isBetween(0.1, 1.0);
@@ -498,7 +498,7 @@ class SimulatedTimeTest {
                 "--pairs=10",
                 "--json=" + file);
         assertThat(outcome.out())
-                .contains("Note: B: up to 100.0 % of a run's simulated time is in steps outside of the recorded range");
+                .contains("Note: B: up to 100.0 % of a run's simulated time is in steps outside the recorded range");
         JsonNode pair = SimBench.read(file).get("roseinfer").get("pairs").get(9);
         assertThat(pair.get("b").get("extrapolated_share").doubleValue()).isBetween(0.99, 1.0);
     }
@@ -590,10 +590,10 @@ class SimulatedTimeTest {
                         .get("validity")
                         .get("notes")
                         .toString())
-                .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range .*,"
+                .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside the recorded range .*,"
                         + " contexts up to 2074 tokens\\)");
         assertThat(serve(costs, with(chunk, "--random-input-len=1000")).toString())
-                .doesNotContain("outside of the recorded range");
+                .doesNotContain("outside the recorded range");
     }
 
     @ParameterizedTest
@@ -750,7 +750,7 @@ class SimulatedTimeTest {
         Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m");
         assertThat(other.code()).isEqualTo(2);
         assertThat(other.err())
-                .contains("--backend sim has no recorded step costs of it", "Recorded are h200-qwen3-0.6b")
+                .contains("--backend sim has no recorded step costs of it", "Recorded costs: h200-qwen3-0.6b")
                 .hasLineCount(1);
         Outcome named =
                 bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m", "--step-costs=h200-qwen3-0.6b");
@@ -770,7 +770,7 @@ class SimulatedTimeTest {
         JsonNode run = serve(both, with(SMALL_LOAD, "--max-batch-size=32"));
         assertThat(run.get("validity").get("notes").toString())
                 .contains("step costs of " + few + ", " + many)
-                .doesNotContain("outside of the recorded range");
+                .doesNotContain("outside the recorded range");
     }
 
     @Test

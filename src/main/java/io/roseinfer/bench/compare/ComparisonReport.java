@@ -168,7 +168,7 @@ public final class ComparisonReport {
                 ? Optional.empty()
                 : Optional.of(String.format(
                         Locale.ROOT,
-                        "up to %.1f %% of a run's simulated time is in steps outside of the recorded range; their costs are"
+                        "up to %.1f %% of a run's simulated time is in steps outside the recorded range; their costs are"
                                 + " extrapolated",
                         100 * most));
     }

@@ -102,7 +102,7 @@ public record StepCosts(
                 .filter(time -> time.share() >= RunValidity.MIN_NOTED_SHARE)
                 .map(time -> String.format(
                         Locale.ROOT,
-                        "%.1f %% of the simulated time is in steps outside of the recorded range (%s); their costs are extrapolated",
+                        "%.1f %% of the simulated time is in steps outside the recorded range (%s); their costs are extrapolated",
                         100 * time.share(),
                         times.costs().range().words()));
     }

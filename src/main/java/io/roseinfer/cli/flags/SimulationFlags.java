@@ -92,7 +92,7 @@ public final class SimulationFlags {
                 .orElseThrow(() -> new BadInput("--model is " + Quoted.value(model)
                         + ", but --backend sim has no recorded step costs of it; give --step-costs FILE, written for that"
                         + " model by bench serve --backend engine --json, roofline:DEVICE, or numbers, as in --step-costs"
-                        + " step:2,token:0.1. Recorded are " + String.join(", ", ShippedCosts.names())));
+                        + " step:2,token:0.1. Recorded costs: " + String.join(", ", ShippedCosts.names())));
         if (!ShippedCosts.isOf(name, model)) {
             throw new BadInput("--step-costs is " + name + ", which was recorded with " + ShippedCosts.model(name)
                     + ", but --model is " + Quoted.value(model) + "; leave --model out, or give other costs");

@@ -164,7 +164,7 @@ class ComparisonTest {
         assertThat(comparison.ratios()).doesNotContainKey(SweepPoint.EXTRAPOLATED_SHARE);
         assertThat(ComparisonReport.notes(comparison.pairs()))
                 .containsExactly(
-                        "B: up to 73.4 % of a run's simulated time is in steps outside of the recorded range; their costs are extrapolated");
+                        "B: up to 73.4 % of a run's simulated time is in steps outside the recorded range; their costs are extrapolated");
     }
 
     /** Returns a comparison of pairs in which the given metrics are constant and another one varies. */

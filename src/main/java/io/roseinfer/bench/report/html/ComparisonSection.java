@@ -247,7 +247,7 @@ final class ComparisonSection {
             notes.add("Arrows: intervals that exceed the axis, with B / A and the interval in numbers.");
         }
         if (shown.size() < own.ratios().size()) {
-            notes.add("All metrics, also of tenants and classes, are in the table of the HTML report.");
+            notes.add("The table of the HTML report also has the metrics of tenants and classes.");
         }
         return new Block.Figure("B / A with 98 % intervals", bottom + 50, svg, legend, notes);
     }

@@ -117,7 +117,9 @@ final class FigureFile {
     private static String description(Block.Figure figure, String source) {
         List<String> compared = figure.legend().stream().map(Block.Key::text).toList();
         String text = figure.notes().isEmpty() ? String.join(", ", compared) : String.join(" ", figure.notes());
-        String all = Stream.of(text, source).filter(part -> !part.isEmpty()).collect(Collectors.joining(". "));
+        String all = Stream.of(text, source)
+                .filter(part -> !part.isEmpty())
+                .collect(Collectors.joining(text.endsWith(".") ? " " : ". "));
         return all.isEmpty() ? "" : "<desc>" + Markup.text(all) + "</desc>\n";
     }
 

@@ -459,7 +459,7 @@ class StudySectionsTest {
                         "p99_ttft_ms",
                         1.1));
         assertThat(labels(chart)).containsExactlyInAnyOrder("p99 TTFT of tenant a", "p99 TTFT");
-        assertThat(chart.getTextContent()).contains("All metrics, also of tenants and classes, are in the table");
+        assertThat(chart.getTextContent()).contains("The table of the HTML report also has the metrics");
     }
 
     @Test
