@@ -166,6 +166,8 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         if (unfinished > 0) {
             terminal.warning("shut down: " + unfinished + " of " + inFlight + " requests in flight were cut off after "
                     + seconds + " s");
+        } else if (inFlight > 0) {
+            terminal.note("shut down; all requests in flight have ended");
         }
     }
 

@@ -128,6 +128,25 @@ class ServeCommandTest {
     }
 
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    @Test
+    void drain_without_a_cut_request_is_reported() throws Exception {
+        try (Running server = serve("--drain-seconds=100");
+                RawClient client = new RawClient(server.address());
+                RawClient other = new RawClient(server.address())) {
+            client.send(RawClient.post("/v1/completions", ENDLESS));
+            assertThat(client.head().status()).isEqualTo(200);
+            server.signal("TERM");
+            Answer health = other.call(RawClient.get("/health"));
+            while (health.status() == 200) {
+                health = other.call(RawClient.get("/health"));
+            }
+            client.close();
+            assertThat(server.process().waitFor()).isZero();
+            assertThat(server.errors()).endsWith("roseinfer: shut down; all requests in flight have ended\n");
+        }
+    }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
     @ParameterizedTest
     @CsvSource({"TERM, 143", "INT, 130"})
     void second_signal_ends_the_process_immediately(String signal, int code) throws Exception {
