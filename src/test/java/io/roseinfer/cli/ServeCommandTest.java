@@ -140,7 +140,7 @@ class ServeCommandTest {
             while (health.status() == 200) {
                 health = other.call(RawClient.get("/health"));
             }
-            client.close();
+            client.reset();
             assertThat(server.process().waitFor()).isZero();
             assertThat(server.errors()).endsWith("roseinfer: shut down; all requests in flight have ended\n");
         }
