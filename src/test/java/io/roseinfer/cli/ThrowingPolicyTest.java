@@ -54,6 +54,18 @@ class ThrowingPolicyTest {
         assertThat(outcome.out()).doesNotContain("Throughput", "throughput");
     }
 
+    private static Outcome simulate(String flag, Class<?> policy) {
+        return CliRunner.run(
+                "bench",
+                "serve",
+                "--backend=sim",
+                "--step-costs=step:2",
+                "--num-prompts=4",
+                "--random-input-len=8",
+                flag,
+                policy.getName());
+    }
+
     public static final class Idle implements StepPolicy {
         @Override
         public void plan(StepBuilder step) {}
@@ -69,14 +81,7 @@ class ThrowingPolicyTest {
     @ParameterizedTest
     @ValueSource(classes = {Idle.class, OnlyPrompts.class})
     void step_policy_that_leaves_steps_empty_is_named_in_simulated_time(Class<? extends StepPolicy> policy) {
-        Outcome outcome = CliRunner.run(
-                "bench",
-                "serve",
-                "--backend=sim",
-                "--step-costs=step:2",
-                "--num-prompts=4",
-                "--random-input-len=8",
-                "--step-policy=" + policy.getName());
+        Outcome outcome = simulate("--step-policy", policy);
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
         assertThat(outcome.err()).contains("the step policy " + policy.getName() + " left 100 steps in a row empty");
     }
@@ -95,15 +100,7 @@ class ThrowingPolicyTest {
 
     @Test
     void policy_that_considers_no_request_is_rejected() {
-        Outcome outcome = CliRunner.run(
-                "bench",
-                "serve",
-                "--backend=sim",
-                "--step-costs=step:2",
-                "--num-prompts=4",
-                "--random-input-len=8",
-                "--prefill-admission-policy",
-                Blind.class.getName());
+        Outcome outcome = simulate("--prefill-admission-policy", Blind.class);
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
         assertThat(outcome.err()).contains("$Blind returned a lookahead of 0; it must be at least 1");
     }
@@ -199,7 +196,7 @@ class ThrowingPolicyTest {
         "ngram:x, N must be 1 to 15",
         "suffix:0, 1 to 15",
         "suffix:4:all, N must be 1 to 15",
-        "eagle, 'must be none, ngram, suffix or'"
+        "eagle, 'must be none, ngram, suffix, synthetic:ARGUMENT or'"
     })
     void unknown_drafter_is_rejected_with_the_allowed_values(String value, String message) {
         Outcome outcome =

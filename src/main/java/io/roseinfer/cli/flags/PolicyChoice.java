@@ -6,9 +6,11 @@ import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * A policy named by a flag: a built-in policy, a source file ending in {@code .java}, or a class on the class path. Text after a colon is the
@@ -102,7 +104,7 @@ final class PolicyChoice<T> {
                     e);
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
-                    flag + " is '" + text + "'; it must be " + String.join(", ", builtIn.keySet())
+                    flag + " is '" + text + "'; it must be " + String.join(", ", names())
                             + (builtIn.isEmpty() ? "" : " or ")
                             + "FILE.java, or a public class on the class path, that implements " + type.getName()
                             + " and has a public constructor without parameters, or with one String for CLASS:ARGUMENT"
@@ -111,6 +113,16 @@ final class PolicyChoice<T> {
                                     : ""),
                     e);
         }
+    }
+
+    /** Returns the built-in policies as a user writes them. */
+    private List<String> names() {
+        return Stream.concat(
+                        builtIn.keySet().stream(),
+                        withArgument.keySet().stream()
+                                .filter(name -> !builtIn.containsKey(name))
+                                .map(name -> name + ":ARGUMENT"))
+                .toList();
     }
 
     private Class<? extends T> named(String name) throws ClassNotFoundException {
