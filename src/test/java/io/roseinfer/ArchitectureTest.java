@@ -232,7 +232,6 @@ class ArchitectureTest {
      * {@code ModelRef} and {@code Grammar}.
      */
     private static final Set<String> PUBLIC_FOR_USERS = Set.of(
-            ROOT + ".bench.SyntheticDrafter",
             ROOT + ".cli.Main",
             ROOT + ".engine.routing.ReplicaView",
             ROOT + ".hub.HubId",

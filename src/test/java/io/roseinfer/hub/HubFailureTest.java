@@ -344,11 +344,24 @@ class HubFailureTest extends HubTestBase {
         URI unreachable = hub.endpoint();
         hub.close();
         HubSettings settings = settings(cache, unreachable, Optional.empty(), Map.of());
-        assertThatThrownBy(() -> download(settings, DownloadListener.SILENT))
+        List<String> retried = new ArrayList<>();
+        DownloadListener listener = new DownloadListener() {
+            @Override
+            public void progress(String file, long bytesSoFar, long totalBytes) {}
+
+            @Override
+            public void retrying(String file, String reason) {
+                retried.add(reason);
+            }
+        };
+        assertThatThrownBy(() -> download(settings, listener))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("model " + ID + " is not a local directory")
                 .hasMessageContaining(unreachable.toString())
                 .hasMessageContaining("check the network and HF_ENDPOINT");
+        assertThat(retried)
+                .isNotEmpty()
+                .allMatch(reason -> reason.startsWith("cannot connect to " + unreachable + " ("));
     }
 
     /** A supervisor restarts a server after the first, and not after the second. */
