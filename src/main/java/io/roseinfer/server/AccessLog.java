@@ -67,9 +67,14 @@ public final class AccessLog {
         return new AccessLog(Format.OFF, line -> {}, Clock.system(), InstantSource.system());
     }
 
+    /** Returns whether requests have lines. */
+    boolean isOn() {
+        return format != Format.OFF;
+    }
+
     void done(Exchange exchange) {
         boolean isAnsweredProbe = Api.PROBES.contains(exchange.call().path()) && exchange.status() == 200;
-        if (format != Format.OFF && !isAnsweredProbe) {
+        if (isOn() && !isAnsweredProbe) {
             ObjectNode entry = entry(exchange);
             lines.accept(format == Format.JSON ? entry.toString() : text(entry));
         }

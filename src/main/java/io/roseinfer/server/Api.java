@@ -103,6 +103,7 @@ final class Api implements HttpHandler {
      *
      * @param state runs endpoints that take too long for a connection's thread
      * @param time the time of responses
+     * @param failures receives each request that an endpoint has answered, before {@code done}
      * @param done receives each request once it is answered
      */
     Api(
@@ -112,6 +113,7 @@ final class Api implements HttpHandler {
             Executor state,
             Clock clock,
             InstantSource time,
+            FailureLog failures,
             Consumer<Exchange> done) {
         this.routes = routes;
         this.key = key;
@@ -120,7 +122,7 @@ final class Api implements HttpHandler {
         this.clock = clock;
         this.time = time;
         this.done = done;
-        this.failures = new FailureLog(clock);
+        this.failures = failures;
     }
 
     private Exchange exchange(HttpCall call) {
@@ -217,11 +219,8 @@ final class Api implements HttpHandler {
                 yield ApiError.of(stopped);
             }
             case RoseException known -> ApiError.of(known);
-            case OutOfMemoryError full -> {
-                String seen = "not enough memory for this request";
-                LOGGER.log(System.Logger.Level.WARNING, seen + named(exchange) + "; raise -Xmx");
-                yield ApiError.unavailable(seen + "; send a smaller one, or raise -Xmx");
-            }
+            case OutOfMemoryError full ->
+                ApiError.unavailable("not enough memory for this request; send a smaller one, or raise -Xmx");
             default -> {
                 LOGGER.log(System.Logger.Level.ERROR, "unexpected failure of a request" + named(exchange), failure);
                 yield ApiError.of(

@@ -6,8 +6,8 @@ import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.MessageLimit;
 
 /**
- * Logs requests that an endpoint answers with a status from 500, regardless of the access log. Probes of supervisors,
- * whose 503 is an answer, are left out. Thread-safe.
+ * Logs requests that an endpoint answers with a status from 500, unless the access log has a line for each request.
+ * Probes of supervisors, whose 503 is an answer, are left out. Thread-safe.
  */
 final class FailureLog {
     /** Messages per minute, so that a failed server does not fill a disk. */
@@ -16,15 +16,20 @@ final class FailureLog {
     private static final int FIRST_FAILURE = 500;
     private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
 
+    private final AccessLog log;
     private final MessageLimit limit;
 
-    FailureLog(Clock clock) {
+    FailureLog(AccessLog log, Clock clock) {
+        this.log = log;
         this.limit = new MessageLimit(MAX_PER_MINUTE, clock);
     }
 
     void done(Exchange exchange) {
         HttpCall call = exchange.call();
-        if (exchange.status() < FIRST_FAILURE || Api.SUPERVISED.contains(call.path()) || !limit.tryLog()) {
+        if (log.isOn()
+                || exchange.status() < FIRST_FAILURE
+                || Api.SUPERVISED.contains(call.path())
+                || !limit.tryLog()) {
             return;
         }
         LOGGER.log(

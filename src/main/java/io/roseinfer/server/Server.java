@@ -79,7 +79,8 @@ public final class Server implements AutoCloseable {
         boolean listens = false;
         try {
             Routes routes = routes(engine, options, metrics, gate, clock, time, threads.prompts());
-            Api api = new Api(routes, options.apiKey(), gate, threads.state(), clock, time, exchange -> {
+            FailureLog failures = new FailureLog(log, clock);
+            Api api = new Api(routes, options.apiKey(), gate, threads.state(), clock, time, failures, exchange -> {
                 count(exchange, routes, metrics);
                 log.done(exchange);
             });

@@ -100,6 +100,11 @@ class UnexpectedFailureTest {
             Answer answer = server.post(path, "{\"prompt\":\"Once\"}");
             assertThat(answer.status()).isEqualTo(503);
             assertThat(answer.body()).contains("not enough memory for this request; send a smaller one, or raise -Xmx");
+            server.server.close();
+            assertThat(server.log)
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).contains("not enough memory for this request"));
+            assertThat(logged).isEmpty();
         }
     }
 
@@ -120,6 +125,21 @@ class UnexpectedFailureTest {
                     .anySatisfy(entry -> assertThat(entry.getMessage())
                             .startsWith("status 500 for /v1/completions, with id 'abc': ")
                             .contains("prompt that begins with token 7"));
+        }
+    }
+
+    @Test
+    void failed_request_has_only_its_line_in_the_access_log() throws Exception {
+        try (TestServer server = TestServer.logging(
+                AccessLog.Format.TEXT, SimOptions.defaults().withFaults(SimFaults.parse("faults", "error=7")))) {
+            assertThat(server.complete(STEP_FAILS, "X-Request-Id: abc\r\n").status())
+                    .isEqualTo(500);
+            server.server.close();
+            assertThat(server.log)
+                    .singleElement()
+                    .satisfies(line -> assertThat(line)
+                            .contains("request_id=abc", " status=500 ", "prompt that begins with token 7"));
+            assertThat(logged).isEmpty();
         }
     }
 
