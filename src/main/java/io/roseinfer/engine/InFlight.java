@@ -252,15 +252,18 @@ final class InFlight {
     }
 
     /**
-     * Sets the outcome. The load and the count are updated first: an observer that is notified may submit the next request
-     * immediately.
+     * Ends a request. The load and the count are updated first: an observer that is notified may submit the next request
+     * immediately. Observers are notified before the reader, so that a reader finds its request counted.
      */
     private void finish(LiveRequest request, RequestOutcome outcome, long nanos) {
         request.removeLoad();
         deadlines.remove(request);
         release();
-        if (request.end(outcome, nanos)) {
+        request.finish(outcome, nanos);
+        try {
             observer.ended(request, outcome.reason());
+        } finally {
+            request.end();
         }
     }
 

@@ -398,18 +398,18 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return stage.get() == Stage.ENDED;
     }
 
-    /**
-     * Ends the request for its reader; called by the thread that claimed the outcome.
-     *
-     * @return whether this is the first outcome
-     */
-    boolean end(RequestOutcome outcome, long nanos) {
-        boolean first = tokens.end(outcome, nanos);
+    /** Sets the outcome; called by the thread that claimed it, before {@link #end}. */
+    void finish(RequestOutcome outcome, long nanos) {
+        tokens.finish(outcome, nanos);
+    }
+
+    /** Ends the request for its reader; called by the thread that claimed the outcome. */
+    void end() {
+        tokens.end();
         CloseAction ended = streamAction;
         if (ended != null) {
             ended.action = null;
         }
-        return first;
     }
 
     /**

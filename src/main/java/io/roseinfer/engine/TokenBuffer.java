@@ -141,25 +141,21 @@ final class TokenBuffer {
         }
     }
 
-    /**
-     * Ends the stream and delivers all written tokens.
-     *
-     * @return whether this is the first outcome; later ones are ignored
-     */
-    boolean end(RequestOutcome result, long nanos) {
-        if (ended) {
-            return false;
-        }
+    /** Sets the outcome and delivers all written tokens, without notifying the reader; {@link #end} must follow. */
+    void finish(RequestOutcome result, long nanos) {
         outcome = result;
         finishedNanos = nanos;
         // In this order: a reader that sees the last token must also see that it is the last.
         last = written - 1;
         published = written;
+    }
+
+    /** Ends the stream and notifies the reader. */
+    void end() {
         ended = true;
         wakeReader();
         // The action may refer to the stream, which must become collectable.
         listener = null;
-        return true;
     }
 
     private void wakeReader() {
@@ -368,7 +364,7 @@ final class TokenBuffer {
         return steps;
     }
 
-    /** Returns when the request ended; call it only after the end. */
+    /** Returns when the request ended; call it only after {@link #finish}. */
     long finishedNanos() {
         return finishedNanos;
     }

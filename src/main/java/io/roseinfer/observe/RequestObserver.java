@@ -41,6 +41,6 @@ public interface RequestObserver {
     /** The request is part of a step for the first time, on the engine's thread. */
     default void admitted(ObservedRequest request) {}
 
-    /** The request has ended, and its stream has been notified. */
+    /** The request has ended. Its reader is notified after all observers, and so finds the request counted. */
     default void ended(ObservedRequest request, FinishReason reason) {}
 }

@@ -244,12 +244,26 @@ class ObserversTest {
         List<String> events = witness.take();
         for (int request = 0; request < 2; request++) {
             String name = " request " + request;
-            // A reader may submit the next request before the engine's thread has notified observers of the end.
             assertThat(events.stream().filter(event -> event.endsWith(name)))
                     .containsExactly("accepted" + name, "tokenized" + name, "admitted" + name, "LENGTH ended" + name);
         }
         assertThat(events.stream().filter(event -> event.startsWith("submitt") && !event.contains(" ")))
                 .containsExactly("submitting", "submitted", "submitting", "submitted");
+        assertThat(events.indexOf("LENGTH ended request 0"))
+                .as("the reader is notified after the observers")
+                .isLessThan(events.lastIndexOf("submitting"));
+    }
+
+    @Test
+    void request_is_counted_before_its_reader_is_notified() {
+        try (Engine engine = engine()) {
+            for (int request = 1; request <= 200; request++) {
+                assertThat(engine.generate(Models.request(2, 5)).ids()).hasSize(2);
+                RequestCounts counts = engine.stats().requests();
+                assertThat(counts.ended()).containsEntry(FinishReason.LENGTH, (long) request);
+                assertThat(counts.generatedTokens()).isEqualTo(2L * request);
+            }
+        }
     }
 
     @Test

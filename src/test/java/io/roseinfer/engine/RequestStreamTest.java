@@ -45,7 +45,8 @@ class RequestStreamTest {
         for (int i = 0; i < readBefore && live.tokens().isPublished(i); i++) {
             stream.next();
         }
-        live.end(outcome, ids.length);
+        live.finish(outcome, ids.length);
+        live.end();
         return stream.completion();
     }
 
@@ -119,7 +120,8 @@ class RequestStreamTest {
             assertThat(live.stopsAt(ids[i])).isFalse();
             live.write(ids[i], i, i, new StepOutputs(1), 0);
         }
-        live.end(RequestOutcome.LENGTH, ids.length);
+        live.finish(RequestOutcome.LENGTH, ids.length);
+        live.end();
         assertThat(withoutTokenizer.completion().text()).contains("Once there was");
     }
 }

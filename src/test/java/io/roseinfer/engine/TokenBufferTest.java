@@ -29,7 +29,8 @@ class TokenBufferTest {
                 buffer.publish(interval);
             }
         }
-        buffer.end(RequestOutcome.LENGTH, tokens);
+        buffer.finish(RequestOutcome.LENGTH, tokens);
+        buffer.end();
     }
 
     private void writeRounds() {
@@ -98,7 +99,8 @@ class TokenBufferTest {
                 buffer.write(i, 3L * i, 2L * i, outputs, 0);
                 buffer.publish(1);
             }
-            buffer.end(RequestOutcome.LENGTH, 1);
+            buffer.finish(RequestOutcome.LENGTH, 1);
+            buffer.end();
         });
         int index = 0;
         int wrong = 0;
