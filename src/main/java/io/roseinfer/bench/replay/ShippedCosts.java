@@ -20,7 +20,8 @@ import tools.jackson.databind.JsonNode;
  * date                         day of the recording
  * model, dtype                 the recorded model
  * note                         how values were derived that the recordings lack; may be absent
- * verified                     whether predictions by these costs were compared with real runs; may be absent
+ * validation                   {largest_error_percent, of, commit, date, command}: the largest difference of predictions from real
+ *                              runs, in which values, and the command that compares them; absent if they were not compared
  * commands[]                   the commands of the recorded runs
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
@@ -107,13 +108,21 @@ public final class ShippedCosts {
         String source = "costs: " + root.path(root.has("gpu") ? "gpu" : "cpu").asString("") + ", "
                 + root.path("model").asString("").replaceFirst("^random:", "") + " in "
                 + root.path("dtype").asString("") + ", not this machine"
-                + (root.path("verified").asBoolean(false) ? "" : ", not compared with real runs");
+                + validation(root.path("validation"));
         return new StepCosts(
                 source,
                 new StepTimes(costs, Pace.EVEN, host),
                 Optional.empty(),
                 root.path("in_flight").asInt(1),
                 root.path("kv_blocks").asInt(0));
+    }
+
+    private static String validation(JsonNode comparison) {
+        return comparison.isMissingNode()
+                ? ", not validated against real runs"
+                : ", largest error against real runs "
+                        + comparison.path("largest_error_percent").asDouble() + " % ("
+                        + comparison.path("of").asString("") + ")";
     }
 
     private static CostTable.Formula formula(JsonNode root, String kind) {

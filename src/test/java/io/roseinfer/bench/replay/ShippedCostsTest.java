@@ -31,7 +31,7 @@ class ShippedCostsTest {
         made.put("gpu", "A GPU").put("model", "random:shape").put("dtype", "bf16");
         StepCosts costs = ShippedCosts.of(made);
         assertThat(costs.source())
-                .isEqualTo("costs: A GPU, shape in bf16, not this machine, not compared with real runs");
+                .isEqualTo("costs: A GPU, shape in bf16, not this machine, not validated against real runs");
         assertThat(costs.inFlight()).isEqualTo(2);
         assertThat(costs.times().host().later()).containsExactly(70_000L);
         for (RecordedRun run : runs) {
@@ -50,7 +50,7 @@ class ShippedCostsTest {
         assertThat(ShippedCosts.nameFor("builtin:tiny")).isEmpty();
         StepCosts costs = ShippedCosts.load("h200-qwen3-0.6b");
         StepRange range = costs.times().costs().range();
-        assertThat(costs.source()).startsWith("costs: NVIDIA ").endsWith(", not this machine");
+        assertThat(costs.source()).startsWith("costs: NVIDIA ").contains(", not this machine, ");
         assertThat(costs.kvBlocks()).isPositive();
         assertThat(range.maxDecodeRows()).isEqualTo(256);
         assertThat(range.maxTokens()).isGreaterThanOrEqualTo(8192);
@@ -82,10 +82,28 @@ class ShippedCostsTest {
     }
 
     @Test
-    void costs_without_a_comparison_with_real_runs_say_so() {
+    void costs_give_their_largest_error_against_real_runs_or_are_not_validated() {
+        assertThat(ShippedCosts.load("h100-llama-3.2-1b").source())
+                .endsWith(", largest error against real runs 10.2 % (p50, p90 and p99 of TTFT and TPOT in nine runs of"
+                        + " another seed)");
+        assertThat(ShippedCosts.load("h200-qwen3-0.6b").source()).contains(", largest error against real runs 2.2 % (");
         assertThat(ShippedCosts.names())
-                .filteredOn(name -> ShippedCosts.load(name).source().endsWith(", not compared with real runs"))
+                .filteredOn(name -> ShippedCosts.load(name).source().endsWith(", not validated against real runs"))
                 .containsExactlyInAnyOrder("h100-qwen3-0.6b", "h100-llama-3.1-8b", "h100-gpt2");
+    }
+
+    @Test
+    void decode_steps_with_more_kv_tokens_than_every_recording_are_extrapolated() {
+        for (String name : ShippedCosts.names()) {
+            StepRange range = ShippedCosts.load(name).times().costs().range();
+            int rows = range.maxDecodeRows();
+            assertThat(range.contains(new StepShape(rows, rows, 0, rows * 256L, 256)))
+                    .as(name)
+                    .isTrue();
+            assertThat(range.contains(new StepShape(rows, rows, 0, rows * range.maxContext(), range.maxContext())))
+                    .as(name)
+                    .isFalse();
+        }
     }
 
     @Test
