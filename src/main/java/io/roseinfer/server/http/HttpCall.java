@@ -1,5 +1,6 @@
 package io.roseinfer.server.http;
 
+import io.roseinfer.base.Clock;
 import java.util.Map;
 import java.util.Optional;
 
@@ -22,7 +23,7 @@ public record HttpCall(
         RequestBody body,
         Arrival arrival,
         String client) {
-    private static final RequestBody NO_BODY = new RequestBody(new BodyBudget(0), new byte[0]);
+    private static final RequestBody NO_BODY = new RequestBody(new BodyBudget(0, Clock.system()), new byte[0]);
 
     /** Returns a stand-in for a request whose method and path could not be parsed; both are {@code -}. */
     static HttpCall unreadable(String client, long firstByteNanos) {

@@ -75,7 +75,7 @@ public final class HttpServer implements AutoCloseable {
                     new DefaultChannelGroup(GlobalEventExecutor.INSTANCE),
                     new ConnectionLimit(limits.connections(), clock),
                     new AtomicInteger(),
-                    new BodyBudget(limits.heldBytes()));
+                    new BodyBudget(limits.heldBytes(), clock));
         }
     }
 
