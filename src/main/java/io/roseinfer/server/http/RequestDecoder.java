@@ -3,20 +3,35 @@ package io.roseinfer.server.http;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.HttpVersion;
 import java.util.List;
 
 /**
- * Netty's decoder with three additions: it rejects two lengths for one body, reports every arrival of bytes, and can be
- * paused between messages.
+ * Netty's decoder with four additions: it rejects two lengths for one body, recognizes TLS, reports every arrival of
+ * bytes, and can be paused between messages.
  */
 final class RequestDecoder extends HttpRequestDecoder {
     /** Maximum bytes of a request line. */
     static final int LINE_BYTES = 8192;
 
+    /** The first two bytes of a connection whose client speaks TLS: a record with a handshake, of any version. */
+    private static final int TLS_HANDSHAKE = 0x1603;
+
+    /** The failure of a request that is a TLS handshake. */
+    static final class TlsHandshake extends IllegalArgumentException {
+        private static final long serialVersionUID = 1L;
+    }
+
     private final Runnable bytesArrived;
+    private boolean begun;
+    private boolean isTls;
     private boolean paused;
 
     RequestDecoder(HttpLimits limits, Runnable bytesArrived) {
@@ -49,9 +64,28 @@ final class RequestDecoder extends HttpRequestDecoder {
 
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf bytes, List<Object> out) throws Exception {
-        if (!paused) {
+        if (!begun) {
+            if (bytes.readableBytes() < Short.BYTES) {
+                return;
+            }
+            begun = true;
+            isTls = bytes.getUnsignedShort(bytes.readerIndex()) == TLS_HANDSHAKE;
+            if (isTls) {
+                out.add(tlsHandshake());
+            }
+        }
+        if (isTls) {
+            bytes.skipBytes(bytes.readableBytes());
+        } else if (!paused) {
             super.decode(context, bytes, out);
         }
+    }
+
+    /** Returns an undecodable request. */
+    private static HttpRequest tlsHandshake() {
+        HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_0, HttpMethod.GET, "/");
+        request.setDecoderResult(DecoderResult.failure(new TlsHandshake()));
+        return request;
     }
 
     /**

@@ -14,6 +14,7 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.server.http.HttpCall.Arrival;
+import io.roseinfer.server.http.RequestDecoder.TlsHandshake;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Arrays;
@@ -134,6 +135,8 @@ final class RequestReader {
                 new Item.Refused(known, 414, "the request line has more than " + RequestDecoder.LINE_BYTES + " bytes");
             case TooLongHttpHeaderException headers ->
                 new Item.Refused(known, 431, "the headers have more than " + limits.headerBytes() + " bytes");
+            case TlsHandshake tls ->
+                new Item.Refused(known, 400, "a TLS handshake; this port speaks plain HTTP: connect with http://");
             default -> new Item.Refused(known, 400, "not an HTTP request" + reason(cause));
         };
     }

@@ -11,6 +11,7 @@ import java.net.Inet4Address;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -243,6 +244,20 @@ class HttpServerTest {
     void rejection_of_a_length_has_the_allowed_ones(String length) throws IOException {
         assertThat(client().call(withHeader("Content-Length: " + length)).body())
                 .isEqualTo("not an HTTP request: Content-Length is " + length + "; it must be a whole number from 0");
+    }
+
+    /** The start of a record with a handshake of TLS 1.0, as clients of every version send it. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void tls_handshake_is_named_as_such_before_it_is_complete(int firstBytes) throws IOException {
+        byte[] hello = {0x16, 3, 1, 2, 0};
+        RawClient client = client();
+        client.send(Arrays.copyOf(hello, firstBytes));
+        client.send(Arrays.copyOfRange(hello, firstBytes, hello.length));
+        Answer answer = client.answer();
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.body()).startsWith("a TLS handshake; this port speaks plain HTTP");
+        assertThat(client.rest()).isEmpty();
     }
 
     @Test
