@@ -132,7 +132,11 @@ final class Api implements HttpHandler {
     @Override
     public Reply refusal(HttpCall head, int status, String message) {
         ApiError error =
-                status == 503 ? ApiError.unavailable(message) : ApiError.of(status, "BadRequestError", message);
+                switch (status) {
+                    case 408 -> ApiError.of(status, "RequestTimeoutError", message);
+                    case 503 -> ApiError.unavailable(message);
+                    default -> ApiError.of(status, "BadRequestError", message);
+                };
         return answered(exchange(head), error);
     }
 

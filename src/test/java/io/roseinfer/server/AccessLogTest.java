@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.server.http.HttpLimits;
 import io.roseinfer.server.http.RawClient;
+import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -76,7 +77,10 @@ class AccessLogTest {
                         SimOptions.defaults(),
                         TestServer.options().withHttp(limits));
                 RawClient client = server.client()) {
-            assertThat(client.call("GET / HT").status()).isEqualTo(408);
+            Answer late = client.call("GET / HT");
+            assertThat(late.status()).isEqualTo(408);
+            assertThat(TestServer.json(late).get("error").get("type").stringValue())
+                    .isEqualTo("RequestTimeoutError");
             server.server.close();
             assertThat(server.log)
                     .singleElement()
