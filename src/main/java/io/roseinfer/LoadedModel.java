@@ -19,6 +19,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.Tokenizers;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import io.roseinfer.tokenizer.chat.Conversation;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
@@ -151,8 +152,8 @@ public final class LoadedModel implements AutoCloseable {
         ChatFormat format = chatFormat()
                 .orElseThrow(() -> new BadInput(
                         spec().name() + " has no usable chat template; use a text prompt, GenerationRequest.of(text)"));
-        Tokenizer words = tokenizer.orElseThrow(
-                () -> new BadInput(spec().name() + " has no tokenizer; use token ids, GenerationRequest.ofTokens"));
+        Tokenizer words = tokenizer.orElseThrow(() -> new BadInput(spec().name() + " has no tokenizer; "
+                + Tokenizers.ADD_FILES + ", or use token ids, GenerationRequest.ofTokens"));
         format.requireSupported(tools);
         LocalDateTime now = LocalDateTime.now(ZoneId.systemDefault());
         String text =

@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.Tokenizers;
 
 /** Access to the tokenizer for text prompts. */
 final class TextPrompts {
@@ -16,7 +17,7 @@ final class TextPrompts {
     static Tokenizer tokenizer(LoadedModel loaded) {
         return loaded.tokenizer()
                 .orElseThrow(() -> new BadInput("--model " + loaded.spec().name()
-                        + " has no tokenizer, so --prompt cannot be read; give --prompt-ids, or add a readable"
-                        + " tokenizer.json next to its weights"));
+                        + " has no tokenizer, so --prompt cannot be read; " + Tokenizers.ADD_FILES
+                        + ", or give --prompt-ids"));
     }
 }

@@ -22,6 +22,7 @@ import io.roseinfer.observe.StepLog;
 import io.roseinfer.sampling.LogitConstraints;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.Tokenizers;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.Comparator;
@@ -330,9 +331,8 @@ public final class Engine implements AutoCloseable {
             return;
         }
         if (request.prompt() instanceof Prompt.Text) {
-            throw new BadInput(
-                    "the model has no tokenizer, so a text prompt cannot be read; give token ids, or add a readable"
-                            + " tokenizer.json next to its weights");
+            throw new BadInput("the model has no tokenizer, so a text prompt cannot be read; " + Tokenizers.ADD_FILES
+                    + ", or give token ids");
         }
         if (!request.stop().isEmpty()) {
             throw new BadInput("the model has no tokenizer, so stop strings cannot be found; leave them out");

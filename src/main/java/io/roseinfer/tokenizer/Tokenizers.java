@@ -14,6 +14,10 @@ import java.util.stream.Stream;
 
 /** Creates tokenizers: from a model's directory, from files in memory, or with GPT-2's built-in vocabulary. */
 public final class Tokenizers {
+    /** The remedy if a model has no tokenizer. */
+    public static final String ADD_FILES = "copy its tokenizer.json and tokenizer_config.json next to its weights"
+            + " (the page models.md lists the tokenizers that are supported)";
+
     private static final Set<String> SIGNS =
             Set.of("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "tekken.json");
     private static final List<String> SIGN_SUFFIXES = List.of(".model", ".tiktoken", ".spm");

@@ -658,7 +658,7 @@ class EngineTest {
             assertThatThrownBy(() -> engine.submit(GenerationRequest.of("text")))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("no tokenizer")
-                    .hasMessageContaining("give token ids, or add a readable tokenizer.json next to its weights");
+                    .hasMessageContaining("copy its tokenizer.json and tokenizer_config.json next to its weights");
             assertThat(engine.generate(Models.request(15, 1)).ids()).hasSize(15);
             assertThat(engine.stats().blocksInUse()).isZero();
         }
