@@ -139,8 +139,8 @@ public final class LoadedModel implements AutoCloseable {
      *
      * @param messages oldest first
      * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, if a role is neither
-     *     one of OpenAI's API nor in the template, if the template rejects the messages, or if the model does not support
-     *     the tools
+     *     one of OpenAI's API nor in the template, if the template rejects the messages, if the model does not support the
+     *     tools, or if the result of a call has the id of no earlier call
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public ChatPrompt chatPrompt(List<ChatMessage> messages, Tools tools) {

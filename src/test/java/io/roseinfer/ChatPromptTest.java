@@ -138,10 +138,11 @@ class ChatPromptTest {
     @CsvSource(
             delimiter = '§',
             value = {
-                "get weather § {} § function.name is \"get weather\"; it must have 1 to 64 of the characters",
-                "f § [] § function.parameters must be a JSON schema, an object",
-                "f § {\"type\": \"array\"} § function.parameters.type must be object",
-                "f § {\"type\": § function.parameters is not JSON ("
+                "get weather § {} § name is \"get weather\"; it must have 1 to 64 of the characters",
+                "f § [] § parameters is []; it must be a JSON schema, an object",
+                "f § {\"type\": \"array\"} § parameters.type is \"array\"; it must be \"object\"",
+                "f § {\"type\": [\"object\"]} § parameters.type is [\"object\"]; it must be \"object\"",
+                "f § {\"type\": § parameters is not JSON ("
             })
     void invalid_tool_is_rejected(String name, String parameters, String message) {
         assertThatThrownBy(() -> Tool.of(name, "", parameters))
@@ -161,6 +162,20 @@ class ChatPromptTest {
         assertThatThrownBy(() -> TOOLS.withRequired("get_time"))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("toolChoice names \"get_time\", which is not in tools");
+    }
+
+    @Test
+    void result_of_a_call_that_no_earlier_message_has_is_rejected() {
+        ToolCall call = new ToolCall("call_1", "get_weather", "{}");
+        ChatMessage result = ChatMessage.tool(call, "18 degrees");
+        ChatMessage calling = new ChatMessage("assistant", "", "", List.of(call), "");
+        assertThat(engine.chatPrompt(List.of(question("Hi").getFirst(), calling, result), TOOLS)
+                        .request())
+                .isNotNull();
+        assertThatThrownBy(() -> engine.chatPrompt(List.of(question("Hi").getFirst(), result, calling), TOOLS))
+                .isInstanceOf(BadInput.class)
+                .hasMessage(
+                        "messages[1].toolCallId is \"call_1\"; it must be the id of a tool call in an earlier message");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
@@ -8,9 +9,11 @@ import io.roseinfer.tokenizer.chat.reply.CallGrammar;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormats;
 import io.roseinfer.tokenizer.chat.reply.ToolCallFormat;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -87,9 +90,11 @@ public record ChatFormat(ChatTemplate template, ReplyFormats replies) {
      * part of the content in the model's format. Otherwise the model would see results without their calls.
      *
      * @param conversation its messages have {@code content}
-     * @throws BadInput if the template rejects the conversation, or calls would be missing from the prompt
+     * @throws BadInput if the template rejects the conversation, calls would be missing from the prompt, or a result has
+     *     the id of no earlier call
      */
     public String prompt(Conversation conversation) {
+        requireCallsOfResults(conversation.messages());
         String prompt = template.render(conversation);
         ArrayNode without = StrictJson.mapper().createArrayNode();
         ArrayNode asContent = StrictJson.mapper().createArrayNode();
@@ -119,6 +124,22 @@ public record ChatFormat(ChatTemplate template, ReplyFormats replies) {
                 "messages[" + first + "]." + TOOL_CALLS,
                 " would be missing from the prompt, because the model's chat template does not write tool calls;"
                         + " leave it out, or write the calls as content");
+    }
+
+    /** Throws if a result names a call that no earlier message has. Results without an id are allowed, as in transformers. */
+    private static void requireCallsOfResults(JsonNode messages) {
+        Set<String> ids = new HashSet<>();
+        for (int i = 0; i < messages.size(); i++) {
+            JsonNode message = messages.get(i);
+            String id = message.path("tool_call_id").asString("");
+            if (message.path("role").asString("").equals("tool") && !id.isEmpty() && !ids.contains(id)) {
+                throw BadInput.of(
+                        "messages[" + i + "].tool_call_id",
+                        Quoted.name(id),
+                        "it must be the id of a tool call in an earlier message");
+            }
+            message.path(TOOL_CALLS).forEach(call -> ids.add(call.path("id").asString("")));
+        }
     }
 
     private boolean isPrompt(String prompt, Conversation conversation) {

@@ -226,7 +226,8 @@ public final class Engine implements AutoCloseable {
      * Returns a prompt that continues a conversation, and reads the reply's reasoning and tool calls.
      *
      * @param messages oldest first
-     * @throws BadInput like {@link #chatRequest}, or if the model does not support the tools
+     * @throws BadInput like {@link #chatRequest}, or if the model does not support the tools, or the result of
+     *     a call has the id of no earlier call
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public ChatPrompt chatPrompt(List<ChatMessage> messages, Tools tools) {

@@ -14,8 +14,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** A function that a model may call, with a JSON schema of its arguments. Immutable. */
 public final class Tool {
     private static final String FUNCTION = "function";
-    private static final String NAME = "function.name";
-    private static final String PARAMETERS = "function.parameters";
+    private static final String NAME = "name";
+    private static final String PARAMETERS = "parameters";
     private static final String STRICT = "strict";
 
     /** The names that OpenAI allows. */
@@ -34,20 +34,20 @@ public final class Tool {
      * @param name 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
      * @param description for the model: what the function does and when to call it
      * @param parameters the JSON schema of its arguments, an object of type {@code object}
-     * @throws BadInput if the name or the schema is invalid
+     * @throws BadInput if the name or the schema is invalid; {@link BadInput#setting} is the parameter's name
      */
     public static Tool of(String name, String description, String parameters) {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(description, "description");
         Objects.requireNonNull(parameters, "parameters");
         ObjectNode definition = StrictJson.mapper().createObjectNode().put("type", FUNCTION);
-        ObjectNode function = definition.putObject(FUNCTION).put("name", name).put("description", description);
+        ObjectNode function = definition.putObject(FUNCTION).put(NAME, name).put("description", description);
         try {
-            function.set("parameters", StrictJson.parse(parameters.getBytes(StandardCharsets.UTF_8)));
+            function.set(PARAMETERS, StrictJson.parse(parameters.getBytes(StandardCharsets.UTF_8)));
         } catch (JacksonException notJson) {
             throw BadInput.about(PARAMETERS, " is not JSON (" + StrictJson.reason(notJson) + ")");
         }
-        return of(definition);
+        return of(definition, "");
     }
 
     /**
@@ -57,29 +57,40 @@ public final class Tool {
      * @throws BadInput if it is invalid; {@link BadInput#setting} is the field's path
      */
     public static Tool of(JsonNode definition) {
-        Objects.requireNonNull(definition, "definition");
+        return of(Objects.requireNonNull(definition, "definition"), FUNCTION + ".");
+    }
+
+    /**
+     * Checks a definition.
+     *
+     * @param path precedes the names of the function's fields in messages
+     */
+    private static Tool of(JsonNode definition, String path) {
         JsonNode type = definition.path("type");
         if (!type.isString() || !type.stringValue().equals(FUNCTION)) {
             throw BadInput.about("type", " must be function, the only supported type of tools");
         }
-        JsonNode name = definition.path(FUNCTION).path("name");
+        JsonNode name = definition.path(FUNCTION).path(NAME);
         if (!name.isString() || !ALLOWED_NAME.matcher(name.stringValue()).matches()) {
             throw BadInput.of(
-                    NAME,
+                    path + NAME,
                     Quoted.name(name.asString("")),
                     "it must have 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
         }
         JsonNode strict = definition.path(FUNCTION).path(STRICT);
         if (!strict.isBoolean() && isPresent(strict)) {
-            throw BadInput.about("function.strict", " must be true or false");
+            throw BadInput.about(path + STRICT, " must be true or false");
         }
-        JsonNode parameters = definition.path(FUNCTION).path("parameters");
+        JsonNode parameters = definition.path(FUNCTION).path(PARAMETERS);
         if (!parameters.isObject() && isPresent(parameters)) {
-            throw BadInput.about(PARAMETERS, " must be a JSON schema, an object");
+            throw BadInput.of(path + PARAMETERS, seen(parameters), "it must be a JSON schema, an object");
         }
         JsonNode arguments = parameters.path("type");
         if (!arguments.isMissingNode() && !arguments.asString("").equals("object")) {
-            throw BadInput.about("function.parameters.type", " must be object");
+            throw BadInput.of(
+                    path + PARAMETERS + ".type",
+                    seen(arguments),
+                    "it must be \"object\", because the arguments of a call are an object");
         }
         return new Tool(definition.deepCopy());
     }
@@ -88,7 +99,14 @@ public final class Tool {
         return !node.isMissingNode() && !node.isNull();
     }
 
-    /** Returns the same tool whose calls always have arguments that are valid against its schema, or need not. */
+    private static String seen(JsonNode node) {
+        return node.isString() ? Quoted.name(node.stringValue()) : Quoted.value(node.toString());
+    }
+
+    /**
+     * Returns the same tool whose calls always have arguments that are valid against its schema, or need not.
+     * {@link Engine#chatPrompt} throws {@link BadInput} if a strict tool's schema is not supported.
+     */
     public Tool withStrict(boolean value) {
         ObjectNode changed = (ObjectNode) definition.deepCopy();
         ((ObjectNode) changed.get(FUNCTION)).put(STRICT, value);
@@ -96,7 +114,7 @@ public final class Tool {
     }
 
     public String name() {
-        return definition.get(FUNCTION).get("name").stringValue();
+        return definition.get(FUNCTION).get(NAME).stringValue();
     }
 
     /** Returns whether calls always have arguments that are valid against the schema. */
@@ -111,7 +129,7 @@ public final class Tool {
 
     /** Returns the schema of the arguments; a missing node if there is none. */
     JsonNode parameters() {
-        return definition.get(FUNCTION).path("parameters");
+        return definition.get(FUNCTION).path(PARAMETERS);
     }
 
     @Override

@@ -504,6 +504,7 @@ class ToolCallsTest {
                 "tools[0].function.name § [{\"type\":\"function\",\"function\":{\"name\":\"get weather\"}}] § \"get weather\"",
                 "tools[1].function.name § [{\"type\":\"function\",\"function\":{\"name\":\"f\"}},{\"type\":\"function\",\"function\":{\"name\":\"f\"}}] § an earlier tool",
                 "tools[0].function.parameters.type § [{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{\"type\":\"array\"}}}] § parameters.type",
+                "messages[1].tool_call_id § [{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"tool\",\"content\":\"b\",\"tool_call_id\":\"c\"}] § is \"c\"",
                 "tool_choice § \"some\" § auto, required",
                 "tool_choice § {\"type\":\"allowed_tools\"} § type function",
                 "tool_choice § {\"type\":\"function\",\"function\":{\"name\":\"g\"}} § \"g\"",
