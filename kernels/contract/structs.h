@@ -1,6 +1,6 @@
 #pragma once
-// Structs exchanged between the host and the sampling kernel, in C and C++. Fields are declared here, in structs.def and in
-// SampleStructs.java; the compiler and tests check that all three agree.
+// Structs exchanged between the host and the sampling kernel, in C and C++. The table at the end is their layout: the compiler checks
+// the structs against it, and a test the layout of SampleStructs.java.
 #include <assert.h>
 #include <stddef.h>
 
@@ -37,10 +37,33 @@ typedef struct SampleReport {
     int reserved[2];
 } SampleReport;
 
-#define STRUCT(S, BYTES) static_assert(sizeof(S) == BYTES, #S " differs in size from contract/structs.def");
+#define STRUCT(S, BYTES) static_assert(sizeof(S) == BYTES, #S " differs in size from the table of contract/structs.h");
 #define FIELD(S, F, OFFSET, BYTES)                                         \
     static_assert(offsetof(S, F) == OFFSET && sizeof(((S*)0)->F) == BYTES, \
-                  #S "." #F " differs in offset or size from contract/structs.def");
-#include "structs.def"
+                  #S "." #F " differs in offset or size from the table of contract/structs.h");
+STRUCT(SampleRequest, 72)
+FIELD(SampleRequest, seed, 0, 8)
+FIELD(SampleRequest, temperature, 8, 4)
+FIELD(SampleRequest, topK, 12, 4)
+FIELD(SampleRequest, topP, 16, 4)
+FIELD(SampleRequest, minP, 20, 4)
+FIELD(SampleRequest, repetitionPenalty, 24, 4)
+FIELD(SampleRequest, presencePenalty, 28, 4)
+FIELD(SampleRequest, frequencyPenalty, 32, 4)
+FIELD(SampleRequest, position, 36, 4)
+FIELD(SampleRequest, historyStart, 40, 4)
+FIELD(SampleRequest, historyLength, 44, 4)
+FIELD(SampleRequest, promptLength, 48, 4)
+FIELD(SampleRequest, logprobs, 52, 4)
+FIELD(SampleRequest, maskStart, 56, 4)
+FIELD(SampleRequest, biasStart, 60, 4)
+FIELD(SampleRequest, reported, 64, 4)
+FIELD(SampleRequest, reserved, 68, 4)
+STRUCT(SampleReport, 176)
+FIELD(SampleReport, logprob, 0, 4)
+FIELD(SampleReport, tokens, 4, 80)
+FIELD(SampleReport, logprobs, 84, 80)
+FIELD(SampleReport, rank, 164, 4)
+FIELD(SampleReport, reserved, 168, 8)
 #undef FIELD
 #undef STRUCT

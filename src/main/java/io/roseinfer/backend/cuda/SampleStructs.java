@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * The structs of {@code kernels/contract/structs.h}, exchanged with the sampling kernel; offsets in bytes. A test compares them with
- * {@code structs.def}, against which the kernels' compiler checks the C structs.
+ * the table in that file, against which the kernels' compiler checks the C structs.
  */
 final class SampleStructs {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
