@@ -125,8 +125,9 @@ public final class Roseinfer {
             }
 
             @Override
-            public void retrying(String file, String reason) {
-                warn("trying again to download " + file + " of " + model + ": " + reason);
+            public void retrying(String file, int attempt, int maxAttempts, String reason) {
+                warn("trying again to download " + file + " of " + model + ", attempt " + attempt + " of " + maxAttempts
+                        + ": " + reason);
             }
 
             @Override

@@ -61,10 +61,14 @@ class LoggedWarningsTest {
             logger.removeHandler(records);
             hub.stop(0);
         }
+        String prefix = "trying again to download config.json of owner/name, attempt ";
         assertThat(records.records)
-                .hasSize(4)
-                .allSatisfy(logged -> assertThat(logged.getMessage())
-                        .isEqualTo("trying again to download config.json of owner/name: the server returned 503"));
+                .extracting(LogRecord::getMessage)
+                .containsExactly(
+                        prefix + "2 of 5: the server returned 503",
+                        prefix + "3 of 5: the server returned 503",
+                        prefix + "4 of 5: the server returned 503",
+                        prefix + "5 of 5: the server returned 503");
     }
 
     @Test

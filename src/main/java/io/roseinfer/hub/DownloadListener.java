@@ -20,8 +20,14 @@ public interface DownloadListener {
     /** Called if another process or thread is downloading the same file, before waiting for it. */
     default void waiting(String file) {}
 
-    /** Called if an attempt has failed and will be repeated. */
-    default void retrying(String file, String reason) {}
+    /**
+     * Called if an attempt has failed and will be repeated.
+     *
+     * @param attempt number of the next attempt: 2 or more, counted since a file's last progress
+     * @param maxAttempts the attempt after which the download fails
+     * @param reason why the last attempt failed
+     */
+    default void retrying(String file, int attempt, int maxAttempts, String reason) {}
 
     /** Called with a warning of one sentence; the download continues. */
     default void warning(String message) {}

@@ -29,6 +29,9 @@ final class HubClient implements AutoCloseable {
     /** Maximum consecutive attempts without progress. */
     static final int MAX_ATTEMPTS = 5;
 
+    /** Maximum attempts to connect if the client has never been connected: the host is likely offline, or misspelled. */
+    private static final int MAX_FIRST_CONNECTS = 3;
+
     private static final long MAX_RETRY_AFTER_SECONDS = 60;
 
     private final HubSettings settings;
@@ -39,6 +42,7 @@ final class HubClient implements AutoCloseable {
     private final HttpClient http;
     private final URI endpoint;
     private final Optional<String> token;
+    private volatile boolean connected;
 
     /**
      * Timeouts of requests.
@@ -124,7 +128,10 @@ final class HubClient implements AutoCloseable {
 
     /** Sends a HEAD request, without following redirects. */
     HttpResponse<Void> head(URI address) throws IOException, InterruptedException {
-        return http.send(request(address).HEAD().build(), HttpResponse.BodyHandlers.discarding());
+        HttpResponse<Void> response =
+                http.send(request(address).HEAD().build(), HttpResponse.BodyHandlers.discarding());
+        connected = true;
+        return response;
     }
 
     /**
@@ -198,7 +205,8 @@ final class HubClient implements AutoCloseable {
     }
 
     /**
-     * Retries attempts that fail on the way to the hub. Rejections by the hub are not retried.
+     * Retries attempts that fail on the way to the hub. Rejections by the hub are not retried. A hub that cannot be
+     * connected to at first has fewer attempts.
      *
      * @param id the repository, for messages
      * @param maxAttempts maximum consecutive attempts without progress
@@ -219,10 +227,11 @@ final class HubClient implements AutoCloseable {
                         furthest = reached;
                         failures = 1;
                     }
-                    if (failures == maxAttempts) {
-                        throw gaveUp(id, file, maxAttempts, e);
+                    int max = !connected && isRefused(e) ? Math.min(maxAttempts, MAX_FIRST_CONNECTS) : maxAttempts;
+                    if (failures >= max) {
+                        throw gaveUp(id, file, failures, e);
                     }
-                    listener.retrying(file, reason(e, " to " + endpoint));
+                    listener.retrying(file, failures + 1, max, reason(e, " to " + endpoint));
                     delay.sleep(delayAfter(failures, e));
                 }
             }
@@ -254,10 +263,17 @@ final class HubClient implements AutoCloseable {
 
     /** Returns the reason without the wrapper exception of the JDK's client; {@code target} follows "cannot connect". */
     private static String reason(IOException failure, String target) {
-        IOException cause = failure.getCause() instanceof IOException inner ? inner : failure;
-        return cause instanceof ConnectException
+        return isRefused(failure)
                 ? "cannot connect" + target + " (connection refused or host unknown)"
-                : FileFailure.reason(cause);
+                : FileFailure.reason(cause(failure));
+    }
+
+    private static boolean isRefused(IOException failure) {
+        return cause(failure) instanceof ConnectException;
+    }
+
+    private static IOException cause(IOException failure) {
+        return failure.getCause() instanceof IOException inner ? inner : failure;
     }
 
     @Override

@@ -174,7 +174,7 @@ class HubFailureTest extends HubTestBase {
             public void progress(String file, long bytesSoFar, long totalBytes) {}
 
             @Override
-            public void retrying(String file, String reason) {
+            public void retrying(String file, int attempt, int maxAttempts, String reason) {
                 reasons.add(reason);
             }
         };
@@ -350,8 +350,8 @@ class HubFailureTest extends HubTestBase {
             public void progress(String file, long bytesSoFar, long totalBytes) {}
 
             @Override
-            public void retrying(String file, String reason) {
-                retried.add(reason);
+            public void retrying(String file, int attempt, int maxAttempts, String reason) {
+                retried.add(attempt + " of " + maxAttempts + ": " + reason);
             }
         };
         assertThatThrownBy(() -> download(settings, listener))
@@ -361,7 +361,31 @@ class HubFailureTest extends HubTestBase {
                 .hasMessageContaining("check the network and HF_ENDPOINT");
         assertThat(retried)
                 .isNotEmpty()
-                .allMatch(reason -> reason.startsWith("cannot connect to " + unreachable + " ("));
+                .allMatch(reason -> reason.contains(": cannot connect to " + unreachable + " ("));
+        assertThat(retried.getFirst()).startsWith("2 of ");
+    }
+
+    @Test
+    void hub_that_refuses_connections_is_given_up_after_three_seconds() {
+        URI unreachable = hub.endpoint();
+        hub.close();
+        HubSettings settings = settings(cache, unreachable, Optional.empty(), Map.of());
+        List<Duration> pauses = new ArrayList<>();
+        try (HubClient client =
+                new HubClient(settings, DownloadListener.SILENT, pauses::add, TIMEOUTS, CacheVolume.REAL)) {
+            assertThatThrownBy(() -> download(client, ID)).hasMessageContaining("failed 3 times: cannot connect");
+        }
+        assertThat(pauses).extracting(Duration::toSeconds).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void hub_that_is_lost_during_a_download_has_all_attempts() {
+        List<Duration> pauses = new ArrayList<>();
+        DownloadListener closing = (file, bytes, total) -> hub.close();
+        try (HubClient client = new HubClient(settings(), closing, pauses::add, TIMEOUTS, CacheVolume.REAL)) {
+            assertThatThrownBy(() -> download(client, ID)).hasMessageContaining("failed 5 times: cannot connect");
+        }
+        assertThat(pauses).extracting(Duration::toSeconds).endsWith(1L, 2L, 4L, 8L);
     }
 
     /** A supervisor restarts a server after the first, and not after the second. */
@@ -418,7 +442,7 @@ class HubFailureTest extends HubTestBase {
             }
 
             @Override
-            public void retrying(String file, String reason) {
+            public void retrying(String file, int attempt, int maxAttempts, String reason) {
                 retried.add(reason);
             }
         };

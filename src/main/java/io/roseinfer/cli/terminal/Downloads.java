@@ -40,8 +40,9 @@ public final class Downloads implements DownloadListener, AutoCloseable {
     }
 
     @Override
-    public void retrying(String file, String reason) {
-        terminal.note("trying again to download " + file + ": " + reason);
+    public void retrying(String file, int attempt, int maxAttempts, String reason) {
+        terminal.note(
+                "trying again to download " + file + ", attempt " + attempt + " of " + maxAttempts + ": " + reason);
     }
 
     @Override
