@@ -11,6 +11,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -372,6 +373,17 @@ class LauncherTest {
         assertThat(launch(Map.of(), "doctor").err())
                 .containsPattern("roseinfer: +\\d+ s  NVCC is none")
                 .contains("CPU alone");
+    }
+
+    @Test
+    void build_without_a_gpu_says_once_that_it_has_no_kernels() throws Exception {
+        assumeTrue(Files.notExists(Path.of("/dev/nvidiactl")), "a machine without a GPU");
+        assumeTrue(Files.notExists(Path.of("/dev/dxg")), "a machine without a GPU");
+        checkout.write("kernels/a.cu", "");
+        assertThat(launch(Map.of("NVCC", ""), "doctor").err().lines())
+                .filteredOn(line -> line.contains("kernels"))
+                .singleElement(InstanceOfAssertFactories.STRING)
+                .contains("this machine has no NVIDIA GPU", "CPU alone", "NVCC=nvcc");
     }
 
     @Test
